@@ -6,4 +6,4 @@ LADDER = ["Look at the shapes.", "Look at the order of the steps.", "Compare it 
 
 
 def mistake(attempt, says, also=()):
-    return Mistake(attempt.__name__, [attempt, *also], says=says, hints=LADDER)
+    return Mistake(attempt.__name__, attempt, *also, says=says, hints=LADDER)

@@ -10,7 +10,6 @@ from transformer_lab.course.running.case import Case
 from transformer_lab.course.steps import InSteps, Variant
 
 
-@dataclass(frozen=True, eq=False)
 class Mistake:
     """A wrong version of an exercise that people really write.
 
@@ -19,24 +18,36 @@ class Mistake:
         ways: The ways of making it: variants of the answer in steps, or, where it is another idea altogether, whole
             answers as a learner would write them. An attempt that behaves as one of them on every case made this
             mistake.
-        says: What it does and where to look, told where it is the only mistake; never the answer.
+        says: What it does and where to look, told where it is the only mistake; never the answer. ``{does}`` in it
+            stands for the clause of ``does``.
         hints: A ladder of at least three steps, each telling a little more. Where there are two, the third says how
             the step is done that the first way does otherwise.
         does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
             told where there are two mistakes. Every mistake that has a variant needs one.
+
+    Raises:
+        TypeError: A way is no answer, but a list of them, say.
+        ValueError: A mistake that has a variant, or says what it does, has no such clause.
     """
 
-    name: str
-    ways: Sequence[Variant | Callable[..., Any]]
-    says: str
-    hints: Sequence[str]
-    does: str = ""
+    def __init__(
+        self, name: str, *ways: Variant | Callable[..., Any], says: str, hints: Sequence[str], does: str = ""
+    ) -> None:
+        if strange := [way for way in ways if not isinstance(way, Variant) and not callable(way)]:
+            raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
+        told = says.replace("{does}", does)
+        self.name, self.ways, self.hints, self.does = name, ways, hints, does
+        self.says = told[:1].upper() + told[1:] if says.startswith("{does}") else told
+        if not does and self.variants:
+            raise ValueError(f"{name} can meet another mistake, so it needs `does`")
+        if not does and "{does}" in says:
+            raise ValueError(f"{name} says what it does, so it needs `does`")
+        if len(hints) == 2 and self.variants:
+            self.hints = [*hints, _as_it_should_be(self.variants[0])]
 
-    def __post_init__(self) -> None:
-        if self.variants and not self.does:
-            raise ValueError(f"{self.name} can meet another mistake, so it needs `does`")
-        if len(self.hints) == 2 and self.variants:
-            object.__setattr__(self, "hints", [*self.hints, _as_it_should_be(self.variants[0])])
+    def made(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
+        """Return the same mistake, made in these ways."""
+        return Mistake(self.name, *ways, says=self.says, hints=self.hints, does=self.does)
 
     @property
     def variants(self) -> Sequence[Variant]:

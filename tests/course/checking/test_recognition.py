@@ -43,7 +43,7 @@ STEPS = InSteps(products, scores, weights, output, reference=mixture)
 
 
 def known(name, *ways, does="a step is done otherwise"):
-    return Mistake(name, ways, does=does, says=f"It {name}.", hints=HINTS)
+    return Mistake(name, *ways, does=does, says=f"It {name}.", hints=HINTS)
 
 
 MISTAKES = [

@@ -73,7 +73,7 @@ def test_an_answer_that_cuts_a_part_is_not_taken_for_one_that_returns_a_plain_nu
     def mean(x, y):
         return (x * y).mean()
 
-    without_any = Mistake("a_plain_number", [lambda x, y: mean(x, y).item()], says="No gradient passes.", hints=HINTS)
+    without_any = Mistake("a_plain_number", lambda x, y: mean(x, y).item(), says="No gradient passes.", hints=HINTS)
     x, y = torch.arange(3.0), torch.ones(3)
     exercise = Exercise(mean, lambda seed: [Case({"x": x, "y": y}, "3 numbers")], [without_any], HINTS, 1, "Right.")
     assert verdict_on(without_any.ways[0], exercise).mistakes == ("a_plain_number",)

@@ -79,3 +79,7 @@ def fill():
     the score of what is hidden
     """
     return float("-inf")
+
+
+SCALED = (turned, products, width, divisor, scaled)  # where a mask comes next
+ATTENTION = (turned, products, width, divisor, scores, weights, mixture)

@@ -51,9 +51,10 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
     return [
         Mistake(
             "more_than_one_number",
-            [several(lambda sizes: sizes), *[several(functools.partial(torch.amax, dim=dim)) for dim in axes]],
+            several(lambda sizes: sizes),
+            *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
             does="more than one number comes out",
-            says="More than one number comes out. One is asked for: the largest difference of all.",
+            says="{does}. One is asked for: the largest difference of all.",
             hints=[
                 "What does the annotation after `->` promise?",
                 "Over how many axes is the maximum taken?",
@@ -62,17 +63,12 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "signs_left_in",
-            [
-                steps.but(sizes=lambda differences: differences),
-                steps.but(sizes=lambda differences: -differences),
-                steps.but(sizes=lambda differences: differences, largest=lambda sizes: sizes.max().abs()),
-                steps.but(sizes=lambda differences: -differences, largest=lambda sizes: sizes.max().abs()),
-            ],
+            steps.but(sizes=lambda differences: differences),
+            steps.but(sizes=lambda differences: -differences),
+            steps.but(sizes=lambda differences: differences, largest=lambda sizes: sizes.max().abs()),
+            steps.but(sizes=lambda differences: -differences, largest=lambda sizes: sizes.max().abs()),
             does="the maximum is taken of differences with their signs",
-            says=(
-                "The maximum is taken of differences with their signs: among them, −5 counts for less than 1. Look at "
-                "what is done before the maximum is taken."
-            ),
+            says="{does}: among them, −5 counts for less than 1. Look at what is done before the maximum is taken.",
             hints=[
                 "What is the maximum of −5 and 1, and which of them is the larger difference?",
                 "The sign only says which of the two is larger. First leave out all signs, then take the maximum.",
@@ -81,7 +77,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "largest_compared",
-            [instead(lambda one, other: (one.max() - other.max()).abs())],
+            instead(lambda one, other: (one.max() - other.max()).abs()),
             says=(
                 "The largest logit of the one is compared with the largest of the other: two numbers, which may stand "
                 "anywhere. Look at what comes first, the maximum or the difference."
@@ -94,7 +90,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "sizes_compared",
-            [of_both(torch.abs)],
+            of_both(torch.abs),
             does="the signs of the logits are left out before they are subtracted",
             says=(
                 "The signs are left out before the logits are subtracted: from 3 to −3, nothing seems to change. Look "
@@ -108,10 +104,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "mean_of_the_differences",
-            [
-                steps.but(largest=lambda sizes: sizes.mean()),
-                steps.but(largest=lambda sizes: sizes.median()),
-            ],
+            steps.but(largest=lambda sizes: sizes.mean()),
+            steps.but(largest=lambda sizes: sizes.median()),
             does="the mean of the differences is taken, not the largest",
             says=(
                 "The *mean* of the differences comes out, or the median. A fault at a single position nearly vanishes "
@@ -125,9 +119,9 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "sum_of_the_differences",
-            [steps.but(largest=lambda sizes: sizes.sum())],
+            steps.but(largest=lambda sizes: sizes.sum()),
             does="the differences are added up",
-            says="The differences are added up: the number grows with the length of the text. One is asked for.",
+            says="{does}: the number grows with the length of the text. One is asked for.",
             hints=[
                 "What becomes of the number if the text is twice as long?",
                 "One number of all is asked for, not their sum.",
@@ -136,10 +130,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "length_of_the_difference",
-            [
-                steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes)),
-                steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes, dim=-1).max()),
-            ],
+            steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes)),
+            steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes, dim=-1).max()),
             does="the norm of differences is taken, not the largest",
             says="A norm of the differences comes out. The largest single one is asked for.",
             hints=[
@@ -150,15 +142,13 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "squares_of_the_differences",
-            [
-                steps.but(sizes=lambda differences: differences.square()),
-                steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean()),
-                steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
-            ],
+            steps.but(sizes=lambda differences: differences.square()),
+            steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean()),
+            steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
             does="the differences are squared",
             says=(
-                "The differences are squared: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size "
-                "of a difference is asked for."
+                "{does}: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size of a difference is "
+                "asked for."
             ),
             hints=[
                 "How large is the square of 0.001?",
@@ -168,7 +158,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "smallest_difference",
-            [steps.but(largest=lambda sizes: sizes.min())],
+            steps.but(largest=lambda sizes: sizes.min()),
             does="the smallest difference is taken",
             says="The *smallest* of the differences comes out: one logit that stays as it was makes it 0.",
             hints=[
@@ -179,10 +169,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "probabilities_compared",
-            [
-                of_both(lambda logits: logits.softmax(dim=-1)),
-                of_both(lambda logits: logits.log_softmax(dim=-1)),
-            ],
+            of_both(lambda logits: logits.softmax(dim=-1)),
+            of_both(lambda logits: logits.log_softmax(dim=-1)),
             does="probabilities are compared, not logits",
             says="Probabilities are compared, or their logarithms. The logits are asked for, as the model gives them.",
             hints=[
@@ -193,13 +181,11 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "choices_compared",
-            [
-                instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().mean()),
-                instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().max()),
-                instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().sum()),
-                instead(lambda a, b: (a.argmax(dim=-1) - b.argmax(dim=-1)).abs().max()),
-                instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).any()),
-            ],
+            instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().mean()),
+            instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().max()),
+            instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().sum()),
+            instead(lambda a, b: (a.argmax(dim=-1) - b.argmax(dim=-1)).abs().max()),
+            instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).any()),
             says=(
                 "Only the likeliest tokens are compared. Logits can be wrong for a long time before another token "
                 "wins, and it is their difference that is asked for."
@@ -212,12 +198,10 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "yes_or_no",
-            [
-                instead(lambda a, b: torch.tensor(torch.allclose(a, b))),
-                instead(lambda a, b: torch.tensor(torch.equal(a, b))),
-                instead(lambda a, b: torch.tensor(not torch.allclose(a, b))),
-                instead(lambda a, b: torch.tensor(not torch.equal(a, b))),
-            ],
+            instead(lambda a, b: torch.tensor(torch.allclose(a, b))),
+            instead(lambda a, b: torch.tensor(torch.equal(a, b))),
+            instead(lambda a, b: torch.tensor(not torch.allclose(a, b))),
+            instead(lambda a, b: torch.tensor(not torch.equal(a, b))),
             says="A yes or no comes out. *How large* the largest difference is, is asked for.",
             hints=[
                 "What does the annotation after `->` promise?",
@@ -227,11 +211,9 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         ),
         Mistake(
             "relative_difference",
-            [
-                instead(lambda a, b: ((a - b).abs() / b.abs()).max()),
-                instead(lambda a, b: (a - b).abs().max() / b.abs().max()),
-                instead(lambda a, b: ((a - b).abs() / a.abs()).max()),
-            ],
+            instead(lambda a, b: ((a - b).abs() / b.abs()).max()),
+            instead(lambda a, b: (a - b).abs().max() / b.abs().max()),
+            instead(lambda a, b: ((a - b).abs() / a.abs()).max()),
             says="The difference is divided by the size of the logits. The difference alone is asked for.",
             hints=[
                 "Does the result change when all logits are multiplied by 2?",

@@ -28,7 +28,7 @@ def network_that_remembers(reference: type[Any]) -> Mistake:
     """Return the mistake of a network of one argument that gives an earlier output again."""
     return Mistake(
         "remembers_an_earlier_call",
-        that_remember_outputs(reference),
+        *that_remember_outputs(reference),
         says=(
             "A call depends on an earlier one: the network remembers a result. Each call should depend on its own x "
             "and on the parameters, and on nothing else. Look for what is stored in `self`."

@@ -14,7 +14,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "zero_is_always_padding",
-            [steps.but(pad_id=lambda: 0)],
+            steps.but(pad_id=lambda: 0),
             does="token 0 is taken for padding, whatever `pad_id` is",
             says="Token 0 is hidden, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
             hints=[
@@ -25,7 +25,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "larger_than_the_padding",
-            [steps.but(real=lambda tokens, pad_id: tokens > pad_id)],
+            steps.but(real=lambda tokens, pad_id: tokens > pad_id),
             does="only tokens larger than `pad_id` are taken for real",
             says="Only tokens larger than `pad_id` are real here. That is right as long as the padding is 0.",
             hints=[
@@ -36,11 +36,9 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "smaller_than_the_padding",
-            [
-                steps.but(real=lambda tokens, pad_id: tokens < pad_id),
-                steps.but(real=lambda tokens, pad_id: tokens <= pad_id).attempt,
-                steps.but(real=lambda tokens, pad_id: tokens >= pad_id).attempt,
-            ],
+            steps.but(real=lambda tokens, pad_id: tokens < pad_id),
+            steps.but(real=lambda tokens, pad_id: tokens <= pad_id).attempt,
+            steps.but(real=lambda tokens, pad_id: tokens >= pad_id).attempt,
             does="an order, not equality, decides what is padding",
             says=(
                 "It depends on an *order* which tokens are hidden: all on one side of `pad_id`. Ids are names, and "
@@ -54,7 +52,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "not_of_the_number",
-            [steps.but(real=lambda tokens, pad_id: ~tokens == pad_id)],
+            steps.but(real=lambda tokens, pad_id: ~tokens == pad_id),
             does="`~` is taken of the tokens, before they are compared",
             says=(
                 "`~` comes before `==`: it turns round the bits of the token ids, and then these are compared. No "
@@ -68,7 +66,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "assumes_padding_at_the_end",
-            [steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True))],
+            steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)),
             does="as many tokens are allowed from the left as there are real ones",
             says=(
                 "The real tokens are counted, and then so many are allowed from the left. With padding in front that "
@@ -82,7 +80,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "counts_one_token_too_many",
-            [steps.but(real=lambda real: torch.arange(real.shape[1]) <= real.sum(dim=1, keepdim=True))],
+            steps.but(real=lambda real: torch.arange(real.shape[1]) <= real.sum(dim=1, keepdim=True)),
             does="one token more is allowed from the left than there are real ones",
             says=(
                 "The real tokens are counted, and then so many are allowed from the left, and one more. With padding "
@@ -96,12 +94,9 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "all_after_the_first_padding",
-            [steps.but(real=lambda real: real.int().cumprod(dim=1).bool())],
+            steps.but(real=lambda real: real.int().cumprod(dim=1).bool()),
             does="all that follows the first padding is hidden",
-            says=(
-                "All that follows the first padding is hidden, real tokens too. With padding in front, a whole "
-                "sentence disappears."
-            ),
+            says="{does}, real tokens too. With padding in front, a whole sentence disappears.",
             hints=[
                 "Try a sentence that begins with padding.",
                 "Each token says by itself whether it is padding.",
@@ -110,11 +105,9 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "first_sentence_for_all",
-            [
-                steps.but(real=lambda real: real[:1].expand_as(real)),
-                steps.but(real=lambda real: real[:1]).attempt,
-                steps.but(real=lambda real: (torch.arange(real.shape[1]) < real[0].sum()).expand_as(real)).attempt,
-            ],
+            steps.but(real=lambda real: real[:1].expand_as(real)),
+            steps.but(real=lambda real: real[:1]).attempt,
+            steps.but(real=lambda real: (torch.arange(real.shape[1]) < real[0].sum()).expand_as(real)).attempt,
             does="the padding of the first sentence is used for all of them",
             says=(
                 "The padding of the first sentence is used for the whole batch. Each sentence has its own. Look at the "
@@ -128,7 +121,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "empty_sentences_stay_open",
-            [steps.but(real=lambda real: real | ~real.any(dim=1, keepdim=True))],
+            steps.but(real=lambda real: real | ~real.any(dim=1, keepdim=True)),
             does="a sentence that is all padding is not hidden",
             says=(
                 "A sentence of nothing but padding is left open. It is padding all the same: what becomes of a query "
@@ -142,10 +135,8 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "last_token_always_hidden",
-            [
-                steps.but(real=lambda real: real & (torch.arange(real.shape[1]) < real.shape[1] - 1)),
-                steps.but(real=lambda real: real & (torch.arange(real.shape[1]) > 0)),
-            ],
+            steps.but(real=lambda real: real & (torch.arange(real.shape[1]) < real.shape[1] - 1)),
+            steps.but(real=lambda real: real & (torch.arange(real.shape[1]) > 0)),
             does="the first or the last token is hidden in every sentence",
             says=(
                 "The first or the last token of every sentence is hidden, padding or not. Look at where the columns "
@@ -159,9 +150,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "compares_the_object",
-            [
-                steps.but(real=lambda tokens, pad_id: tokens is not pad_id),
-            ],
+            steps.but(real=lambda tokens, pad_id: tokens is not pad_id),
             does="one answer is given for the whole tensor, as Python's `is` and `not` do",
             says=(
                 "`is` and `not` of Python give one answer for a whole tensor. A comparison of each token takes a sign. "
@@ -179,10 +168,8 @@ def unsqueeze_of_two_axes(steps: InSteps, step: str) -> Mistake:
     """Two axes, asked for in one call, where a step puts them between the batch and the tokens."""
     return Mistake(
         "unsqueeze_of_two_axes",
-        [
-            steps.but(**{step: lambda real: real.unsqueeze(1, 2)}).attempt,
-            steps.but(**{step: lambda real: real.unsqueeze((1, 2))}).attempt,
-        ],
+        steps.but(**{step: lambda real: real.unsqueeze(1, 2)}).attempt,
+        steps.but(**{step: lambda real: real.unsqueeze((1, 2))}).attempt,
         says="`unsqueeze` is given two axes. It adds one axis at a time.",
         hints=[
             "What does the error say about the arguments?",
@@ -203,7 +190,7 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
     return [
         Mistake(
             "padding_is_always_zero",
-            [steps.but(real=lambda targets: targets != 0)],
+            steps.but(real=lambda targets: targets != 0),
             does="token 0 is taken for padding, whatever `pad_id` says",
             says="Token 0 is taken for padding. Which token it is, is an argument.",
             hints=[
@@ -214,7 +201,7 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
         ),
         Mistake(
             below,
-            [steps.but(real=lambda targets, pad_id: targets > pad_id)],
+            steps.but(real=lambda targets, pad_id: targets > pad_id),
             does="only tokens with an id *above* `pad_id` are counted",
             says="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
             hints=[

@@ -18,10 +18,8 @@ def as_many_as_texts(weights, states):
 MISTAKES = [
     Mistake(
         "weights_along_the_width",
-        [
-            STEPS.but(weighted=lambda weights, states: weights * states),
-            STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
-        ],
+        STEPS.but(weighted=lambda weights, states: weights * states),
+        STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
         does="the n weights meet the *width* of the states",
         says=(
             "Broadcasting lines the n weights up with the *width* of the states. That crashes, or, where the numbers "
@@ -35,17 +33,14 @@ MISTAKES = [
     ),
     Mistake(
         "every_text_with_every_other",
-        [
-            STEPS.but(total=lambda weights, states: weights @ states),
-            STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=1)),
-            STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=0)),
-            STEPS.but(total=lambda weights, states: torch.tensordot(weights, states, dims=([1], [1]))),
-        ],
+        STEPS.but(total=lambda weights, states: weights @ states),
+        STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=1)),
+        STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=0)),
+        STEPS.but(total=lambda weights, states: torch.tensordot(weights, states, dims=([1], [1]))),
         does="the weights of every text meet the states of *every* text of the batch",
         says=(
-            "The weights of every text meet the states of *every* text of the batch, as they do in a product of the "
-            "whole table of weights with each text's states. Text i should mix its own states only. Look at the "
-            "axis of the batch."
+            "{does}, as they do in a product of the whole table of weights with each text's states. Text i should mix "
+            "its own states only. Look at the axis of the batch."
         ),
         hints=[
             "With 2 texts whose states are all 0 in the second: what should come out for the second text?",
@@ -57,10 +52,8 @@ MISTAKES = [
     ),
     Mistake(
         "weights_transposed",
-        [
-            STEPS.but(total=lambda weights, states: weights.T @ states),
-            STEPS.but(weighted=lambda weights, states: weights.T[:, :, None] * states),
-        ],
+        STEPS.but(total=lambda weights, states: weights.T @ states),
+        STEPS.but(weighted=lambda weights, states: weights.T[:, :, None] * states),
         does="the table of weights is transposed, so that the texts stand where the states should",
         says=(
             "The weights are transposed: the texts stand where the states should. That crashes, or, where the numbers "
@@ -74,11 +67,9 @@ MISTAKES = [
     ),
     Mistake(
         "weights_of_the_first_text",
-        [
-            STEPS.but(weights=lambda weights: weights[:1]),
-            STEPS.but(weights=lambda weights: weights[-1:]),
-            STEPS.but(weights=lambda weights: weights.mean(dim=0, keepdim=True)),
-        ],
+        STEPS.but(weights=lambda weights: weights[:1]),
+        STEPS.but(weights=lambda weights: weights[-1:]),
+        STEPS.but(weights=lambda weights: weights.mean(dim=0, keepdim=True)),
         does="all the texts of a batch share one row of weights",
         says=(
             "Right for one text; in a batch, the same weights are used for all the texts: those of one of them, or "
@@ -92,11 +83,9 @@ MISTAKES = [
     ),
     Mistake(
         "states_of_the_first_text",
-        [
-            STEPS.but(states=lambda states: states[:1]),
-            STEPS.but(states=lambda states: states[-1:]),
-            STEPS.but(states=lambda states: states.mean(dim=0, keepdim=True)),
-        ],
+        STEPS.but(states=lambda states: states[:1]),
+        STEPS.but(states=lambda states: states[-1:]),
+        STEPS.but(states=lambda states: states.mean(dim=0, keepdim=True)),
         does="all the texts of a batch mix the same states",
         says=(
             "Right for one text; in a batch, all the texts mix the same states: those of one of them, or the average. "
@@ -110,12 +99,10 @@ MISTAKES = [
     ),
     Mistake(
         "states_on_the_left",
-        [
-            STEPS.but(total=lambda weights, states: states @ weights),
-            STEPS.but(total=lambda weights, states: (states @ weights[:, :, None]).squeeze(-1)),
-            STEPS.but(total=lambda weights, states: states @ weights.T),
-            STEPS.but(total=lambda weights, states: (weights[:, None] @ states.mT).squeeze(1)),
-        ],
+        STEPS.but(total=lambda weights, states: states @ weights),
+        STEPS.but(total=lambda weights, states: (states @ weights[:, :, None]).squeeze(-1)),
+        STEPS.but(total=lambda weights, states: states @ weights.T),
+        STEPS.but(total=lambda weights, states: (weights[:, None] @ states.mT).squeeze(1)),
         does="a matrix product pairs the *width* of the states with the weights",
         says=(
             "The product pairs the *width* of the states with the weights. That crashes, or, where the numbers happen "
@@ -129,10 +116,8 @@ MISTAKES = [
     ),
     Mistake(
         "texts_taken_for_states",
-        [
-            STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
-            STEPS.but(total=lambda weights, states: sum(weights * states)),
-        ],
+        STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
+        STEPS.but(total=lambda weights, states: sum(weights * states)),
         does="what is taken for one state is all the states of a *text*",
         says=(
             "The sum goes through the *texts*: they come first, so what it takes for one state is all the states of a "
@@ -146,14 +131,12 @@ MISTAKES = [
     ),
     Mistake(
         "as_many_states_as_texts",
-        [
-            STEPS.but(total=as_many_as_texts),
-            STEPS.but(total=lambda weighted: weighted[:, : len(weighted)].sum(dim=1)),
-        ],
+        STEPS.but(total=as_many_as_texts),
+        STEPS.but(total=lambda weighted: weighted[:, : len(weighted)].sum(dim=1)),
         does="as many states are added as there are *texts*",
         says=(
-            "As many states are added as there are *texts*, so some are left out (or a loop runs past the end of "
-            "them). There is one for each weight of a text. Look at what is counted."
+            "{does}, so some are left out (or a loop runs past the end of them). There is one for each weight of a "
+            "text. Look at what is counted."
         ),
         hints=[
             "weights have the shape (batch, n). Which of the two is `len(weights)`?",
@@ -163,11 +146,9 @@ MISTAKES = [
     ),
     Mistake(
         "matrix_product_of_a_column",
-        [
-            STEPS.but(weighted=lambda column, states: column @ states),
-            STEPS.but(weighted=lambda weights, states: torch.bmm(weights, states)),
-            STEPS.but(total=lambda weights, states: (states.mT @ weights[:, None]).squeeze()),
-        ],
+        STEPS.but(weighted=lambda column, states: column @ states),
+        STEPS.but(weighted=lambda weights, states: torch.bmm(weights, states)),
+        STEPS.but(total=lambda weights, states: (states.mT @ weights[:, None]).squeeze()),
         does="a matrix product is called whose shapes do not fit",
         says=(
             "A matrix product needs two tables for each text whose inner lengths are equal: (1, n) and (n, d), or (d, "
@@ -183,13 +164,11 @@ MISTAKES = [
     ),
     Mistake(
         "reshapes_the_states",
-        [
-            STEPS.but(
-                total=lambda column, states: (
-                    states.reshape(states.shape[0], states.shape[2], states.shape[1]) @ column
-                ).squeeze(-1)
-            )
-        ],
+        STEPS.but(
+            total=lambda column, states: (
+                states.reshape(states.shape[0], states.shape[2], states.shape[1]) @ column
+            ).squeeze(-1)
+        ),
         does="the numbers of the states are read in their old order along exchanged axes",
         says=(
             "The shape is right, but the numbers are not: `reshape` and `view` only break the same sequence of "
@@ -203,15 +182,10 @@ MISTAKES = [
     ),
     Mistake(
         "weights_unused",
-        [
-            STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
-            STEPS.but(weights=lambda weights: torch.ones_like(weights)),
-        ],
+        STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
+        STEPS.but(weights=lambda weights: torch.ones_like(weights)),
         does="every state counts the same, whatever the weights are",
-        says=(
-            "Every state counts the same, whatever the weights are: changing them changes nothing. Look at where the "
-            "weights come in."
-        ),
+        says="{does}: changing them changes nothing. Look at where the weights come in.",
         hints=[
             "What becomes of the result if a text's weights are 1, 0, 0 instead? What should?",
             "With the weights 0.75 and 0.25, the first state should count three times as much as the second.",
@@ -220,14 +194,12 @@ MISTAKES = [
     ),
     Mistake(
         "hard_pick",
-        [
-            STEPS.but(weights=lambda weights: one_hot(weights, weights.argmax(dim=1, keepdim=True))),
-            STEPS.but(weights=lambda weights: weights * one_hot(weights, weights.argmax(dim=1, keepdim=True))),
-        ],
+        STEPS.but(weights=lambda weights: one_hot(weights, weights.argmax(dim=1, keepdim=True))),
+        STEPS.but(weights=lambda weights: weights * one_hot(weights, weights.argmax(dim=1, keepdim=True))),
         does="only the state with the largest weight is used",
         says=(
-            "Only the state with the largest weight is used; all others are thrown away. And nothing can be learned "
-            "that way about which state to choose. Every state should take part."
+            "{does}; all others are thrown away. And nothing can be learned that way about which state to choose. "
+            "Every state should take part."
         ),
         hints=[
             "With the weights 0.75 and 0.25, how much of the second state should be in the result?",
@@ -237,15 +209,11 @@ MISTAKES = [
     ),
     Mistake(
         "small_weights_dropped",
-        [
-            STEPS.but(weights=lambda weights: weights * (weights > 0.1)),
-            STEPS.but(weights=lambda weights: weights * (weights >= 0.5)),
-            STEPS.but(
-                weights=lambda weights: weights * (weights >= weights.sort(descending=True).values[:, :2][:, -1:])
-            ),
-            STEPS.but(weights=lambda weights: weights * (weights >= 0.01)).attempt,
-            STEPS.but(weights=lambda weights: weights * (weights >= 0.05)).attempt,
-        ],
+        STEPS.but(weights=lambda weights: weights * (weights > 0.1)),
+        STEPS.but(weights=lambda weights: weights * (weights >= 0.5)),
+        STEPS.but(weights=lambda weights: weights * (weights >= weights.sort(descending=True).values[:, :2][:, -1:])),
+        STEPS.but(weights=lambda weights: weights * (weights >= 0.01)).attempt,
+        STEPS.but(weights=lambda weights: weights * (weights >= 0.05)).attempt,
         does="small weights are set to 0",
         says="States with a small weight are left out: their weights are taken for 0. Every state should take part.",
         hints=[
@@ -256,7 +224,7 @@ MISTAKES = [
     ),
     Mistake(
         "weights_in_reverse",
-        [STEPS.but(weights=lambda weights: weights.flip(1))],
+        STEPS.but(weights=lambda weights: weights.flip(1)),
         does="the weights run through the states from the last to the first",
         says=(
             "The first state gets the weight of the last, and so on: one of the two runs backwards. Look at the order."
@@ -269,9 +237,10 @@ MISTAKES = [
     ),
     Mistake(
         "weights_shifted",
-        [STEPS.but(weights=lambda weights: weights.roll(1, 1)), STEPS.but(weights=lambda weights: weights.roll(-1, 1))],
+        STEPS.but(weights=lambda weights: weights.roll(1, 1)),
+        STEPS.but(weights=lambda weights: weights.roll(-1, 1)),
         does="each state gets the weight of its neighbour",
-        says="The weights and the states are one place apart: each state gets the weight of its neighbour.",
+        says="The weights and the states are one place apart: {does}.",
         hints=[
             "With the weights 1, 0, 0, which of three states comes back?",
             "Weight i belongs to state i, not to state i + 1 or i - 1.",
@@ -280,7 +249,7 @@ MISTAKES = [
     ),
     Mistake(
         "weights_inverted",
-        [STEPS.but(weights=lambda weights: 1 - weights)],
+        STEPS.but(weights=lambda weights: 1 - weights),
         does="1 minus the weight stands in place of the weight",
         says="The larger its weight, the less a state counts: it is multiplied by what is left of 1.",
         hints=[
@@ -291,10 +260,8 @@ MISTAKES = [
     ),
     Mistake(
         "last_state_only",
-        [
-            STEPS.but(total=lambda states: states[:, -1]),
-            STEPS.but(total=lambda states: states[:, 0]),
-        ],
+        STEPS.but(total=lambda states: states[:, -1]),
+        STEPS.but(total=lambda states: states[:, 0]),
         does="one state alone is handed on, unweighted, whatever the weights are",
         says=(
             "This is a single state, whatever the weights are: the one vector that the decoder had before there was "
@@ -308,7 +275,8 @@ MISTAKES = [
     ),
     Mistake(
         "weights_changed",
-        [STEPS.but(weights=lambda weights: weights**2), STEPS.but(weights=lambda weights: weights**0.5)],
+        STEPS.but(weights=lambda weights: weights**2),
+        STEPS.but(weights=lambda weights: weights**0.5),
         does="the square or the root of each weight is used",
         says=(
             "The weights are squared, or their roots are taken, so that they no longer add up to 1. Use them as they "
@@ -322,7 +290,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_weights",
-        [STEPS.but(weighted=lambda column, states: column + states)],
+        STEPS.but(weighted=lambda column, states: column + states),
         does="each weight is added to its state, not multiplied",
         says="Each weight is *added* to its state. A part of a state is a product: weight times state.",
         hints=[
@@ -333,7 +301,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_number_of_texts",
-        [STEPS.but(weights=lambda weights: weights / len(weights))],
+        STEPS.but(weights=lambda weights: weights / len(weights)),
         does="something is divided by the number of texts",
         says="Right for one text; in a batch, all numbers are too small by one factor, the number of texts.",
         hints=[
@@ -344,7 +312,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_again",
-        [STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1))],
+        STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1)),
         does="a softmax is taken of the weights, which add up to 1 already",
         says=(
             "The result lies too near to the plain mean of the states: the weights have been flattened. They are "
@@ -358,10 +326,8 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_the_texts",
-        [
-            STEPS.but(weights=lambda weights: torch.softmax(weights, dim=0)),
-            STEPS.but(weights=lambda weights: weights / weights.sum(dim=0)),
-        ],
+        STEPS.but(weights=lambda weights: torch.softmax(weights, dim=0)),
+        STEPS.but(weights=lambda weights: weights / weights.sum(dim=0)),
         does="the weights are normalised once more, across the texts",
         says=(
             "The weights are normalised once more, across the texts of the batch. They add up to 1 already, text by "

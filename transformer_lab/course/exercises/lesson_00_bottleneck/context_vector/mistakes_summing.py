@@ -4,12 +4,13 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_sum
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
         "not_added",
-        [STEPS.but(total=lambda weighted: weighted)],
+        STEPS.but(total=lambda weighted: weighted),
         does="the weighted states are not added up",
         says=(
             "Each state has been multiplied by its weight, but they are not added up: one vector per state comes out. "
@@ -23,7 +24,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_the_width",
-        [STEPS.but(axis=lambda: -1)],
+        STEPS.but(axis=lambda: -1),
         does="the sum runs over the width: the entries of each state are added to each other",
         says=(
             "The entries of each state are added to each other, so that no vector is left. The *states* should be "
@@ -37,18 +38,13 @@ MISTAKES = [
     ),
     Mistake(
         "adds_everything",
-        [
-            STEPS.but(axis=lambda: (0, 1, 2)),
-            STEPS.but(axis=lambda: (1, 2)),
-            STEPS.but(axis=lambda: (0, 1)),
-            STEPS.but(axis=lambda: (0, 2)),
-            STEPS.but(total=lambda weighted: weighted.sum(dim=(0, 1)).expand(len(weighted), -1)),
-        ],
+        STEPS.but(axis=lambda: (0, 1, 2)),
+        STEPS.but(axis=lambda: (1, 2)),
+        STEPS.but(axis=lambda: (0, 1)),
+        STEPS.but(axis=lambda: (0, 2)),
+        STEPS.but(total=lambda weighted: weighted.sum(dim=(0, 1)).expand(len(weighted), -1)),
         does="the sum runs over more than one axis",
-        says=(
-            "Too much is added up: the sum runs over more than one axis. Each text should keep a vector of its own. "
-            "Look at what the sum runs over."
-        ),
+        says="Too much is added up: {does}. Each text should keep a vector of its own. Look at what the sum runs over.",
         hints=[
             "How many numbers should come out for 2 texts and states of width 3?",
             "`.sum()` without an axis adds up everything there is.",
@@ -57,7 +53,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_the_texts",
-        [STEPS.but(axis=lambda: 0)],
+        STEPS.but(axis=lambda: 0),
         does="the sum runs over the texts of the batch",
         says=(
             "The texts of the batch are added to each other: the first axis is gone, and the states are still there. "
@@ -69,41 +65,19 @@ MISTAKES = [
             "The axis of the states is number 1.",
         ],
     ),
-    Mistake(
-        "averages_once_more",
-        [
-            STEPS.but(total=lambda weighted, axis: weighted.mean(dim=axis)),
-            STEPS.but(weights=lambda weights: weights / weights.shape[1]),
-            STEPS.but(context=lambda context, weights: context / weights.shape[1]),
-        ],
-        does="the weighted states are averaged, that is, their sum is divided by their number",
-        says=(
-            "All numbers are too small by one factor, the number of states: a mean is taken of the weighted states. "
-            "The weights make it an average already."
-        ),
-        hints=[
-            "With the weights ½ and ½, what should become of 4 and 6, and what comes out?",
-            "A mean is a sum divided by how many there are.",
-            "`sum` in place of `mean`.",
-        ],
-    ),
-    Mistake(
-        "largest_instead_of_the_sum",
-        [STEPS.but(total=lambda weighted, axis: weighted.amax(dim=axis))],
-        does="the largest entries of the weighted states are taken, not their sum",
-        says="Only the largest entry in each place of the weighted states is left. They should be added up.",
-        hints=[
-            "With the weights 0.75 and 0.25, how much of the second state should be in the result?",
-            "A weighted average is a *sum* of weight times state.",
-            "`sum` in place of `max`.",
-        ],
+    *of_the_sum(
+        STEPS,
+        "total",
+        1,
+        "states",
+        "states",
+        STEPS.but(weights=lambda weights: weights / weights.shape[1]),
+        STEPS.but(context=lambda context, weights: context / weights.shape[1]),
     ),
     Mistake(
         "first_state_left_out",
-        [
-            STEPS.but(weighted=lambda weighted: weighted[:, 1:]),
-            STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(1, weighted.shape[1]))),
-        ],
+        STEPS.but(weighted=lambda weighted: weighted[:, 1:]),
+        STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(1, weighted.shape[1]))),
         does="the first state is left out",
         says="The first state of each text is left out. Look at where the counting begins.",
         hints=[
@@ -114,10 +88,8 @@ MISTAKES = [
     ),
     Mistake(
         "last_state_left_out",
-        [
-            STEPS.but(weighted=lambda weighted: weighted[:, :-1]),
-            STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(weighted.shape[1] - 1))),
-        ],
+        STEPS.but(weighted=lambda weighted: weighted[:, :-1]),
+        STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(weighted.shape[1] - 1))),
         does="the last state is left out",
         says="The last state of each text is left out. Look at where the counting ends.",
         hints=[
@@ -128,10 +100,8 @@ MISTAKES = [
     ),
     Mistake(
         "overwritten_in_the_loop",
-        [
-            STEPS.but(total=lambda weighted: weighted[:, -1]),
-            STEPS.but(total=lambda weighted: weighted[:, 0]),
-        ],
+        STEPS.but(total=lambda weighted: weighted[:, -1]),
+        STEPS.but(total=lambda weighted: weighted[:, 0]),
         does="only one of the weighted states arrives",
         says=(
             "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it "
@@ -146,7 +116,7 @@ MISTAKES = [
     ),
     Mistake(
         "texts_accumulate",
-        [STEPS.but(context=lambda context: context.cumsum(dim=0))],
+        STEPS.but(context=lambda context: context.cumsum(dim=0)),
         does="each text's sum begins with what the texts before it left",
         says=(
             "The first text is right; to each further one, the contexts of those before it are added. Look at where "
@@ -160,12 +130,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_text",
-        [
-            STEPS.but(context=lambda context: context[0]),
-            STEPS.but(context=lambda context: context[-1]),
-            STEPS.but(context=lambda context: context[:1]),
-            STEPS.but(context=lambda context: context[-1:]),
-        ],
+        STEPS.but(context=lambda context: context[0]),
+        STEPS.but(context=lambda context: context[-1]),
+        STEPS.but(context=lambda context: context[:1]),
+        STEPS.but(context=lambda context: context[-1:]),
         does="the context of a single text is handed back, whatever the size of the batch",
         says="The context of one text comes out, however many there are. A row for every text is asked for.",
         hints=[
@@ -176,10 +144,8 @@ MISTAKES = [
     ),
     Mistake(
         "weights_returned_too",
-        [
-            STEPS.but(context=lambda context, weights: (context, weights)),
-            STEPS.but(context=lambda context, weights: (weights, context)),
-        ],
+        STEPS.but(context=lambda context, weights: (context, weights)),
+        STEPS.but(context=lambda context, weights: (weights, context)),
         does="the weights are handed back beside the context",
         says="A pair comes out, the context and the weights. Only the context is asked for.",
         hints=[
@@ -190,11 +156,9 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_axis",
-        [
-            STEPS.but(context=lambda context: context[:, None]),
-            STEPS.but(context=lambda context: context[:, :, None]),
-            STEPS.but(context=lambda context: context[None]),
-        ],
+        STEPS.but(context=lambda context: context[:, None]),
+        STEPS.but(context=lambda context: context[:, :, None]),
+        STEPS.but(context=lambda context: context[None]),
         does="an axis of length 1 too many is left in the result",
         says="The numbers are right, but there is an axis of length 1 too many. Look at the shape.",
         hints=[
@@ -205,7 +169,7 @@ MISTAKES = [
     ),
     Mistake(
         "flattened",
-        [STEPS.but(context=lambda context: context.flatten())],
+        STEPS.but(context=lambda context: context.flatten()),
         does="all the texts' vectors are strung together into one",
         says="The vectors of all the texts are strung together into one. A row for each text is asked for.",
         hints=[
@@ -216,7 +180,7 @@ MISTAKES = [
     ),
     Mistake(
         "transposed",
-        [STEPS.but(context=lambda context: context.T)],
+        STEPS.but(context=lambda context: context.T),
         does="the result is transposed: a column for each text, not a row",
         says="The table lies on its side: each *column* belongs to a text. A row for each text is asked for.",
         hints=[
@@ -227,10 +191,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_last_state",
-        [
-            STEPS.but(total=lambda total, states: total + states[:, -1]),
-            STEPS.but(total=lambda total, states: total + states[:, 0]),
-        ],
+        STEPS.but(total=lambda total, states: total + states[:, -1]),
+        STEPS.but(total=lambda total, states: total + states[:, 0]),
         does="one of the states is added to the weighted average",
         says="A state is added to the weighted sum as it is, beside its part in it. Only the weighted sum is asked "
         "for.",
@@ -242,14 +204,12 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_the_width",
-        [
-            STEPS.but(context=lambda context, states: context / states.shape[-1] ** 0.5),
-            STEPS.but(context=lambda context, states: context / states.shape[-1]),
-        ],
+        STEPS.but(context=lambda context, states: context / states.shape[-1] ** 0.5),
+        STEPS.but(context=lambda context, states: context / states.shape[-1]),
         does="the context is divided by the width of the states, or by its root",
         says=(
-            "The context is divided by the width of the states, or by its root. The weights add up to 1, so their "
-            "weighted average is neither too large nor too small. Look for a division."
+            "{does}. The weights add up to 1, so their weighted average is neither too large nor too small. Look for a "
+            "division."
         ),
         hints=[
             "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",
@@ -259,13 +219,11 @@ MISTAKES = [
     ),
     Mistake(
         "function_of_the_context",
-        [
-            STEPS.but(context=lambda context: torch.tanh(context)),
-            STEPS.but(context=lambda context: torch.softmax(context, dim=-1)),
-            STEPS.but(context=lambda context: torch.relu(context)),
-            STEPS.but(context=lambda context: torch.sigmoid(context)),
-            STEPS.but(context=lambda context: context / context.norm(dim=-1, keepdim=True)),
-        ],
+        STEPS.but(context=lambda context: torch.tanh(context)),
+        STEPS.but(context=lambda context: torch.softmax(context, dim=-1)),
+        STEPS.but(context=lambda context: torch.relu(context)),
+        STEPS.but(context=lambda context: torch.sigmoid(context)),
+        STEPS.but(context=lambda context: context / context.norm(dim=-1, keepdim=True)),
         does="the weighted average goes through another function, such as `tanh`, a softmax or a division by its norm",
         says=(
             "Something more is done to the weighted average: a `tanh`, a softmax, a division by its length or the "
@@ -277,28 +235,7 @@ MISTAKES = [
             "Return the sum as it is.",
         ],
     ),
-    Mistake(
-        "rounded",
-        [
-            STEPS.but(weights=lambda weights: weights.round()).attempt,
-            STEPS.but(weights=lambda weights: weights.round(decimals=1)).attempt,
-            STEPS.but(weights=lambda weights: weights.round(decimals=4)).attempt,
-            STEPS.but(weights=lambda weights: weights.round(decimals=3)).attempt,
-            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-            STEPS.but(context=lambda context: context.round()).attempt,
-            STEPS.but(context=lambda context: context.round(decimals=1)).attempt,
-            STEPS.but(context=lambda context: context.round(decimals=4)).attempt,
-            STEPS.but(context=lambda context: context.round(decimals=3)).attempt,
-            STEPS.but(context=lambda context: context.round(decimals=2)),
-        ],
-        does="numbers are rounded on the way",
-        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
-    ),
+    rounded(STEPS, "weights", "context", digits=[2]),
     *of_the_result(
         STEPS,
         "result_scaled",

@@ -4,12 +4,12 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
         "state_first",
-        [STEPS.but(both=lambda context, state: torch.cat([state, context], dim=-1))],
+        STEPS.but(both=lambda context, state: torch.cat([state, context], dim=-1)),
         does="the state stands before the context in [c; s]",
         says=(
             "The two halves have changed places: the columns of W_c that were meant for the context meet the state. "
@@ -22,7 +22,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_tanh",
-        [STEPS.but(squashed=lambda combined: combined)],
+        STEPS.but(squashed=lambda combined: combined),
         does="the tanh of the product with W_c is missing",
         says="The numbers are those before the tanh: some lie outside of -1 and 1. The last step is missing.",
         hints=[
@@ -33,7 +33,7 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_before_the_product",
-        [STEPS.but(squashed=lambda both, matrix: torch.tanh(both) @ matrix)],
+        STEPS.but(squashed=lambda both, matrix: torch.tanh(both) @ matrix),
         does="the tanh is taken before the product with W_c, not after it",
         says=(
             "The tanh is taken of context and state, before the product with W_c. Look at the order: what is inside "
@@ -47,14 +47,12 @@ MISTAKES = [
     ),
     Mistake(
         "one_tanh_too_many",
-        [
-            STEPS.but(both=lambda both: torch.tanh(both)),
-            STEPS.but(output=lambda output: torch.tanh(output)),
-            STEPS.but(context=lambda context: torch.tanh(context)),
-            STEPS.but(weights=lambda scores: torch.softmax(torch.tanh(scores), dim=-1)),
-            STEPS.but(row=lambda row: torch.tanh(row)),
-            STEPS.but(states=lambda states: torch.tanh(states)).attempt,
-        ],
+        STEPS.but(both=lambda both: torch.tanh(both)),
+        STEPS.but(output=lambda output: torch.tanh(output)),
+        STEPS.but(context=lambda context: torch.tanh(context)),
+        STEPS.but(weights=lambda scores: torch.softmax(torch.tanh(scores), dim=-1)),
+        STEPS.but(row=lambda row: torch.tanh(row)),
+        STEPS.but(states=lambda states: torch.tanh(states)).attempt,
         does="a `tanh` is taken where there should be none",
         says=(
             "There is a tanh too many: of the scores, of the context, of [c; s], or of the result once more. The "
@@ -68,13 +66,11 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_of_each_half",
-        [
-            STEPS.but(
-                squashed=lambda context, state, w_c: (
-                    torch.tanh(context @ w_c[:, : state.shape[1]].T) + torch.tanh(state @ w_c[:, state.shape[1] :].T)
-                )
+        STEPS.but(
+            squashed=lambda context, state, w_c: (
+                torch.tanh(context @ w_c[:, : state.shape[1]].T) + torch.tanh(state @ w_c[:, state.shape[1] :].T)
             )
-        ],
+        ),
         does="the tanh is taken of each half of the product, and then they are added",
         says=(
             "The tanh is taken of what comes of the context and of what comes of the state, and the two are added "
@@ -88,7 +84,7 @@ MISTAKES = [
     ),
     Mistake(
         "reshapes_w_c",
-        [STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0]))],
+        STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0])),
         does="the numbers of W_c are read in their old order along exchanged axes",
         says=(
             "The shape is that of the transposed W_c, and the numbers are not: `reshape` and `view` only break the "
@@ -101,13 +97,11 @@ MISTAKES = [
     ),
     Mistake(
         "another_function",
-        [
-            STEPS.but(squashed=lambda combined: torch.sigmoid(combined)),
-            STEPS.but(squashed=lambda combined: torch.relu(combined)),
-            STEPS.but(squashed=lambda combined: torch.softmax(combined, dim=-1)),
-        ],
+        STEPS.but(squashed=lambda combined: torch.sigmoid(combined)),
+        STEPS.but(squashed=lambda combined: torch.relu(combined)),
+        STEPS.but(squashed=lambda combined: torch.softmax(combined, dim=-1)),
         does="another function stands where the tanh should",
-        says="Another function stands where the tanh should: a sigmoid, a `relu` or a softmax. Look at the last step.",
+        says="{does}: a sigmoid, a `relu` or a softmax. Look at the last step.",
         hints=[
             "Between which two numbers does tanh lie?",
             "Compare with the formula.",
@@ -116,12 +110,9 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_at_the_end",
-        [STEPS.but(output=lambda output: torch.softmax(output, dim=-1))],
+        STEPS.but(output=lambda output: torch.softmax(output, dim=-1)),
         does="a softmax is taken of the result",
-        says=(
-            "A softmax is taken of the result. The next character is read off this vector later; here the vector "
-            "itself is asked for."
-        ),
+        says="{does}. The next character is read off this vector later; here the vector itself is asked for.",
         hints=[
             "What stands outermost in the formula?",
             "Can what comes out be negative? Should it?",
@@ -130,7 +121,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_context",
-        [STEPS.but(output=lambda context: context)],
+        STEPS.but(output=lambda context: context),
         does="the context is handed back, and `w_c` is not used",
         says="This is the context. It has not been combined with the decoder's state yet, and `w_c` is not used.",
         hints=[
@@ -141,7 +132,7 @@ MISTAKES = [
     ),
     Mistake(
         "state_forgotten",
-        [STEPS.but(both=lambda context: context)],
+        STEPS.but(both=lambda context: context),
         does="what meets W_c is as wide as one state, not two",
         says=(
             "What meets W_c is as wide as one state, and W_c is twice as wide. Context and state do not stand side by "
@@ -154,11 +145,9 @@ MISTAKES = [
     ),
     Mistake(
         "half_of_w_c",
-        [
-            STEPS.but(both=lambda context: torch.cat([context, torch.zeros_like(context)], dim=-1)),
-            STEPS.but(both=lambda context, state: torch.cat([torch.zeros_like(context), state], dim=-1)),
-            STEPS.but(both=lambda context, state: torch.cat([context + state, torch.zeros_like(context)], dim=-1)),
-        ],
+        STEPS.but(both=lambda context: torch.cat([context, torch.zeros_like(context)], dim=-1)),
+        STEPS.but(both=lambda context, state: torch.cat([torch.zeros_like(context), state], dim=-1)),
+        STEPS.but(both=lambda context, state: torch.cat([context + state, torch.zeros_like(context)], dim=-1)),
         does="only one half of W_c is used",
         says=(
             "Only half of W_c is used: the context or the state is left out, or the two are added to each other. Both "
@@ -172,12 +161,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_of_the_two_twice",
-        [
-            STEPS.but(both=lambda context: torch.cat([context, context], dim=-1)),
-            STEPS.but(both=lambda state: torch.cat([state, state], dim=-1)),
-            STEPS.but(both=lambda context, states: torch.cat([context, states[:, -1]], dim=-1)),
-            STEPS.but(both=lambda weights, state: torch.cat([weights, state], dim=-1)),
-        ],
+        STEPS.but(both=lambda context: torch.cat([context, context], dim=-1)),
+        STEPS.but(both=lambda state: torch.cat([state, state], dim=-1)),
+        STEPS.but(both=lambda context, states: torch.cat([context, states[:, -1]], dim=-1)),
+        STEPS.but(both=lambda weights, state: torch.cat([weights, state], dim=-1)),
         does="another vector stands where context or state should in [c; s]",
         says=(
             "[c; s] holds one of the two twice, or something else in place of the other: the weights, or a state of "
@@ -190,14 +177,12 @@ MISTAKES = [
     ),
     Mistake(
         "put_below_each_other",
-        [
-            STEPS.but(both=lambda context, state: torch.cat([context, state])),
-            STEPS.but(both=lambda context, state: torch.stack([context, state], dim=-1)),
-        ],
+        STEPS.but(both=lambda context, state: torch.cat([context, state])),
+        STEPS.but(both=lambda context, state: torch.stack([context, state], dim=-1)),
         does="context and state are joined along another axis than that of the width",
         says=(
-            "Context and state are joined along another axis than that of the width: below each other, as if they "
-            "were further texts, or along a new axis. Look at the axis, and at whether it is `cat`."
+            "{does}: below each other, as if they were further texts, or along a new axis. Look at the axis, and at "
+            "whether it is `cat`."
         ),
         hints=[
             "Two tensors of shape (3, 5) side by side have the shape (3, 10). Which shape comes out here?",
@@ -207,11 +192,12 @@ MISTAKES = [
     ),
     Mistake(
         "not_transposed",
-        [STEPS.but(matrix=lambda w_c: w_c), STEPS.but(combined=lambda both, w_c: w_c @ both)],
+        STEPS.but(matrix=lambda w_c: w_c),
+        STEPS.but(combined=lambda both, w_c: w_c @ both),
         does="the product meets the wrong axis of W_c",
         says=(
-            "The product meets the wrong axis of W_c: it stands with (outputs, inputs). That crashes, or, where it is "
-            "square, gives other numbers. Look at the shapes on both sides of the product."
+            "{does}: it stands with (outputs, inputs). That crashes, or, where it is square, gives other numbers. Look "
+            "at the shapes on both sides of the product."
         ),
         hints=[
             "(batch, 2 d) times (d_out, 2 d): which two numbers would have to be equal?",
@@ -221,7 +207,7 @@ MISTAKES = [
     ),
     Mistake(
         "entry_by_entry_with_w_c",
-        [STEPS.but(combined=lambda both, w_c: both * w_c)],
+        STEPS.but(combined=lambda both, w_c: both * w_c),
         does="the product with W_c is taken entry by entry",
         says=(
             "[c; s] is multiplied with W_c entry by entry. A matrix product is meant, in which each row of W_c makes "
@@ -235,7 +221,7 @@ MISTAKES = [
     ),
     Mistake(
         "result_on_its_side",
-        [STEPS.but(output=lambda output: output.T)],
+        STEPS.but(output=lambda output: output.T),
         does="the result is transposed: a column for each text, not a row",
         says="The table lies on its side: each *column* belongs to a text. A row for each text is asked for.",
         hints=[
@@ -246,7 +232,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_text",
-        [STEPS.but(output=lambda output: output[0]), STEPS.but(output=lambda output: output[:1])],
+        STEPS.but(output=lambda output: output[0]),
+        STEPS.but(output=lambda output: output[:1]),
         does="the vector of a single text is handed back",
         says="The vector of one text comes out, however many there are. A row for every text is asked for.",
         hints=[
@@ -257,11 +244,9 @@ MISTAKES = [
     ),
     Mistake(
         "more_than_the_vector",
-        [
-            STEPS.but(output=lambda output, weights: (output, weights)),
-            STEPS.but(output=lambda output, context: (output, context)),
-            STEPS.but(output=lambda output: list(output)),
-        ],
+        STEPS.but(output=lambda output, weights: (output, weights)),
+        STEPS.but(output=lambda output, context: (output, context)),
+        STEPS.but(output=lambda output: list(output)),
         does="a tuple or a list comes out, not one tensor",
         says="A tuple or a list comes out. One tensor is asked for, a row for each text.",
         hints=[
@@ -272,36 +257,17 @@ MISTAKES = [
     ),
     Mistake(
         "adds_a_residual",
-        [
-            STEPS.but(squashed=lambda combined, context: torch.tanh(combined) + context),
-            STEPS.but(squashed=lambda combined, state: torch.tanh(combined) + state),
-        ],
+        STEPS.but(squashed=lambda combined, context: torch.tanh(combined) + context),
+        STEPS.but(squashed=lambda combined, state: torch.tanh(combined) + state),
         does="context or state is added to the result",
-        says=(
-            "Context or state is added to the result. That crashes where the widths differ; the formula ends with the "
-            "tanh."
-        ),
+        says="{does}. That crashes where the widths differ; the formula ends with the tanh.",
         hints=[
             "Which shape has the result, and which has what is added?",
             "Compare with the formula: what comes after the tanh?",
             "Return the tanh alone.",
         ],
     ),
-    Mistake(
-        "rounded",
-        [
-            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-            STEPS.but(output=lambda output: output.round(decimals=3)).attempt,
-            STEPS.but(output=lambda output: output.round(decimals=4)).attempt,
-        ],
-        does="numbers are rounded on the way",
-        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
-    ),
+    rounded(STEPS, "weights", "output", digits=[2]),
     *of_the_result(
         STEPS,
         "result_transposed",

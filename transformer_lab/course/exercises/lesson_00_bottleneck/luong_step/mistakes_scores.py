@@ -4,11 +4,12 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_sum, of_the_weights
 
 MISTAKES = [
     Mistake(
         "no_softmax",
-        [STEPS.but(weights=lambda scores: scores)],
+        STEPS.but(weights=lambda scores: scores),
         does="the states are averaged with raw scores, without a softmax",
         says=(
             "The states are averaged with raw scores: nothing makes them positive or lets them add up to 1. A step is "
@@ -22,7 +23,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_the_texts",
-        [STEPS.but(axis=lambda: 0)],
+        STEPS.but(axis=lambda: 0),
         does="the softmax runs over the texts of the batch",
         says=(
             "The weights add up to 1 over the texts of the batch: texts compete with each other. For each text, the "
@@ -36,7 +37,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_everything",
-        [STEPS.but(weights=lambda scores: torch.softmax(scores.flatten(), dim=0).view_as(scores))],
+        STEPS.but(weights=lambda scores: torch.softmax(scores.flatten(), dim=0).view_as(scores)),
         does="the softmax runs over all texts and states together",
         says=(
             "The weights of all texts together add up to 1. For each text, the weights of its states should add up to "
@@ -50,11 +51,11 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_one",
-        [STEPS.but(weights=lambda scores: torch.ones_like(scores))],
+        STEPS.but(weights=lambda scores: torch.ones_like(scores)),
         does="every weight is 1",
         says=(
-            "Every weight is 1, and the context the plain sum of the states. A softmax does that along an axis of "
-            "length 1. Look at the shape of the scores, and at the axis of the softmax."
+            "{does}, and the context the plain sum of the states. A softmax does that along an axis of length 1. Look "
+            "at the shape of the scores, and at the axis of the softmax."
         ),
         hints=[
             "With 3 states, what do the weights of a text add up to? What should they?",
@@ -63,22 +64,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "exponentials_not_divided",
-        [STEPS.but(weights=lambda scores: torch.exp(scores))],
-        does="the exponentials of the scores are not divided by their sum",
-        says=(
-            "The weights are positive and do not add up to 1: `exp` is taken of the scores, and nothing divides by "
-            "the sum."
-        ),
-        hints=[
-            "With a single state, the context should be that state. Is it?",
-            "A softmax has two halves: `exp`, and a division.",
-            "`torch.softmax(scores, dim=-1)` does both.",
-        ],
-    ),
-    Mistake(
         "overflows",
-        [STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True))],
+        STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)),
         does="the exponentials overflow where scores are large",
         says=(
             "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0 or nearly "
@@ -92,11 +79,9 @@ MISTAKES = [
     ),
     Mistake(
         "another_function_of_the_scores",
-        [
-            STEPS.but(weights=lambda scores: torch.sigmoid(scores)),
-            STEPS.but(weights=lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
-            STEPS.but(weights=lambda scores: torch.tanh(scores)),
-        ],
+        STEPS.but(weights=lambda scores: torch.sigmoid(scores)),
+        STEPS.but(weights=lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
+        STEPS.but(weights=lambda scores: torch.tanh(scores)),
         does="another function than a softmax makes weights of the scores",
         says=(
             "The scores become weights by something else than a softmax (a sigmoid, a `tanh`, a division by the sum). "
@@ -108,26 +93,17 @@ MISTAKES = [
             "`torch.softmax(scores, dim=-1)`.",
         ],
     ),
-    Mistake(
-        "softmax_twice",
-        [STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1))],
-        does="a softmax is taken of the weights once more",
-        says="The weights are too even: a softmax is taken of numbers that have been through one already.",
-        hints=[
-            "What does a softmax make of the weights 1 and 0?",
-            "How many softmaxes stand between the scores and the weighted average?",
-            "One is enough: leave the other out.",
-        ],
+    *of_the_weights(
+        STEPS,
+        "The worse a state matches, the more it counts",
+        "With a single state, the context should be that state.",
+        "`torch.softmax(scores, dim=-1)`",
     ),
     Mistake(
         "hard_pick",
-        [
-            STEPS.but(
-                weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(dim=-1), scores.shape[-1]).float()
-            )
-        ],
+        STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(dim=-1), scores.shape[-1]).float()),
         does="only the state with the largest score is used",
-        says="Only the state with the largest score is used; all others are thrown away. Every state should take part.",
+        says="{does}; all others are thrown away. Every state should take part.",
         hints=[
             "What is the context if two states match equally well?",
             "No `argmax` is needed.",
@@ -136,10 +112,8 @@ MISTAKES = [
     ),
     Mistake(
         "scores_with_an_axis_left",
-        [
-            STEPS.but(scores=lambda state, states: states @ state[:, :, None], axis=lambda: 1),
-            STEPS.but(scores=lambda state, states: state[:, None] @ states.mT),
-        ],
+        STEPS.but(scores=lambda state, states: states @ state[:, :, None], axis=lambda: 1),
+        STEPS.but(scores=lambda state, states: state[:, None] @ states.mT),
         does="the scores keep three axes instead of two",
         says=(
             "The scores have three axes instead of two, and all are still there when the states are mixed. That "
@@ -154,7 +128,7 @@ MISTAKES = [
     ),
     Mistake(
         "added_up_over_the_states",
-        [STEPS.but(scores=lambda products: products.sum(dim=1))],
+        STEPS.but(scores=lambda products: products.sum(dim=1)),
         does="the products are added up over the states, not over the width",
         says=(
             "The products are added up over the states, so that there is a score for each entry of the width, and "
@@ -169,16 +143,14 @@ MISTAKES = [
     ),
     Mistake(
         "scored_entry_by_entry",
-        [
-            STEPS.but(
-                weights=lambda products: torch.softmax(products, dim=1),
-                weighted=lambda weights, states: weights * states,
-            ),
-            STEPS.but(
-                weights=lambda products: torch.softmax(products, dim=-1),
-                weighted=lambda weights, states: weights * states,
-            ),
-        ],
+        STEPS.but(
+            weights=lambda products: torch.softmax(products, dim=1),
+            weighted=lambda weights, states: weights * states,
+        ),
+        STEPS.but(
+            weights=lambda products: torch.softmax(products, dim=-1),
+            weighted=lambda weights, states: weights * states,
+        ),
         does="the products are not added up to one score for each state",
         says=(
             "Every entry of a state gets a weight of its own: the products have not been added up to one score per "
@@ -192,11 +164,9 @@ MISTAKES = [
     ),
     Mistake(
         "every_state_counts_the_same",
-        [
-            STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
-            STEPS.but(context=lambda states: states[:, -1]),
-            STEPS.but(context=lambda states: states[:, 0]),
-        ],
+        STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
+        STEPS.but(context=lambda states: states[:, -1]),
+        STEPS.but(context=lambda states: states[:, 0]),
         does="the context does not depend on the decoder's state",
         says=(
             "The context is the same whatever the decoder's state is: the mean of the states, or one of them. The "
@@ -210,7 +180,8 @@ MISTAKES = [
     ),
     Mistake(
         "asks_with_the_last_state",
-        [STEPS.but(row=lambda states: states[:, -1:]), STEPS.but(row=lambda states: states.mean(dim=1, keepdim=True))],
+        STEPS.but(row=lambda states: states[:, -1:]),
+        STEPS.but(row=lambda states: states.mean(dim=1, keepdim=True)),
         does="a state of the encoder asks, not the decoder's",
         says=(
             "The scores compare the encoder's states with each other. It is the decoder's state, `state`, that asks. "
@@ -224,12 +195,10 @@ MISTAKES = [
     ),
     Mistake(
         "every_text_asks_every_other",
-        [
-            STEPS.but(weights=lambda state, states: torch.softmax(states @ state.T, dim=1).mean(dim=-1)),
-            STEPS.but(scores=lambda state, states: states @ state.T),
-            STEPS.but(row=lambda state: state),
-            STEPS.but(scores=lambda state, states: states @ state),
-        ],
+        STEPS.but(weights=lambda state, states: torch.softmax(states @ state.T, dim=1).mean(dim=-1)),
+        STEPS.but(scores=lambda state, states: states @ state.T),
+        STEPS.but(row=lambda state: state),
+        STEPS.but(scores=lambda state, states: states @ state),
         does="the state of one text meets the states of other texts",
         says=(
             "The decoder's state of a text meets the states of *every* text of the batch, or of the wrong one. Text i "
@@ -243,11 +212,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_state_asks_for_all",
-        [
-            STEPS.but(row=lambda state: state[:1, None]),
-            STEPS.but(row=lambda state: state.mean(dim=0)),
-            STEPS.but(row=lambda state: state.sum(dim=0)),
-        ],
+        STEPS.but(row=lambda state: state[:1, None]),
+        STEPS.but(row=lambda state: state.mean(dim=0)),
+        STEPS.but(row=lambda state: state.sum(dim=0)),
         does="all texts of a batch are asked with the same state",
         says=(
             "Right for one text; in a batch, all the texts are asked with the same state: that of one of them, or an "
@@ -260,10 +227,8 @@ MISTAKES = [
     ),
     Mistake(
         "states_of_one_text",
-        [
-            STEPS.but(states=lambda states, state: states[:1].expand(len(state), -1, -1)),
-            STEPS.but(states=lambda states, state: states.mean(dim=0, keepdim=True).expand(len(state), -1, -1)),
-        ],
+        STEPS.but(states=lambda states, state: states[:1].expand(len(state), -1, -1)),
+        STEPS.but(states=lambda states, state: states.mean(dim=0, keepdim=True).expand(len(state), -1, -1)),
         does="all texts of a batch mix the same states",
         says=(
             "Right for one text; in a batch, all the texts mix the same states: those of the first, or the average. "
@@ -277,11 +242,9 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_the_root_of_the_width",
-        [
-            STEPS.but(row=lambda row: row / row.shape[-1] ** 0.5),
-            STEPS.but(scores=lambda products: products.mean(dim=-1)),
-            STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
-        ],
+        STEPS.but(row=lambda row: row / row.shape[-1] ** 0.5),
+        STEPS.but(scores=lambda products: products.mean(dim=-1)),
+        STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
         does="the scores are divided by a number that grows with the sizes",
         says=(
             "The scores are divided by a number that grows with the width, or with the number of states. That can "
@@ -295,11 +258,9 @@ MISTAKES = [
     ),
     Mistake(
         "matches_by_cosine",
-        [
-            STEPS.but(scores=lambda state, states: torch.cosine_similarity(state[:, None], states, dim=-1)),
-            STEPS.but(products=lambda row, states: states / states.norm(dim=-1, keepdim=True) * row),
-            STEPS.but(row=lambda row: row / (row.norm(dim=-1, keepdim=True) + 1e-9)),
-        ],
+        STEPS.but(scores=lambda state, states: torch.cosine_similarity(state[:, None], states, dim=-1)),
+        STEPS.but(products=lambda row, states: states / states.norm(dim=-1, keepdim=True) * row),
+        STEPS.but(row=lambda row: row / (row.norm(dim=-1, keepdim=True) + 1e-9)),
         does="lengths are divided away, as in a cosine",
         says=(
             "Lengths of vectors are divided away, as in a cosine. The score is the plain dot product, in which a "
@@ -313,11 +274,9 @@ MISTAKES = [
     ),
     Mistake(
         "matches_by_distance",
-        [
-            STEPS.but(scores=lambda row, states: -(states - row).norm(dim=-1)),
-            STEPS.but(scores=lambda row, states: -(states - row).square().sum(dim=-1)),
-            STEPS.but(products=lambda row, states: states + row),
-        ],
+        STEPS.but(scores=lambda row, states: -(states - row).norm(dim=-1)),
+        STEPS.but(scores=lambda row, states: -(states - row).square().sum(dim=-1)),
+        STEPS.but(products=lambda row, states: states + row),
         does="states are compared by adding or subtracting, not by multiplying",
         says=(
             "The states are compared with the decoder's by a sum or a difference. The score is a dot product: "
@@ -330,34 +289,19 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "worst_match_first",
-        [STEPS.but(scores=lambda scores: -scores)],
-        does="the scores have the wrong sign",
-        says="The worse a state matches, the more it counts: the scores have the wrong sign. Look for a minus.",
-        hints=[
-            "Which of two states gets the larger weight, the one with the larger dot product?",
-            "A softmax gives the largest number the largest weight.",
-            "Take the softmax of the scores as they are.",
-        ],
-    ),
-    Mistake(
         "a_fixed_factor",
-        [
-            STEPS.but(scores=lambda scores: scores * 2),
-            STEPS.but(scores=lambda scores: scores / 2),
-            STEPS.but(scores=lambda scores: scores * 10).attempt,
-            STEPS.but(scores=lambda scores: scores / 10).attempt,
-        ],
+        STEPS.but(scores=lambda scores: scores * 2),
+        STEPS.but(scores=lambda scores: scores / 2),
+        STEPS.but(scores=lambda scores: scores * 10).attempt,
+        STEPS.but(scores=lambda scores: scores / 10).attempt,
         does="the scores are multiplied or divided by a fixed number",
         says="A fixed number multiplies or divides the scores, which makes the weights too sharp or too flat.",
         hints=["Are the largest weights too large, or too small?", "Which number stands between scores and softmax?"],
     ),
     Mistake(
         "squeezes_everything",
-        [
-            STEPS.but(scores=lambda state, states: (states @ state[:, :, None]).squeeze()),
-            STEPS.but(output=lambda output: output.squeeze()),
-        ],
+        STEPS.but(scores=lambda state, states: (states @ state[:, :, None]).squeeze()),
+        STEPS.but(output=lambda output: output.squeeze()),
         does="every axis of length 1 is taken away",
         says=(
             "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
@@ -371,11 +315,9 @@ MISTAKES = [
     ),
     Mistake(
         "weights_along_the_width",
-        [
-            STEPS.but(weighted=lambda weights, states: weights * states),
-            STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
-            STEPS.but(context=lambda weights, states: (weights @ states).sum(dim=1)),
-        ],
+        STEPS.but(weighted=lambda weights, states: weights * states),
+        STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
+        STEPS.but(context=lambda weights, states: (weights @ states).sum(dim=1)),
         does="weights and states of different texts or axes meet when they are mixed",
         says=(
             "Weights and states do not meet as they should: broadcasting lines the weights up with the *width* of the "
@@ -389,9 +331,7 @@ MISTAKES = [
     ),
     Mistake(
         "context_with_three_axes",
-        [
-            STEPS.but(context=lambda weighted: weighted),
-        ],
+        STEPS.but(context=lambda weighted: weighted),
         does="the context has three axes instead of two",
         says=(
             "The context has three axes: the weighted states are not added up, an axis of length 1 is left, or the "
@@ -406,10 +346,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_another_axis",
-        [
-            STEPS.but(context=lambda weighted: weighted.sum(dim=-1)),
-            STEPS.but(context=lambda weighted: weighted.sum(dim=0)),
-        ],
+        STEPS.but(context=lambda weighted: weighted.sum(dim=-1)),
+        STEPS.but(context=lambda weighted: weighted.sum(dim=0)),
         does="the weighted states are added up along another axis than that of the states",
         says=(
             "The weighted states are added up along the width or the batch. Each text should keep a vector as wide as "
@@ -421,39 +359,13 @@ MISTAKES = [
             "`.sum(dim=1)`, or `parts.context_vector`.",
         ],
     ),
-    Mistake(
-        "averages_once_more",
-        [STEPS.but(context=lambda weighted: weighted.mean(dim=1))],
-        does="a mean is taken of the weighted states, not their sum",
-        says=(
-            "The context is too small by one factor, the number of states: a mean is taken of the weighted states. "
-            "The weights make it an average already."
-        ),
-        hints=[
-            "With a weight of ½ each, what should become of 4 and 6?",
-            "A mean is a sum divided by how many there are.",
-            "`sum` in place of `mean`.",
-        ],
-    ),
-    Mistake(
-        "largest_instead_of_the_sum",
-        [STEPS.but(context=lambda weighted: weighted.amax(dim=1))],
-        does="the largest entries of the weighted states are taken, not their sum",
-        says="Only the largest entry in each place of the weighted states is left. They should be added up.",
-        hints=[
-            "With a weight of ½ each, what should become of 4 and 6?",
-            "A weighted average is a *sum* of weight times state.",
-            "`sum` in place of `max`.",
-        ],
-    ),
+    *of_the_sum(STEPS, "context", 1, "states", "states"),
     Mistake(
         "a_state_left_out",
-        [
-            STEPS.but(states=lambda states: states[:, 1:]),
-            STEPS.but(states=lambda states: states[:, :-1]),
-            STEPS.but(weighted=lambda weighted: weighted[:, 1:]),
-            STEPS.but(weighted=lambda weighted: weighted[:, :-1]),
-        ],
+        STEPS.but(states=lambda states: states[:, 1:]),
+        STEPS.but(states=lambda states: states[:, :-1]),
+        STEPS.but(weighted=lambda weighted: weighted[:, 1:]),
+        STEPS.but(weighted=lambda weighted: weighted[:, :-1]),
         does="the first or the last state of each text is left out",
         says="The first or the last state of each text never takes part. Look at where the counting begins and ends.",
         hints=[

@@ -13,9 +13,7 @@ MISTAKES = [
     *attention_mistakes.of_a_softmax_too_late(STEPS),
     Mistake(
         "one_lookup_for_all",
-        [
-            STEPS.but(mixture=lambda queries, keys, values: torch.softmax(keys @ queries, dim=0) @ values).attempt,
-        ],
+        STEPS.but(mixture=lambda queries, keys, values: torch.softmax(keys @ queries, dim=0) @ values).attempt,
         says=(
             "A lookup of a single query is handed a whole table of them: it crashes. Look at the shapes that it "
             "was written for."

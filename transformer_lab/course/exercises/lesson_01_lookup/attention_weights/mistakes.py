@@ -9,11 +9,9 @@ MISTAKES = [
     *attention_mistakes.of_the_softmax(STEPS),
     Mistake(
         "turned_at_the_end",
-        [
-            STEPS.but(weights=lambda weights: weights.mT),
-            STEPS.but(weights=lambda weights: attention_mistakes.all_axes_turned_round(weights)),
-            STEPS.but(weights=lambda scores: attention_mistakes.all_axes_turned_round(scores).softmax(dim=-1)).attempt,
-        ],
+        STEPS.but(weights=lambda weights: weights.mT),
+        STEPS.but(weights=lambda weights: attention_mistakes.all_axes_turned_round(weights)),
+        STEPS.but(weights=lambda scores: attention_mistakes.all_axes_turned_round(scores).softmax(dim=-1)).attempt,
         does="the table of weights is turned round at the end",
         says=(
             "The table has one row per *key*. It should have one row per query. Look for a transposition after the "
@@ -27,9 +25,7 @@ MISTAKES = [
     ),
     Mistake(
         "query_i_with_key_i_not_weighed",
-        [
-            STEPS.but(weights=lambda queries, keys: (keys * queries).sum(dim=-1)).attempt,
-        ],
+        STEPS.but(weights=lambda queries, keys: (keys * queries).sum(dim=-1)).attempt,
         says=(
             "One number comes out for each key, or it crashes: this scores the keys for a *single* query. Every query "
             "of a table has to meet every key."

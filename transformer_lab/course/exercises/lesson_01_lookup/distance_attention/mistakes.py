@@ -20,7 +20,7 @@ def lengths(x):
 MISTAKES = [
     Mistake(
         "far_away_wins",
-        [STEPS.but(scores=lambda halves: halves)],
+        STEPS.but(scores=lambda halves: halves),
         does="the distances have no minus in front",
         says="The keys that are farthest away get the largest weights. Look at the sign of the scores.",
         hints=[
@@ -31,7 +31,7 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_half",
-        [STEPS.but(halves=lambda distances: distances)],
+        STEPS.but(halves=lambda distances: distances),
         does="the distances are not halved",
         says="The scores are twice as large as asked for, so the weights are too sharp. Look for the factor ½.",
         hints=[
@@ -42,12 +42,10 @@ MISTAKES = [
     ),
     Mistake(
         "another_factor",
-        [
-            STEPS.but(halves=lambda distances: 2 * distances),
-            STEPS.but(halves=lambda distances, queries: distances / queries.shape[-1] ** 0.5),
-            STEPS.but(halves=lambda distances: distances / 4).attempt,
-            STEPS.but(halves=lambda halves, queries: halves / queries.shape[-1] ** 0.5),
-        ],
+        STEPS.but(halves=lambda distances: 2 * distances),
+        STEPS.but(halves=lambda distances, queries: distances / queries.shape[-1] ** 0.5),
+        STEPS.but(halves=lambda distances: distances / 4).attempt,
+        STEPS.but(halves=lambda halves, queries: halves / queries.shape[-1] ** 0.5),
         does="the distances are multiplied or divided by something else than 2",
         says="The scores have another factor than ½. Look at what the distances are multiplied or divided by.",
         hints=[
@@ -58,7 +56,7 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_square",
-        [STEPS.but(distances=lambda distances: distances.sqrt())],
+        STEPS.but(distances=lambda distances: distances.sqrt()),
         does="the distances are not squared",
         says="The scores grow with the distance itself, not with its square. Look at where the root is taken.",
         hints=[
@@ -69,9 +67,9 @@ MISTAKES = [
     ),
     Mistake(
         "squares_twice",
-        [STEPS.but(distances=lambda distances: distances.square())],
+        STEPS.but(distances=lambda distances: distances.square()),
         does="the squared distances are squared once more",
-        says="The squared distances are squared once more. Look at how often a square is taken.",
+        says="{does}. Look at how often a square is taken.",
         hints=[
             "What is the score of two points at distance 2? It should be −2.",
             "‖q − k‖² is a sum of squares: there is one square in it.",
@@ -80,11 +78,9 @@ MISTAKES = [
     ),
     Mistake(
         "inverse_distances",
-        [
-            STEPS.but(weights=lambda distances: inverse(distances + 1e-6)),
-            STEPS.but(weights=lambda distances: inverse(distances + 1)),
-            STEPS.but(weights=lambda distances: inverse(distances)).attempt,
-        ],
+        STEPS.but(weights=lambda distances: inverse(distances + 1e-6)),
+        STEPS.but(weights=lambda distances: inverse(distances + 1)),
+        STEPS.but(weights=lambda distances: inverse(distances)).attempt,
         does="the weights are in inverse proportion to the distances, without a softmax",
         says=(
             "The weights are in inverse proportion to the distances. That prefers near keys, too, but the formula asks "
@@ -94,14 +90,12 @@ MISTAKES = [
     ),
     Mistake(
         "absolute_differences",
-        [
-            STEPS.but(squares=lambda differences: differences.abs()),
-            STEPS.but(distances=lambda differences: differences.abs().sum(dim=-1).square()).attempt,
-        ],
+        STEPS.but(squares=lambda differences: differences.abs()),
+        STEPS.but(distances=lambda differences: differences.abs().sum(dim=-1).square()).attempt,
         does="the absolute values of the differences are added up",
         says=(
-            "The absolute values of the differences are added up, where their squares should be: that is another "
-            "distance than Euclid's. Look at what happens before the sum."
+            "{does}, where their squares should be: that is another distance than Euclid's. Look at what happens "
+            "before the sum."
         ),
         hints=[
             "How far is (3, 4) from (0, 0)? By how much would it be 7?",
@@ -111,10 +105,8 @@ MISTAKES = [
     ),
     Mistake(
         "differences_added_up",
-        [
-            STEPS.but(squares=lambda differences: differences),
-            STEPS.but(distances=lambda differences: differences.sum(dim=-1).square()),
-        ],
+        STEPS.but(squares=lambda differences: differences),
+        STEPS.but(distances=lambda differences: differences.sum(dim=-1).square()),
         does="the differences are added up before they are squared, or not squared",
         says=(
             "The differences are added up as they are, so that positive and negative ones cancel. Look at what happens "
@@ -128,7 +120,7 @@ MISTAKES = [
     ),
     Mistake(
         "averages_the_squares",
-        [STEPS.but(distances=lambda squares: squares.mean(dim=-1))],
+        STEPS.but(distances=lambda squares: squares.mean(dim=-1)),
         does="the squares are averaged, not added up",
         says="The squares of the differences are averaged. Their sum is asked for. Look for a mean.",
         hints=[
@@ -139,10 +131,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up_along_another_axis",
-        [
-            STEPS.but(distances=lambda squares: squares.sum(dim=-2)),
-            STEPS.but(distances=lambda squares: squares.sum(dim=-3)).attempt,
-        ],
+        STEPS.but(distances=lambda squares: squares.sum(dim=-2)),
+        STEPS.but(distances=lambda squares: squares.sum(dim=-3)).attempt,
         does="the squares are added up along another axis than the width",
         says="The squares are added up over the keys or the queries, not along the width. Look at the axis of the sum.",
         hints=[
@@ -153,10 +143,8 @@ MISTAKES = [
     ),
     Mistake(
         "still_dot_products",
-        [
-            STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-            STEPS.but(scores=lambda queries, keys: queries @ keys.mT / queries.shape[-1] ** 0.5).attempt,
-        ],
+        STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
+        STEPS.but(scores=lambda queries, keys: queries @ keys.mT / queries.shape[-1] ** 0.5).attempt,
         does="the scores are dot products, without the lengths of the keys",
         says=(
             "The scores still rank the keys by dot products: a key far away in the direction of the query beats one "
@@ -170,21 +158,17 @@ MISTAKES = [
     ),
     Mistake(
         "wrong_middle_term",
-        [
-            STEPS.but(
-                distances=lambda queries, keys: (
-                    lengths(queries)[..., :, None] + lengths(keys)[..., None, :] - queries @ keys.mT
-                )
-            ),
-            STEPS.but(
-                distances=lambda queries, keys: (
-                    lengths(queries)[..., :, None] + lengths(keys)[..., None, :] + 2 * queries @ keys.mT
-                )
-            ),
-            STEPS.but(
-                distances=lambda queries, keys: lengths(queries)[..., :, None] + lengths(keys)[..., None, :]
-            ).attempt,
-        ],
+        STEPS.but(
+            distances=lambda queries, keys: (
+                lengths(queries)[..., :, None] + lengths(keys)[..., None, :] - queries @ keys.mT
+            )
+        ),
+        STEPS.but(
+            distances=lambda queries, keys: (
+                lengths(queries)[..., :, None] + lengths(keys)[..., None, :] + 2 * queries @ keys.mT
+            )
+        ),
+        STEPS.but(distances=lambda queries, keys: lengths(queries)[..., :, None] + lengths(keys)[..., None, :]).attempt,
         does="the middle term of the expanded square is not −2 q·k",
         says="The square of q − k is expanded, and its middle term is not −2 q·k. Look at its factor and its sign.",
         hints=[
@@ -195,7 +179,7 @@ MISTAKES = [
     ),
     Mistake(
         "lengths_of_keys_with_another_sign",
-        [STEPS.but(scores=lambda queries, keys: queries @ keys.mT + lengths(keys)[..., None, :] / 2)],
+        STEPS.but(scores=lambda queries, keys: queries @ keys.mT + lengths(keys)[..., None, :] / 2),
         does="half the squared length of a key is added to its score, not subtracted",
         says="Long keys get *larger* scores: half the squared length of a key is added. Look at its sign.",
         hints=[
@@ -206,17 +190,15 @@ MISTAKES = [
     ),
     Mistake(
         "query_i_with_key_i",
-        [
-            STEPS.but(differences=lambda queries, keys: queries - keys),
-            STEPS.but(
-                differences=lambda queries, keys: queries - keys,
-                mixture=lambda weights, values: weights.unsqueeze(-1) * values,
-            ).attempt,
-        ],
+        STEPS.but(differences=lambda queries, keys: queries - keys),
+        STEPS.but(
+            differences=lambda queries, keys: queries - keys,
+            mixture=lambda weights, values: weights.unsqueeze(-1) * values,
+        ).attempt,
         does="query i is compared with key i only",
         says=(
-            "Query i is compared with key i only: one number each, or a crash as soon as their numbers differ. Every "
-            "query has to meet every key. Look at the shapes that are subtracted."
+            "{does}: one number each, or a crash as soon as their numbers differ. Every query has to meet every key. "
+            "Look at the shapes that are subtracted."
         ),
         hints=[
             "How many distances are there between 2 queries and 3 keys?",
@@ -227,18 +209,14 @@ MISTAKES = [
     ),
     Mistake(
         "pairs_from_the_front",
-        [
-            STEPS.but(differences=lambda queries, keys: queries[:, None] - keys[None]),
-            STEPS.but(differences=lambda queries, keys: queries[:, :, None] - keys[:, None]).attempt,
-        ],
+        STEPS.but(differences=lambda queries, keys: queries[:, None] - keys[None]),
+        STEPS.but(differences=lambda queries, keys: queries[:, :, None] - keys[:, None]).attempt,
         does="the pairs of query and key are formed along axes that are counted from the front",
         **attention_mistakes.PAIRS_FROM_THE_FRONT,
     ),
     Mistake(
         "one_table_at_a_time",
-        [
-            STEPS.but(differences=lambda queries, keys: torch.stack([query - keys for query in queries])).attempt,
-        ],
+        STEPS.but(differences=lambda queries, keys: torch.stack([query - keys for query in queries])).attempt,
         says=(
             "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it "
             "hands over as one query is a whole table. Look for a way without the loop."
@@ -251,9 +229,7 @@ MISTAKES = [
     ),
     Mistake(
         "rows_are_keys",
-        [
-            STEPS.but(differences=lambda queries, keys: keys.unsqueeze(-2) - queries.unsqueeze(-3)),
-        ],
+        STEPS.but(differences=lambda queries, keys: keys.unsqueeze(-2) - queries.unsqueeze(-3)),
         does="the table of distances has one row per key",
         says=(
             "The table of distances has one row per key and one column per query. That crashes in the last product, "

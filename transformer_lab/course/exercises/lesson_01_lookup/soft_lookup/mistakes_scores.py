@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_weights
 
 
 def best_only(scores):
@@ -13,10 +14,8 @@ def best_only(scores):
 MISTAKES = [
     Mistake(
         "hard_lookup",
-        [
-            STEPS.but(weights=lambda scores: best_only(scores)),
-            STEPS.but(weights=lambda weights: weights * best_only(weights)),
-        ],
+        STEPS.but(weights=lambda scores: best_only(scores)),
+        STEPS.but(weights=lambda weights: weights * best_only(weights)),
         does="only the value of the best key is used",
         says=(
             "The value of the one best key comes back: a hard lookup, as a dict does it. Here every value should take "
@@ -30,7 +29,7 @@ MISTAKES = [
     ),
     Mistake(
         "scores_as_weights",
-        [STEPS.but(weights=lambda scores: scores)],
+        STEPS.but(weights=lambda scores: scores),
         does="the scores are used as weights, without a softmax",
         says=(
             "The raw scores are used as weights. These may be negative and do not add up to 1, so the result is not an "
@@ -44,7 +43,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_sum",
-        [STEPS.but(weights=lambda scores: scores / scores.sum())],
+        STEPS.but(weights=lambda scores: scores / scores.sum()),
         does="the scores are divided by their sum in place of a softmax",
         says=(
             "The weights add up to 1, but those of keys with a negative score are negative: dividing by the sum is "
@@ -57,26 +56,10 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "exponentials_not_divided",
-        [STEPS.but(weights=lambda scores: torch.exp(scores))],
-        does="the exponentials of the scores are not divided by their sum",
-        says=(
-            "The weights are positive and do not add up to 1: `exp` is taken of the scores, and nothing divides by "
-            "the sum. Look at how scores become weights."
-        ),
-        hints=[
-            "With a single key, the result should be its value exactly. Is it?",
-            "A softmax has two halves: `exp`, and a division.",
-            "`parts.softmax` does both.",
-        ],
-    ),
-    Mistake(
         "overflows",
-        [
-            STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum()),
-            STEPS.but(weights=lambda scores: torch.exp(scores) / (torch.exp(scores).sum() + 1e-9)),
-            STEPS.but(mixture=lambda scores, values: scores.exp() @ values / scores.exp().sum()).attempt,
-        ],
+        STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum()),
+        STEPS.but(weights=lambda scores: torch.exp(scores) / (torch.exp(scores).sum() + 1e-9)),
+        STEPS.but(mixture=lambda scores, values: scores.exp() @ values / scores.exp().sum()).attempt,
         does="the exponentials overflow where scores are large",
         says=(
             "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0: the "
@@ -90,14 +73,12 @@ MISTAKES = [
     ),
     Mistake(
         "another_function",
-        [
-            STEPS.but(weights=lambda scores: torch.sigmoid(scores)),
-            STEPS.but(weights=lambda scores: torch.relu(scores)),
-            STEPS.but(weights=lambda scores: torch.tanh(scores)),
-            STEPS.but(weights=lambda scores: torch.log_softmax(scores, dim=-1)),
-            STEPS.but(weights=lambda scores: scores.abs() / scores.abs().sum()),
-            STEPS.but(weights=lambda scores: scores / scores.norm()),
-        ],
+        STEPS.but(weights=lambda scores: torch.sigmoid(scores)),
+        STEPS.but(weights=lambda scores: torch.relu(scores)),
+        STEPS.but(weights=lambda scores: torch.tanh(scores)),
+        STEPS.but(weights=lambda scores: torch.log_softmax(scores, dim=-1)),
+        STEPS.but(weights=lambda scores: scores.abs() / scores.abs().sum()),
+        STEPS.but(weights=lambda scores: scores / scores.norm()),
         does="another function than a softmax makes weights of the scores",
         says=(
             "The scores become weights by something else than a softmax, so that the weights do not add up to 1, or "
@@ -109,24 +90,19 @@ MISTAKES = [
             "Use `parts.softmax` on the scores.",
         ],
     ),
-    Mistake(
-        "softmax_twice",
-        [STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1))],
-        does="a softmax is taken of the weights once more",
-        says="The weights are too even: a softmax is taken of numbers that have been through one already.",
-        hints=[
-            "What does a softmax make of the weights 1 and 0?",
-            "How many softmaxes stand between the scores and the weighted average?",
-            "One is enough: leave the other out.",
-        ],
+    *of_the_weights(
+        STEPS,
+        "The worse a key matches, the more its value counts",
+        "With a single key, the result should be its value exactly.",
+        "`parts.softmax`",
     ),
     Mistake(
         "softmax_over_one",
-        [STEPS.but(weights=lambda scores: torch.ones_like(scores))],
+        STEPS.but(weights=lambda scores: torch.ones_like(scores)),
         does="every weight is 1",
         says=(
-            "Every weight is 1, and the values are just added up. A softmax along an axis of length 1 does that, and "
-            "so does leaving the weights out. Look at the shape of the scores, and at the axis of the softmax."
+            "{does}, and the values are just added up. A softmax along an axis of length 1 does that, and so does "
+            "leaving the weights out. Look at the shape of the scores, and at the axis of the softmax."
         ),
         hints=[
             "With 3 keys, what do the weights add up to? What should they?",
@@ -136,7 +112,7 @@ MISTAKES = [
     ),
     Mistake(
         "every_value_counts_the_same",
-        [STEPS.but(weights=lambda scores: torch.full_like(scores, 1 / len(scores)))],
+        STEPS.but(weights=lambda scores: torch.full_like(scores, 1 / len(scores))),
         does="every value counts the same, whatever the query is",
         says="This is the plain mean of the values, whatever the query is. Those whose key matches should count more.",
         hints=[
@@ -147,7 +123,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_axis_1",
-        [STEPS.but(weights=lambda scores: torch.softmax(scores, dim=1))],
+        STEPS.but(weights=lambda scores: torch.softmax(scores, dim=1)),
         does="the softmax is asked for an axis 1, which the scores do not have",
         says="The scores have one axis, number 0, and the softmax is asked for axis 1: it crashes. Look at its `dim`.",
         hints=[
@@ -158,10 +134,8 @@ MISTAKES = [
     ),
     Mistake(
         "scores_the_values",
-        [
-            STEPS.but(scores=lambda query, values: values @ query),
-            STEPS.but(scores=lambda query, values: (values * query).sum(dim=-1)),
-        ],
+        STEPS.but(scores=lambda query, values: values @ query),
+        STEPS.but(scores=lambda query, values: (values * query).sum(dim=-1)),
         does="the query is compared with the values, not with the keys",
         says=(
             "The query is compared with the values: that crashes where their widths differ, and elsewhere finds "
@@ -175,11 +149,11 @@ MISTAKES = [
     ),
     Mistake(
         "query_times_columns",
-        [STEPS.but(scores=lambda query, keys: query @ keys)],
+        STEPS.but(scores=lambda query, keys: query @ keys),
         does="the query is multiplied with the *columns* of `keys`",
         says=(
-            "The query is multiplied with the *columns* of `keys`. Each key is a row: this crashes, or, where there "
-            "are as many keys as entries, gives nonsense. Look at the order of that product."
+            "{does}. Each key is a row: this crashes, or, where there are as many keys as entries, gives nonsense. "
+            "Look at the order of that product."
         ),
         hints=[
             "(d,) @ (n, d): which two numbers would have to be equal?",
@@ -189,12 +163,10 @@ MISTAKES = [
     ),
     Mistake(
         "dot_of_a_table",
-        [
-            STEPS.but(scores=lambda query, keys: torch.dot(keys, query)).attempt,
-            STEPS.but(scores=lambda query, keys: torch.mv(query, keys)).attempt,
-            STEPS.but(scores=lambda query, keys: torch.mm(keys, query)).attempt,
-            STEPS.but(scores=lambda query, keys: torch.mm(query, keys)).attempt,
-        ],
+        STEPS.but(scores=lambda query, keys: torch.dot(keys, query)).attempt,
+        STEPS.but(scores=lambda query, keys: torch.mv(query, keys)).attempt,
+        STEPS.but(scores=lambda query, keys: torch.mm(keys, query)).attempt,
+        STEPS.but(scores=lambda query, keys: torch.mm(query, keys)).attempt,
         says="A product is called that does not take a table and a vector in this order. `keys` is the table.",
         hints=[
             "What does the error say about the number of axes?",
@@ -204,15 +176,13 @@ MISTAKES = [
     ),
     Mistake(
         "products_not_added",
-        [
-            STEPS.but(scores=lambda query, keys: keys * query, mixture=lambda weights, values: weights @ values),
-            STEPS.but(
-                scores=lambda query, keys: keys * query,
-                weights=lambda scores: torch.softmax(scores, dim=0),
-                mixture=lambda weights, values: weights @ values,
-            ),
-            STEPS.but(scores=lambda query, keys: keys * query),
-        ],
+        STEPS.but(scores=lambda query, keys: keys * query, mixture=lambda weights, values: weights @ values),
+        STEPS.but(
+            scores=lambda query, keys: keys * query,
+            weights=lambda scores: torch.softmax(scores, dim=0),
+            mixture=lambda weights, values: weights @ values,
+        ),
+        STEPS.but(scores=lambda query, keys: keys * query),
         does="the products of query and keys are not added up to one score for each key",
         says=(
             "The products of query and keys are not added up: there is a whole row for each key, where there should "
@@ -226,12 +196,10 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_the_keys",
-        [
-            STEPS.but(
-                scores=lambda query, keys: (keys * query).sum(dim=0), mixture=lambda weights, values: weights @ values
-            ),
-            STEPS.but(scores=lambda query, keys: (keys * query).sum(dim=0)),
-        ],
+        STEPS.but(
+            scores=lambda query, keys: (keys * query).sum(dim=0), mixture=lambda weights, values: weights @ values
+        ),
+        STEPS.but(scores=lambda query, keys: (keys * query).sum(dim=0)),
         does="the products of query and keys are added up over the keys, not over the width",
         says=(
             "The products are added up over the keys, so that there is a score for each entry of the width, and none "
@@ -245,15 +213,10 @@ MISTAKES = [
     ),
     Mistake(
         "scaled_too_early",
-        [
-            STEPS.but(scores=lambda scores, query: scores / query.shape[-1] ** 0.5),
-            STEPS.but(scores=lambda scores, query: scores / query.shape[-1]),
-        ],
+        STEPS.but(scores=lambda scores, query: scores / query.shape[-1] ** 0.5),
+        STEPS.but(scores=lambda scores, query: scores / query.shape[-1]),
         does="the scores are divided by a number that grows with the width",
-        says=(
-            "The scores are divided by a number that grows with the width: usual in Transformers, and the subject of "
-            "lesson 02. Here the plain dot products are asked for."
-        ),
+        says="{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked for.",
         hints=[
             "Compare with `similarity`. Is anything divided there?",
             "torch's own attention divides by √d unless it is told otherwise, and a mean divides by d.",
@@ -262,16 +225,11 @@ MISTAKES = [
     ),
     Mistake(
         "temperature",
-        [
-            STEPS.but(scores=lambda scores: scores / 2),
-            STEPS.but(scores=lambda scores: scores * 2),
-            STEPS.but(scores=lambda scores, query: scores * query.shape[-1] ** 0.5),
-        ],
+        STEPS.but(scores=lambda scores: scores / 2),
+        STEPS.but(scores=lambda scores: scores * 2),
+        STEPS.but(scores=lambda scores, query: scores * query.shape[-1] ** 0.5),
         does="the scores are multiplied or divided by a number before the softmax",
-        says=(
-            "The weights are too even, or too uneven: the scores are multiplied or divided by a number before the "
-            "softmax. The plain dot products are asked for."
-        ),
+        says="The weights are too even, or too uneven: {does}. The plain dot products are asked for.",
         hints=[
             "Compare with `similarity`. Is anything multiplied or divided there?",
             "That number acts as a temperature does. None is asked for here.",
@@ -280,16 +238,11 @@ MISTAKES = [
     ),
     Mistake(
         "matches_by_cosine",
-        [
-            STEPS.but(scores=lambda query, keys: torch.cosine_similarity(query, keys, dim=-1)),
-            STEPS.but(keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
-            STEPS.but(query=lambda query: query / (query.norm() + 1e-9)),
-        ],
+        STEPS.but(scores=lambda query, keys: torch.cosine_similarity(query, keys, dim=-1)),
+        STEPS.but(keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
+        STEPS.but(query=lambda query: query / (query.norm() + 1e-9)),
         does="lengths are divided away when query and keys are compared",
-        says=(
-            "Lengths are divided away when query and keys are compared, as in a cosine. The lookup uses the plain dot "
-            "product, in which a longer vector counts more."
-        ),
+        says="{does}, as in a cosine. The lookup uses the plain dot product, in which a longer vector counts more.",
         hints=[
             "If the query is made 10 times longer, or a key, should the weights change?",
             "Which step divides by a length?",
@@ -298,15 +251,13 @@ MISTAKES = [
     ),
     Mistake(
         "matches_by_distance",
-        [
-            STEPS.but(scores=lambda query, keys: -(keys - query).norm(dim=-1)),
-            STEPS.but(scores=lambda query, keys: -(keys - query).square().sum(dim=-1)),
-            STEPS.but(scores=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
-            STEPS.but(scores=lambda query, keys: (keys - query).norm(dim=-1)),
-            STEPS.but(scores=lambda query, keys: (keys - query).square().sum(dim=-1)),
-        ],
+        STEPS.but(scores=lambda query, keys: -(keys - query).norm(dim=-1)),
+        STEPS.but(scores=lambda query, keys: -(keys - query).square().sum(dim=-1)),
+        STEPS.but(scores=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
+        STEPS.but(scores=lambda query, keys: (keys - query).norm(dim=-1)),
+        STEPS.but(scores=lambda query, keys: (keys - query).square().sum(dim=-1)),
         does="the keys are compared with the query by their distance",
-        says="The keys are compared with the query by their distance. The lookup uses the plain dot product.",
+        says="{does}. The lookup uses the plain dot product.",
         hints=[
             "Compare with `similarity`. Is anything subtracted there?",
             "A dot product multiplies entry by entry, and adds.",
@@ -315,11 +266,9 @@ MISTAKES = [
     ),
     Mistake(
         "query_unused",
-        [
-            STEPS.but(scores=lambda keys: keys.sum(dim=-1)),
-            STEPS.but(scores=lambda keys: keys.norm(dim=-1)),
-            STEPS.but(scores=lambda query, keys: keys.sum(dim=-1) * query.sum()),
-        ],
+        STEPS.but(scores=lambda keys: keys.sum(dim=-1)),
+        STEPS.but(scores=lambda keys: keys.norm(dim=-1)),
+        STEPS.but(scores=lambda query, keys: keys.sum(dim=-1) * query.sum()),
         does="the scores do not pair the entries of the query with those of the keys",
         says=(
             "The entries of the query do not meet those of the keys: the scores would be the same for many other "
@@ -329,17 +278,6 @@ MISTAKES = [
             "What happens to the scores if two entries of the query change places?",
             "A dot product multiplies each entry of the query by the same entry of the key.",
             "Score with `parts.similarity`.",
-        ],
-    ),
-    Mistake(
-        "worst_match_first",
-        [STEPS.but(scores=lambda scores: -scores)],
-        does="the scores have the wrong sign",
-        says="The worse a key matches, the more its value counts: the scores have the wrong sign. Look for a minus.",
-        hints=[
-            "Which of two keys gets the larger weight, the one with the larger dot product?",
-            "A softmax gives the largest number the largest weight.",
-            "Take the softmax of the scores as they are.",
         ],
     ),
 ]

@@ -2,12 +2,13 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_sum
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
         "mixes_the_keys",
-        [STEPS.but(weighted=lambda column, keys: column * keys)],
+        STEPS.but(weighted=lambda column, keys: column * keys),
         does="the keys are mixed, not the values",
         says="The keys are mixed. They have done their work once the weights are known; the values are handed over.",
         hints=[
@@ -18,7 +19,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_weights",
-        [STEPS.but(found=lambda weights: weights)],
+        STEPS.but(found=lambda weights: weights),
         does="the weights are handed back, and no values",
         says="These are the weights, one number per key. The values have not been mixed yet.",
         hints=[
@@ -29,7 +30,7 @@ MISTAKES = [
     ),
     Mistake(
         "values_not_added",
-        [STEPS.but(mixture=lambda weighted: weighted)],
+        STEPS.but(mixture=lambda weighted: weighted),
         does="the weighted values are not added up",
         says=(
             "Each value has been multiplied by its weight, but they are not added up: one row per key comes out. Look "
@@ -43,7 +44,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_the_width",
-        [STEPS.but(axis=lambda: -1), STEPS.but(axis=lambda: (0, 1))],
+        STEPS.but(axis=lambda: -1),
+        STEPS.but(axis=lambda: (0, 1)),
         does="the sum runs along the width of the values",
         says=(
             "One number per key comes out, or a single one: the sum runs along the width, so the entries of each "
@@ -55,34 +57,10 @@ MISTAKES = [
             "Add along the axis of the keys: `dim=0`.",
         ],
     ),
-    Mistake(
-        "averages_once_more",
-        [STEPS.but(mixture=lambda weighted, axis: weighted.mean(dim=axis))],
-        does="a mean is taken of the weighted values, not their sum",
-        says=(
-            "All numbers are too small by one factor, the number of keys: a mean is taken of the weighted values. The "
-            "weights make it an average already."
-        ),
-        hints=[
-            "With two keys that match equally well, the weights are ½ and ½. What is ½·4 + ½·6, and what comes out?",
-            "A mean is a sum divided by how many there are.",
-            "`sum` in place of `mean`.",
-        ],
-    ),
-    Mistake(
-        "largest_instead_of_the_sum",
-        [STEPS.but(mixture=lambda weighted, axis: weighted.amax(dim=axis))],
-        does="the largest entries of the weighted values are taken, not their sum",
-        says="Only the largest entry in each place of the weighted values is left. They should be added up.",
-        hints=[
-            "With the weights ½ and ½, what is ½·4 + ½·6, and what comes out?",
-            "A weighted average is a *sum* of weight times value.",
-            "`sum` in place of `max`.",
-        ],
-    ),
+    *of_the_sum(STEPS, "mixture", 0, "values", "keys"),
     Mistake(
         "weights_along_the_width",
-        [STEPS.but(weighted=lambda weights, values: weights * values)],
+        STEPS.but(weighted=lambda weights, values: weights * values),
         does="the n weights meet the *width* of the values",
         says=(
             "Broadcasting lines the n weights up with the *width* of the values. That crashes, or, where the numbers "
@@ -96,10 +74,8 @@ MISTAKES = [
     ),
     Mistake(
         "values_on_the_left",
-        [
-            STEPS.but(mixture=lambda weights, values: values @ weights),
-            STEPS.but(mixture=lambda weights, values: weights @ values.mT),
-        ],
+        STEPS.but(mixture=lambda weights, values: values @ weights),
+        STEPS.but(mixture=lambda weights, values: weights @ values.mT),
         does="a matrix product pairs the n weights with the *width* of the values",
         says=(
             "The product pairs the n weights with the *width* of the values. That crashes, or, where the numbers "
@@ -113,7 +89,7 @@ MISTAKES = [
     ),
     Mistake(
         "matrix_product_of_a_column",
-        [STEPS.but(weighted=lambda column, values: column @ values)],
+        STEPS.but(weighted=lambda column, values: column @ values),
         does="a matrix product meets the weights as a column, (n, 1)",
         says=(
             "A matrix product meets the weights as a column: (n, 1) does not fit (n, d_v), and it crashes. Look at "
@@ -127,11 +103,9 @@ MISTAKES = [
     ),
     Mistake(
         "first_pair_left_out",
-        [
-            STEPS.but(keys=lambda keys: keys[1:], values=lambda values: values[1:]),
-            STEPS.but(weighted=lambda weighted: weighted[1:]),
-            STEPS.but(mixture=lambda weighted: sum(weighted[1:])),
-        ],
+        STEPS.but(keys=lambda keys: keys[1:], values=lambda values: values[1:]),
+        STEPS.but(weighted=lambda weighted: weighted[1:]),
+        STEPS.but(mixture=lambda weighted: sum(weighted[1:])),
         does="the first key and its value are left out",
         says="The value of the first key never takes part. Look at where the counting begins.",
         hints=[
@@ -142,11 +116,9 @@ MISTAKES = [
     ),
     Mistake(
         "last_pair_left_out",
-        [
-            STEPS.but(keys=lambda keys: keys[:-1], values=lambda values: values[:-1]),
-            STEPS.but(weighted=lambda weighted: weighted[:-1]),
-            STEPS.but(mixture=lambda weighted: sum(weighted[:-1])),
-        ],
+        STEPS.but(keys=lambda keys: keys[:-1], values=lambda values: values[:-1]),
+        STEPS.but(weighted=lambda weighted: weighted[:-1]),
+        STEPS.but(mixture=lambda weighted: sum(weighted[:-1])),
         does="the last key and its value are left out",
         says="The value of the last key never takes part. Look at where the counting ends.",
         hints=[
@@ -157,7 +129,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_value",
-        [STEPS.but(mixture=lambda weighted: weighted[-1]), STEPS.but(mixture=lambda weighted: weighted[0])],
+        STEPS.but(mixture=lambda weighted: weighted[-1]),
+        STEPS.but(mixture=lambda weighted: weighted[0]),
         does="only one of the weighted values arrives",
         says=(
             "Only one value arrives, weighted: the last, if each turn of a loop throws away what the one before it "
@@ -171,14 +144,12 @@ MISTAKES = [
     ),
     Mistake(
         "as_many_keys_as_entries",
-        [
-            STEPS.but(mixture=lambda weighted, query: sum(weighted[i] for i in range(len(query)))),
-            STEPS.but(weighted=lambda weighted, query: weighted[: len(query)]),
-        ],
+        STEPS.but(mixture=lambda weighted, query: sum(weighted[i] for i in range(len(query)))),
+        STEPS.but(weighted=lambda weighted, query: weighted[: len(query)]),
         does="as many values are added as the query has *entries*",
         says=(
-            "As many values are added as the query has *entries*: some are left out, or a loop runs past the end. "
-            "There is one for each key. Look at what is counted."
+            "{does}: some are left out, or a loop runs past the end. There is one for each key. Look at what is "
+            "counted."
         ),
         hints=[
             "What is `len(query)` for a query of width 2? How many keys are there?",
@@ -188,7 +159,8 @@ MISTAKES = [
     ),
     Mistake(
         "no_tensor",
-        [STEPS.but(found=lambda found: found.tolist()), STEPS.but(found=lambda found: found.numpy())],
+        STEPS.but(found=lambda found: found.tolist()),
+        STEPS.but(found=lambda found: found.numpy()),
         does="a list or an array comes out, not a tensor",
         says="The numbers come as a list, or as an array of numpy. A tensor is asked for: only that can be trained.",
         hints=[
@@ -199,10 +171,8 @@ MISTAKES = [
     ),
     Mistake(
         "weights_returned_too",
-        [
-            STEPS.but(found=lambda found, weights: (found, weights)),
-            STEPS.but(found=lambda found, weights: (weights, found)),
-        ],
+        STEPS.but(found=lambda found, weights: (found, weights)),
+        STEPS.but(found=lambda found, weights: (weights, found)),
         does="the weights are handed back beside what is found",
         says="A pair comes out: what is found, and the weights. Only what is found is asked for.",
         hints=[
@@ -213,11 +183,9 @@ MISTAKES = [
     ),
     Mistake(
         "function_of_the_mixture",
-        [
-            STEPS.but(found=lambda found: found.softmax(dim=-1)),
-            STEPS.but(found=lambda found: found.tanh()),
-            STEPS.but(found=lambda found: found / found.norm()),
-        ],
+        STEPS.but(found=lambda found: found.softmax(dim=-1)),
+        STEPS.but(found=lambda found: found.tanh()),
+        STEPS.but(found=lambda found: found / found.norm()),
         does="the weighted average is put through a further function, such as a softmax",
         says=(
             "Something more is done to the weighted average: a softmax, a `tanh`, a division by its length. The "
@@ -231,13 +199,11 @@ MISTAKES = [
     ),
     Mistake(
         "something_added",
-        [
-            STEPS.but(found=lambda found, values: found + values.mean(dim=0)),
-            STEPS.but(found=lambda found, values, scores: found + values[scores.argmax()]),
-            STEPS.but(found=lambda found, values: found + values[-1]),
-            STEPS.but(found=lambda found, values: found + values[0]).attempt,
-            STEPS.but(found=lambda found, query: found + query).attempt,
-        ],
+        STEPS.but(found=lambda found, values: found + values.mean(dim=0)),
+        STEPS.but(found=lambda found, values, scores: found + values[scores.argmax()]),
+        STEPS.but(found=lambda found, values: found + values[-1]),
+        STEPS.but(found=lambda found, values: found + values[0]).attempt,
+        STEPS.but(found=lambda found, query: found + query).attempt,
         does="something is added to the weighted average",
         says="Something is added to the weighted average of the values. The weighted average alone is asked for.",
         hints=[
@@ -245,28 +211,7 @@ MISTAKES = [
             "Which sum in the code is not that of the weighted average?",
         ],
     ),
-    Mistake(
-        "rounded",
-        [
-            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=1)),
-            STEPS.but(weights=lambda weights: weights.round()),
-            STEPS.but(found=lambda found: found.round(decimals=4)),
-            STEPS.but(found=lambda found: found.round(decimals=3)),
-            STEPS.but(found=lambda found: found.round(decimals=2)),
-            STEPS.but(found=lambda found: found.round(decimals=1)),
-            STEPS.but(found=lambda found: found.round()),
-        ],
-        does="numbers are rounded on the way",
-        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
-    ),
+    rounded(STEPS, "weights", "found"),
     *of_the_result(
         STEPS,
         "result_transposed",

@@ -10,7 +10,7 @@ from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STE
 MISTAKES = [
     Mistake(
         "no_exponential",
-        [STEPS.but(shifted=lambda scores: scores, exponentials=lambda shifted: shifted)],
+        STEPS.but(shifted=lambda scores: scores, exponentials=lambda shifted: shifted),
         does="the scores themselves are divided, without `exp`",
         says=(
             "Negative scores give negative weights, and a sum near 0 blows everything up: the scores themselves are "
@@ -24,7 +24,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_exponential_shifted",
-        [STEPS.but(exponentials=lambda shifted: shifted)],
+        STEPS.but(exponentials=lambda shifted: shifted),
         does="the shifted scores are divided as they are, without `exp`",
         says=(
             "No weight is negative, but the largest score gets 0: numbers that are all 0 or below are divided by "
@@ -38,12 +38,10 @@ MISTAKES = [
     ),
     Mistake(
         "absolute_values",
-        [
-            STEPS.but(exponentials=lambda scores: scores.abs()),
-            STEPS.but(exponentials=lambda scores: scores**2),
-            STEPS.but(scores=lambda scores: scores.abs()),
-            STEPS.but(scores=lambda scores: scores**2),
-        ],
+        STEPS.but(exponentials=lambda scores: scores.abs()),
+        STEPS.but(exponentials=lambda scores: scores**2),
+        STEPS.but(scores=lambda scores: scores.abs()),
+        STEPS.but(scores=lambda scores: scores**2),
         does="negative scores lose their sign, by an absolute value or a square",
         says=(
             "No weight is negative, and -2 gets as much as 2: the sign of the scores is lost. Look for another way to "
@@ -57,16 +55,11 @@ MISTAKES = [
     ),
     Mistake(
         "smallest_first",
-        [
-            STEPS.but(shifted=lambda scores, largest: largest - scores),
-            STEPS.but(shifted=lambda scores: -scores),
-            STEPS.but(scores=lambda scores: -scores),
-        ],
+        STEPS.but(shifted=lambda scores, largest: largest - scores),
+        STEPS.but(shifted=lambda scores: -scores),
+        STEPS.but(scores=lambda scores: -scores),
         does="the exponents have the wrong sign",
-        says=(
-            "The smallest score gets the largest weight: the exponents have the wrong sign. Look at what is "
-            "subtracted from what."
-        ),
+        says="The smallest score gets the largest weight: {does}. Look at what is subtracted from what.",
         hints=[
             "What are the weights for the scores [0, 1]? Which of the two should be larger?",
             "In e^s, a larger s gives a larger number. And in e^(-s)?",
@@ -75,10 +68,8 @@ MISTAKES = [
     ),
     Mistake(
         "logarithm",
-        [
-            STEPS.but(shares=lambda shifted, total: shifted - total.log()),
-            STEPS.but(weights=lambda weights: weights.log()),
-        ],
+        STEPS.but(shares=lambda shifted, total: shifted - total.log()),
+        STEPS.but(weights=lambda weights: weights.log()),
         does="a logarithm is taken of the result",
         says="These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
         hints=[
@@ -89,7 +80,7 @@ MISTAKES = [
     ),
     Mistake(
         "exp_of_a_number",
-        [STEPS.but(exponentials=lambda scores: math.exp(scores))],
+        STEPS.but(exponentials=lambda scores: math.exp(scores)),
         does="a whole tensor is given where a number is asked for, as by `math.exp`",
         says=(
             "`math.exp` takes a single number, and the scores are a tensor: it crashes. Look for the `exp` that takes "
@@ -103,23 +94,21 @@ MISTAKES = [
     ),
     Mistake(
         "one_row_number_by_number",
-        [
-            STEPS.but(
-                exponentials=lambda scores: [math.exp(s) for s in scores],
-                total=lambda exponentials: sum(exponentials),
-                shares=lambda exponentials, total: torch.tensor([e / total for e in exponentials]),
-            ),
-            STEPS.but(
-                exponentials=lambda shifted: [math.exp(s) for s in shifted],
-                total=lambda exponentials: sum(exponentials),
-                shares=lambda exponentials, total: torch.tensor([e / total for e in exponentials]),
-            ),
-            STEPS.but(
-                exponentials=lambda scores: [math.exp(s) for s in scores],
-                total=lambda exponentials: sum(exponentials),
-                shares=lambda exponentials, total: [e / total for e in exponentials],
-            ),
-        ],
+        STEPS.but(
+            exponentials=lambda scores: [math.exp(s) for s in scores],
+            total=lambda exponentials: sum(exponentials),
+            shares=lambda exponentials, total: torch.tensor([e / total for e in exponentials]),
+        ),
+        STEPS.but(
+            exponentials=lambda shifted: [math.exp(s) for s in shifted],
+            total=lambda exponentials: sum(exponentials),
+            shares=lambda exponentials, total: torch.tensor([e / total for e in exponentials]),
+        ),
+        STEPS.but(
+            exponentials=lambda scores: [math.exp(s) for s in scores],
+            total=lambda exponentials: sum(exponentials),
+            shares=lambda exponentials, total: [e / total for e in exponentials],
+        ),
         does="`math.exp` is taken of one entry of `scores` after another, as if each were a number",
         says=(
             "Scores of a single row are numbers, one after another; of several rows, each entry is a whole row, and "
@@ -133,7 +122,7 @@ MISTAKES = [
     ),
     Mistake(
         "array_of_numpy",
-        [STEPS.but(weights=lambda weights: weights.numpy())],
+        STEPS.but(weights=lambda weights: weights.numpy()),
         does="an array of numpy comes out, not a tensor",
         says=(
             "An array of numpy comes out. A tensor is asked for: no gradient can pass through an array, so nothing "
@@ -147,12 +136,8 @@ MISTAKES = [
     ),
     Mistake(
         "shifted_to_positive",
-        [
-            STEPS.but(
-                exponentials=lambda scores, axis: scores - scores.amin(dim=axis, keepdim=True),
-            ),
-            STEPS.but(exponentials=lambda scores: scores - scores.min()),
-        ],
+        STEPS.but(exponentials=lambda scores, axis: scores - scores.amin(dim=axis, keepdim=True)),
+        STEPS.but(exponentials=lambda scores: scores - scores.min()),
         does="the smallest score is subtracted so that none is negative, in place of `exp`",
         says=(
             "No weight is negative, and the smallest score gets 0: the smallest is subtracted, and there is no `exp`. "
@@ -166,12 +151,10 @@ MISTAKES = [
     ),
     Mistake(
         "another_function",
-        [
-            STEPS.but(exponentials=lambda scores: torch.relu(scores)),
-            STEPS.but(exponentials=lambda scores: torch.sigmoid(scores)),
-            STEPS.but(exponentials=lambda scores: torch.nn.functional.softplus(scores)),
-            STEPS.but(exponentials=lambda shifted: torch.expm1(shifted)),
-        ],
+        STEPS.but(exponentials=lambda scores: torch.relu(scores)),
+        STEPS.but(exponentials=lambda scores: torch.sigmoid(scores)),
+        STEPS.but(exponentials=lambda scores: torch.nn.functional.softplus(scores)),
+        STEPS.but(exponentials=lambda shifted: torch.expm1(shifted)),
         does="another function than `exp` is to make the numbers positive",
         says=(
             "Another function than `exp` is used (`relu`, `sigmoid`, `softplus` or `expm1`). A difference of 1 "
@@ -185,10 +168,8 @@ MISTAKES = [
     ),
     Mistake(
         "sigmoid_of_each",
-        [
-            STEPS.but(shares=lambda scores: torch.sigmoid(scores)),
-            STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
-        ],
+        STEPS.but(shares=lambda scores: torch.sigmoid(scores)),
+        STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
         does="each score is put through a sigmoid by itself",
         says=(
             "Each number lies between 0 and 1, and no row adds up to 1: a sigmoid takes each score by itself. The "
@@ -202,7 +183,8 @@ MISTAKES = [
     ),
     Mistake(
         "another_base",
-        [STEPS.but(exponentials=lambda shifted: 2.0**shifted), STEPS.but(exponentials=lambda shifted: 10.0**shifted)],
+        STEPS.but(exponentials=lambda shifted: 2.0**shifted),
+        STEPS.but(exponentials=lambda shifted: 10.0**shifted),
         does="the base of the powers is 2 or 10, not e",
         says=(
             "A difference of 1 between two scores means a factor of 2, or of 10, between their weights. It should be "
@@ -216,24 +198,22 @@ MISTAKES = [
     ),
     Mistake(
         "temperature",
-        [
-            STEPS.but(scores=lambda scores: scores / 2),
-            STEPS.but(scores=lambda scores: scores * 2),
-            STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
-            STEPS.but(scores=lambda scores: scores / scores.shape[-1]),
-            STEPS.but(scores=lambda scores: scores / 10),
-            STEPS.but(scores=lambda scores: scores / 1000),
-            STEPS.but(scores=lambda scores: scores / scores.norm(dim=-1, keepdim=True)),
-            STEPS.but(
-                scores=lambda scores: (scores - scores.mean(dim=-1, keepdim=True)) / scores.std(dim=-1, keepdim=True)
-            ),
-            STEPS.but(
-                scores=lambda scores: (
-                    (scores - scores.amin(dim=-1, keepdim=True))
-                    / (scores.amax(dim=-1, keepdim=True) - scores.amin(dim=-1, keepdim=True))
-                )
-            ),
-        ],
+        STEPS.but(scores=lambda scores: scores / 2),
+        STEPS.but(scores=lambda scores: scores * 2),
+        STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
+        STEPS.but(scores=lambda scores: scores / scores.shape[-1]),
+        STEPS.but(scores=lambda scores: scores / 10),
+        STEPS.but(scores=lambda scores: scores / 1000),
+        STEPS.but(scores=lambda scores: scores / scores.norm(dim=-1, keepdim=True)),
+        STEPS.but(
+            scores=lambda scores: (scores - scores.mean(dim=-1, keepdim=True)) / scores.std(dim=-1, keepdim=True)
+        ),
+        STEPS.but(
+            scores=lambda scores: (
+                (scores - scores.amin(dim=-1, keepdim=True))
+                / (scores.amax(dim=-1, keepdim=True) - scores.amin(dim=-1, keepdim=True))
+            )
+        ),
         does="the scores are multiplied or divided by a number before `exp`",
         says=(
             "A difference of 1 between two scores no longer means a factor of e between their weights: the scores are "
@@ -247,7 +227,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_twice",
-        [STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1))],
+        STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1)),
         does="a softmax is taken of the weights once more",
         says="The weights are too even: a softmax has been taken of numbers that are weights already.",
         hints=[
@@ -258,12 +238,10 @@ MISTAKES = [
     ),
     Mistake(
         "largest_score_only",
-        [
-            STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).float()),
-            STEPS.but(weights=lambda scores: (scores == scores.amax(-1, keepdim=True)).float()),
-            STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1])),
-            STEPS.but(weights=lambda scores: scores.argmax(-1)),
-        ],
+        STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).float()),
+        STEPS.but(weights=lambda scores: (scores == scores.amax(-1, keepdim=True)).float()),
+        STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1])),
+        STEPS.but(weights=lambda scores: scores.argmax(-1)),
         does="only the largest score counts, as in a hard maximum",
         says=(
             "The largest score gets everything, or is all that is told. Every score should get its share, however "

@@ -4,19 +4,17 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
         "sums_over_everything",
-        [
-            STEPS.but(total=lambda exponentials: exponentials.sum()),
-            STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
-        ],
+        STEPS.but(total=lambda exponentials: exponentials.sum()),
+        STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
         does="the sum in the division runs over *all* rows",
         says=(
-            "Only the whole table adds up to 1: the sum in the division runs over *all* rows. Each row should add up "
-            "to 1 by itself. Look at what `.sum()` adds up."
+            "Only the whole table adds up to 1: {does}. Each row should add up to 1 by itself. Look at what `.sum()` "
+            "adds up."
         ),
         hints=[
             "For 2 rows of weights, what should each row add up to? What does it?",
@@ -26,7 +24,8 @@ MISTAKES = [
     ),
     Mistake(
         "first_axis",
-        [STEPS.but(axis=lambda: 0), STEPS.but(total=lambda exponentials: exponentials.sum(dim=0))],
+        STEPS.but(axis=lambda: 0),
+        STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
         does="the sum in the division runs along the first axis, not along the last",
         says=(
             "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
@@ -40,10 +39,8 @@ MISTAKES = [
     ),
     Mistake(
         "second_axis",
-        [
-            STEPS.but(axis=lambda: 1),
-            STEPS.but(total=lambda exponentials: exponentials.sum(dim=1, keepdim=True)),
-        ],
+        STEPS.but(axis=lambda: 1),
+        STEPS.but(total=lambda exponentials: exponentials.sum(dim=1, keepdim=True)),
         does="the axis of the sum is counted from the front, as axis 1",
         says=(
             "Right for a table; a single row has no axis 1, which crashes, and with a batch in front axis 1 is not "
@@ -57,10 +54,8 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_keepdim",
-        [
-            STEPS.but(total=lambda exponentials: exponentials.sum(dim=-1)),
-            STEPS.but(largest=lambda scores: scores.amax(dim=-1)),
-        ],
+        STEPS.but(total=lambda exponentials: exponentials.sum(dim=-1)),
+        STEPS.but(largest=lambda scores: scores.amax(dim=-1)),
         does="a sum or a maximum loses the axis along which it was taken",
         says=(
             "One row alone works. With several, the column of sums or maxima is broadcast as a row, so that numbers "
@@ -75,7 +70,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_division",
-        [STEPS.but(shares=lambda exponentials: exponentials)],
+        STEPS.but(shares=lambda exponentials: exponentials),
         does="the exponentials are not divided by the sum of their row",
         says="The numbers are positive, and rows do not add up to 1: the exponentials are not divided by their sum.",
         hints=[
@@ -86,11 +81,9 @@ MISTAKES = [
     ),
     Mistake(
         "second_to_last_axis",
-        [
-            STEPS.but(axis=lambda: -2),
-            STEPS.but(axis=lambda scores: -2 if scores.dim() > 1 else -1),
-            STEPS.but(total=lambda exponentials: exponentials.sum(dim=-2, keepdim=True)),
-        ],
+        STEPS.but(axis=lambda: -2),
+        STEPS.but(axis=lambda scores: -2 if scores.dim() > 1 else -1),
+        STEPS.but(total=lambda exponentials: exponentials.sum(dim=-2, keepdim=True)),
         does="the weights add up to 1 along the second-to-last axis, not along the last",
         says=(
             "It is along the second-to-last axis that numbers are added up and divided: down the columns, not along "
@@ -104,7 +97,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_axis_named",
-        [STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1)],
+        STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1),
         does="the axis of the softmax is the first or the second, by the number of axes",
         says=(
             "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
@@ -118,17 +111,15 @@ MISTAKES = [
     ),
     Mistake(
         "another_total",
-        [
-            STEPS.but(total=lambda exponentials: exponentials.norm(dim=-1, keepdim=True)),
-            STEPS.but(total=lambda exponentials: exponentials.mean(dim=-1, keepdim=True)),
-            STEPS.but(total=lambda exponentials: exponentials.shape[-1]),
-            STEPS.but(total=lambda scores: scores.sum(dim=-1, keepdim=True)),
-            STEPS.but(total=lambda shifted: shifted.sum(dim=-1, keepdim=True)),
-            STEPS.but(total=lambda exponentials: exponentials.cumsum(dim=-1)),
-            STEPS.but(total=lambda total: total + 1),
-            STEPS.but(total=lambda total: total + 0.1).attempt,
-            STEPS.but(shares=lambda exponentials, total: exponentials / (total - exponentials)),
-        ],
+        STEPS.but(total=lambda exponentials: exponentials.norm(dim=-1, keepdim=True)),
+        STEPS.but(total=lambda exponentials: exponentials.mean(dim=-1, keepdim=True)),
+        STEPS.but(total=lambda exponentials: exponentials.shape[-1]),
+        STEPS.but(total=lambda scores: scores.sum(dim=-1, keepdim=True)),
+        STEPS.but(total=lambda shifted: shifted.sum(dim=-1, keepdim=True)),
+        STEPS.but(total=lambda exponentials: exponentials.cumsum(dim=-1)),
+        STEPS.but(total=lambda total: total + 1),
+        STEPS.but(total=lambda total: total + 0.1).attempt,
+        STEPS.but(shares=lambda exponentials, total: exponentials / (total - exponentials)),
         does="what the exponentials are divided by is not the sum of their row",
         says=(
             "What the exponentials are divided by is not their sum: it is a mean, a norm, a count, the sum of the "
@@ -143,7 +134,7 @@ MISTAKES = [
     ),
     Mistake(
         "multiplies_by_the_sum",
-        [STEPS.but(shares=lambda exponentials, total: exponentials * total)],
+        STEPS.but(shares=lambda exponentials, total: exponentials * total),
         does="the exponentials are multiplied by the sum of their row, not divided by it",
         says=(
             "The exponentials are multiplied by the sum of their row. Weights that add up to 1 need a division. Look "
@@ -157,7 +148,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_largest",
-        [STEPS.but(shifted=lambda scores: scores, total=lambda exponentials: exponentials.amax(dim=-1, keepdim=True))],
+        STEPS.but(shifted=lambda scores: scores, total=lambda exponentials: exponentials.amax(dim=-1, keepdim=True)),
         does="the exponentials are divided by the largest of their row",
         says=(
             "The largest number of each row is 1, and rows add up to more: the exponentials are divided by their "
@@ -171,14 +162,12 @@ MISTAKES = [
     ),
     Mistake(
         "rows_in_a_loop",
-        [
-            STEPS.but(
-                shares=lambda scores: torch.stack(
-                    [torch.exp(row - row.max()) / torch.exp(row - row.max()).sum() for row in scores]
-                )
-            ),
-            STEPS.but(shares=lambda scores: torch.stack([torch.exp(row) / torch.exp(row).sum() for row in scores])),
-        ],
+        STEPS.but(
+            shares=lambda scores: torch.stack(
+                [torch.exp(row - row.max()) / torch.exp(row - row.max()).sum() for row in scores]
+            )
+        ),
+        STEPS.but(shares=lambda scores: torch.stack([torch.exp(row) / torch.exp(row).sum() for row in scores])),
         does="what is taken for one row is each entry along the *first* axis",
         says=(
             "Right for one table only: what is taken for a row is each entry along the *first* axis. Of a single row "
@@ -190,22 +179,11 @@ MISTAKES = [
             "Use `dim=-1, keepdim=True`, without a loop.",
         ],
     ),
-    Mistake(
-        "rounded",
-        [
-            STEPS.but(weights=lambda weights: weights.round()),
-            STEPS.but(weights=lambda weights: weights.round(decimals=1)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-        ],
+    rounded(
+        STEPS,
+        "weights",
         does="the weights are rounded",
-        says="The weights are rounded, so that rows need not add up to 1 any more, and no gradient passes.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
+        says="{does}, so that rows need not add up to 1 any more, and no gradient passes.",
     ),
     *of_the_result(STEPS, "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -9,11 +9,9 @@ from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STE
 MISTAKES = [
     Mistake(
         "overflows",
-        [
-            STEPS.but(shifted=lambda scores: scores),
-            STEPS.but(shifted=lambda scores: scores, total=lambda total: total + 1e-9),
-            STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
-        ],
+        STEPS.but(shifted=lambda scores: scores),
+        STEPS.but(shifted=lambda scores: scores, total=lambda total: total + 1e-9),
+        STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
         does="the exponentials overflow where scores are large",
         says=(
             "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
@@ -28,11 +26,9 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_the_mean",
-        [
-            STEPS.but(largest=lambda scores: scores.mean(dim=-1, keepdim=True)),
-            STEPS.but(largest=lambda scores: scores.mean()),
-            STEPS.but(largest=lambda scores: scores.min()),
-        ],
+        STEPS.but(largest=lambda scores: scores.mean(dim=-1, keepdim=True)),
+        STEPS.but(largest=lambda scores: scores.mean()),
+        STEPS.but(largest=lambda scores: scores.min()),
         does="what is subtracted is not the largest score",
         says=(
             "Nan comes out for the scores 1000, 0, 0, 0: what is subtracted is not large enough to keep `exp` of the "
@@ -46,7 +42,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_maximum_for_all",
-        [STEPS.but(largest=lambda scores: scores.max())],
+        STEPS.but(largest=lambda scores: scores.max()),
         does="one maximum is subtracted from all rows",
         says=(
             "One maximum is subtracted from all the rows. Beside a row near 1000, a row near -1000 then becomes "
@@ -60,7 +56,7 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_a_thousand",
-        [STEPS.but(largest=lambda: 1000)],
+        STEPS.but(largest=lambda: 1000),
         does="a fixed number is subtracted, whatever the scores are",
         says=(
             "The same number is subtracted whatever the scores are. If it is far above them, `exp` gives 0 "
@@ -74,10 +70,8 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_maximum",
-        [
-            STEPS.but(shifted=lambda scores, largest: scores / largest),
-            STEPS.but(shifted=lambda scores: scores / scores.max()),
-        ],
+        STEPS.but(shifted=lambda scores, largest: scores / largest),
+        STEPS.but(shifted=lambda scores: scores / scores.max()),
         does="the scores are divided by the maximum",
         says=(
             "The weights of ordinary scores are wrong: a difference of 1 between two scores no longer means a factor "
@@ -92,10 +86,8 @@ MISTAKES = [
     ),
     Mistake(
         "clips_the_scores",
-        [
-            STEPS.but(scores=lambda scores: scores.clamp(-20, 20)),
-            STEPS.but(shifted=lambda scores: scores.clamp(max=80)),
-        ],
+        STEPS.but(scores=lambda scores: scores.clamp(-20, 20)),
+        STEPS.but(shifted=lambda scores: scores.clamp(max=80)),
         does="large scores are cut down to a bound",
         says=(
             "Nothing overflows, but scores near 1000 all get the same weight: whatever lies beyond the bound is cut "
@@ -109,7 +101,7 @@ MISTAKES = [
     ),
     Mistake(
         "maxima_and_their_places",
-        [STEPS.but(largest=lambda scores: scores.max(dim=-1, keepdim=True))],
+        STEPS.but(largest=lambda scores: scores.max(dim=-1, keepdim=True)),
         does="what `.max(dim=…)` returns, a pair, is subtracted",
         says=(
             "`.max(dim=…)` gives two things, the largest numbers and where they are, and such a pair cannot be "
@@ -123,7 +115,7 @@ MISTAKES = [
     ),
     Mistake(
         "maximum_of_python",
-        [STEPS.but(largest=lambda scores: max(scores))],
+        STEPS.but(largest=lambda scores: max(scores)),
         does="rows are compared as if each were a number, as Python's own `max` does",
         says=(
             "Python's own `max` goes through the *rows* of a tensor and cannot say which row is the larger one: right "
@@ -137,7 +129,7 @@ MISTAKES = [
     ),
     Mistake(
         "maximum_of_numpy",
-        [STEPS.but(largest=lambda scores: np.max(scores, axis=-1, keepdims=True))],
+        STEPS.but(largest=lambda scores: np.max(scores, axis=-1, keepdims=True)),
         does="`np.max` is asked for the maximum of a tensor",
         says=(
             "`np.max` hands its arguments on to the tensor, which takes others: it crashes. Look for the maximum of "
@@ -151,9 +143,7 @@ MISTAKES = [
     ),
     Mistake(
         "another_rows_maximum",
-        [
-            STEPS.but(largest=lambda scores: scores.amax(dim=0)),
-        ],
+        STEPS.but(largest=lambda scores: scores.amax(dim=0)),
         does="the maximum that is subtracted is taken across the rows",
         says=(
             "What is subtracted is the maximum of a *column*, across the rows, so it differs within a row, and the "
@@ -167,10 +157,8 @@ MISTAKES = [
     ),
     Mistake(
         "shifts_only_one",
-        [
-            STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
-            STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
-        ],
+        STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
+        STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
         does="the maximum is subtracted in the numerator or in the sum, not in both",
         says=(
             "No row adds up to 1: the maximum is subtracted either in the numerator or in the sum, and not in both. "
@@ -184,7 +172,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_maximum",
-        [STEPS.but(shifted=lambda scores, largest: scores + largest)],
+        STEPS.but(shifted=lambda scores, largest: scores + largest),
         does="the largest score is added, not subtracted",
         says=(
             "The largest score is added to all the others. That leaves ordinary weights as they are, and makes "
@@ -198,7 +186,7 @@ MISTAKES = [
     ),
     Mistake(
         "largest_absolute_value",
-        [STEPS.but(largest=lambda scores: scores.abs().amax(dim=-1, keepdim=True))],
+        STEPS.but(largest=lambda scores: scores.abs().amax(dim=-1, keepdim=True)),
         does="the largest *absolute* value is subtracted",
         says=(
             "What is subtracted is the largest *absolute* value. For scores near -1000 that is 1000, and exp(-2000) = "
@@ -212,12 +200,8 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_after_exp",
-        [
-            STEPS.but(
-                exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True),
-            ),
-            STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
-        ],
+        STEPS.but(exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True)),
+        STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
         does="the subtraction comes after `exp`, not before it",
         says=(
             "The subtraction comes after `exp`: numbers that have been made positive are shifted once more. Only in "

@@ -7,9 +7,7 @@ from transformer_lab.course.exercises.shared import attention_mistakes
 MISTAKES = [
     Mistake(
         "pairs_from_the_front",
-        [
-            STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, None] + from_keys[None]),
-        ],
+        STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, None] + from_keys[None]),
         does="the pairs of query and key are formed along the wrong axes",
         says=(
             "The axes of length 1 that form the pairs are in the wrong places: the batch comes first, and has to stay "
@@ -19,11 +17,11 @@ MISTAKES = [
     ),
     Mistake(
         "query_i_with_key_i",
-        [STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys)],
+        STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys),
         does="query i is added to key i only",
         says=(
-            "Query i is added to key i only: one score each, or a crash as soon as their numbers differ. Every query "
-            "has to meet every key. Look at the shapes that are added."
+            "{does}: one score each, or a crash as soon as their numbers differ. Every query has to meet every key. "
+            "Look at the shapes that are added."
         ),
         hints=[
             "How many scores are there for 3 queries and 5 keys?",
@@ -34,11 +32,9 @@ MISTAKES = [
     ),
     Mistake(
         "matrices_not_transposed",
-        [
-            STEPS.but(from_queries=lambda queries, w_q: queries @ w_q, from_keys=lambda keys, w_k: keys @ w_k),
-            STEPS.but(from_keys=lambda keys, w_k: keys @ w_k),
-            STEPS.but(from_queries=lambda queries, w_q: queries @ w_q),
-        ],
+        STEPS.but(from_queries=lambda queries, w_q: queries @ w_q, from_keys=lambda keys, w_k: keys @ w_k),
+        STEPS.but(from_keys=lambda keys, w_k: keys @ w_k),
+        STEPS.but(from_queries=lambda queries, w_q: queries @ w_q),
         does="a matrix is not transposed before its product",
         says=(
             "`w_q` has the shape (d_h, d_q), and `w_k` (d_h, d_k): one of them stands to the right of a product as it "
@@ -53,11 +49,9 @@ MISTAKES = [
     ),
     Mistake(
         "matrices_on_the_left",
-        [
-            STEPS.but(from_queries=lambda queries, w_q: w_q @ queries, from_keys=lambda keys, w_k: w_k @ keys),
-            STEPS.but(from_keys=lambda keys, w_k: w_k @ keys).attempt,
-            STEPS.but(from_queries=lambda queries, w_q: w_q @ queries).attempt,
-        ],
+        STEPS.but(from_queries=lambda queries, w_q: w_q @ queries, from_keys=lambda keys, w_k: w_k @ keys),
+        STEPS.but(from_keys=lambda keys, w_k: w_k @ keys).attempt,
+        STEPS.but(from_queries=lambda queries, w_q: w_q @ queries).attempt,
         does="a matrix stands on the left of the queries or keys",
         says=(
             "With a matrix on the left, its width meets the *number* of queries or keys. That crashes, or, where the "
@@ -71,12 +65,10 @@ MISTAKES = [
     ),
     Mistake(
         "queries_as_columns",
-        [
-            STEPS.but(from_queries=lambda queries, w_q: w_q @ queries.mT, from_keys=lambda keys, w_k: w_k @ keys.mT),
-            STEPS.but(
-                sums=lambda queries, keys, w_q, w_k: (w_q @ queries.mT)[:, :, :, None] + (w_k @ keys.mT)[:, :, None, :]
-            ),
-        ],
+        STEPS.but(from_queries=lambda queries, w_q: w_q @ queries.mT, from_keys=lambda keys, w_k: w_k @ keys.mT),
+        STEPS.but(
+            sums=lambda queries, keys, w_q, w_k: (w_q @ queries.mT)[:, :, :, None] + (w_k @ keys.mT)[:, :, None, :]
+        ),
         does="the projected queries and keys stand in columns",
         says=(
             "W_q q is computed for every query, but as columns: its shape is (batch, d_h, n_query), and what follows "
@@ -90,12 +82,9 @@ MISTAKES = [
     ),
     Mistake(
         "matrices_swapped",
-        [STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT, from_keys=lambda keys, w_q: keys @ w_q.mT)],
+        STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT, from_keys=lambda keys, w_q: keys @ w_q.mT),
         does="`w_q` and `w_k` have changed places",
-        says=(
-            "`w_q` and `w_k` have changed places. That crashes where the widths differ; where they do not, it is "
-            "silently wrong."
-        ),
+        says="{does}. That crashes where the widths differ; where they do not, it is silently wrong.",
         hints=[
             "Which matrix has d_q columns?",
             "`w_q` belongs to the queries.",
@@ -104,15 +93,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_matrix_for_both",
-        [
-            STEPS.but(from_keys=lambda keys, w_q: keys @ w_q.mT),
-            STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT),
-        ],
+        STEPS.but(from_keys=lambda keys, w_q: keys @ w_q.mT),
+        STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT),
         does="queries and keys go through the same matrix",
-        says=(
-            "Queries and keys go through the same matrix. That crashes where their widths differ; where they do not, "
-            "it is silently wrong."
-        ),
+        says="{does}. That crashes where their widths differ; where they do not, it is silently wrong.",
         hints=[
             "Do `w_q` and `w_k` both occur in the code?",
             "`w_q` belongs to the queries, `w_k` to the keys.",
@@ -121,11 +105,9 @@ MISTAKES = [
     ),
     Mistake(
         "not_projected",
-        [
-            STEPS.but(from_queries=lambda queries: queries),
-            STEPS.but(from_keys=lambda keys: keys),
-            STEPS.but(from_queries=lambda queries: queries, from_keys=lambda keys: keys),
-        ],
+        STEPS.but(from_queries=lambda queries: queries),
+        STEPS.but(from_keys=lambda keys: keys),
+        STEPS.but(from_queries=lambda queries: queries, from_keys=lambda keys: keys),
         does="queries or keys are not projected",
         says=("Queries or keys are added as they come: a matrix is not used. Look at what happens before the sum."),
         hints=[
@@ -136,16 +118,11 @@ MISTAKES = [
     ),
     Mistake(
         "of_the_first_sentence",
-        [
-            STEPS.but(from_keys=lambda from_keys: from_keys[:1].expand_as(from_keys)),
-            STEPS.but(from_queries=lambda from_queries: from_queries[:1].expand_as(from_queries)),
-            STEPS.but(sums=lambda from_queries, from_keys: from_queries[0, :, None] + from_keys[0]).attempt,
-        ],
+        STEPS.but(from_keys=lambda from_keys: from_keys[:1].expand_as(from_keys)),
+        STEPS.but(from_queries=lambda from_queries: from_queries[:1].expand_as(from_queries)),
+        STEPS.but(sums=lambda from_queries, from_keys: from_queries[0, :, None] + from_keys[0]).attempt,
         does="the queries or keys of the first sentence are used for the whole batch",
-        says=(
-            "The queries or keys of the first sentence are used for the whole batch. Each sentence has its own. Look "
-            "at what is indexed."
-        ),
+        says="{does}. Each sentence has its own. Look at what is indexed.",
         hints=[
             "Change the keys of the second sentence. Do its scores change?",
             "The first axis of queries and keys is the batch.",
@@ -154,7 +131,8 @@ MISTAKES = [
     ),
     Mistake(
         "a_key_left_out",
-        [STEPS.but(keys=lambda keys: keys[:, :-1]), STEPS.but(keys=lambda keys: keys[:, 1:])],
+        STEPS.but(keys=lambda keys: keys[:, :-1]),
+        STEPS.but(keys=lambda keys: keys[:, 1:]),
         does="the first or the last key is left out",
         says="One key takes no part: the first, or the last. Look at the slices.",
         hints=[
@@ -165,10 +143,8 @@ MISTAKES = [
     ),
     Mistake(
         "rows_are_keys",
-        [
-            STEPS.but(scores=lambda scores: scores.mT),
-            STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, None, :, :] + from_keys[:, :, None, :]),
-        ],
+        STEPS.but(scores=lambda scores: scores.mT),
+        STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, None, :, :] + from_keys[:, :, None, :]),
         does="the table of scores has one row per key",
         says="The table has one row per key. It should have one row per query and one column per key.",
         hints=[
@@ -180,7 +156,8 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_the_keys",
-        [STEPS.but(from_keys=lambda from_keys: -from_keys), STEPS.but(from_queries=lambda from_queries: -from_queries)],
+        STEPS.but(from_keys=lambda from_keys: -from_keys),
+        STEPS.but(from_queries=lambda from_queries: -from_queries),
         does="query and key are subtracted, not added",
         says="Query and key are subtracted from one another inside the tanh. Look at the sign between them.",
         hints=[
@@ -191,7 +168,7 @@ MISTAKES = [
     ),
     Mistake(
         "multiplies_instead_of_adding",
-        [STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, :, None, :] * from_keys[:, None, :, :])],
+        STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, :, None, :] * from_keys[:, None, :, :]),
         does="query and key are multiplied, not added",
         says=(
             "Query and key are multiplied inside the tanh. This kind of attention is called additive: look at the sign "
@@ -205,19 +182,14 @@ MISTAKES = [
     ),
     Mistake(
         "dot_products",
-        [
-            STEPS.but(scores=lambda from_queries, from_keys: from_queries @ from_keys.mT),
-            STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
-            STEPS.but(scores=lambda from_queries, from_keys: from_queries.tanh() @ from_keys.tanh().mT),
-            STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT.tanh()).attempt,
-            STEPS.but(scores=lambda from_queries, from_keys, w: ((from_queries * w) @ from_keys.mT).tanh()).attempt,
-            STEPS.but(scores=lambda from_queries, from_keys: (from_queries @ from_keys.mT).tanh()).attempt,
-        ],
+        STEPS.but(scores=lambda from_queries, from_keys: from_queries @ from_keys.mT),
+        STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
+        STEPS.but(scores=lambda from_queries, from_keys: from_queries.tanh() @ from_keys.tanh().mT),
+        STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT.tanh()).attempt,
+        STEPS.but(scores=lambda from_queries, from_keys, w: ((from_queries * w) @ from_keys.mT).tanh()).attempt,
+        STEPS.but(scores=lambda from_queries, from_keys: (from_queries @ from_keys.mT).tanh()).attempt,
         does="the projected queries and keys are multiplied, as in a dot product",
-        says=(
-            "The projected queries and keys are multiplied, as in a dot product. The formula adds the two, inside a "
-            "tanh."
-        ),
+        says="{does}. The formula adds the two, inside a tanh.",
         hints=[
             "Compare with w · tanh(W_q q + W_k k).",
             "Which sign stands between query and key?",

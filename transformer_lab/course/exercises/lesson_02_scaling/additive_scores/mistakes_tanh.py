@@ -15,7 +15,7 @@ def tanh_by_hand(x):
 MISTAKES = [
     Mistake(
         "no_tanh",
-        [STEPS.but(hidden=lambda sums: sums)],
+        STEPS.but(hidden=lambda sums: sums),
         does="no tanh is taken",
         says=(
             "The tanh is missing. Without it a score is (something of the query) + (something of the key): the best "
@@ -29,7 +29,7 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_at_the_end",
-        [STEPS.but(hidden=lambda sums: sums, scores=lambda scores: scores.tanh())],
+        STEPS.but(hidden=lambda sums: sums, scores=lambda scores: scores.tanh()),
         does="the tanh is taken of the scores, not of the sums",
         says=(
             "Every score is squeezed between -1 and 1: the tanh stands round the whole score. Look at the order: which "
@@ -43,9 +43,10 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_twice",
-        [STEPS.but(scores=lambda scores: scores.tanh()), STEPS.but(hidden=lambda hidden: hidden.tanh())],
+        STEPS.but(scores=lambda scores: scores.tanh()),
+        STEPS.but(hidden=lambda hidden: hidden.tanh()),
         does="a second tanh is taken",
-        says="A second tanh is taken, of the hidden vectors or of the scores. The formula has one. Look for the other.",
+        says="{does}, of the hidden vectors or of the scores. The formula has one. Look for the other.",
         hints=[
             "How often does tanh occur in w · tanh(W_q q + W_k k)?",
             "Can a score be larger than 1?",
@@ -54,13 +55,11 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_before_adding",
-        [
-            STEPS.but(
-                from_queries=lambda from_queries: from_queries.tanh(),
-                from_keys=lambda from_keys: from_keys.tanh(),
-                hidden=lambda sums: sums,
-            )
-        ],
+        STEPS.but(
+            from_queries=lambda from_queries: from_queries.tanh(),
+            from_keys=lambda from_keys: from_keys.tanh(),
+            hidden=lambda sums: sums,
+        ),
         does="the tanh is taken of queries and keys before they are added",
         says=(
             "The best key is the same for every query: the tanh is taken of each side before the two are added, so a "
@@ -74,7 +73,7 @@ MISTAKES = [
     ),
     Mistake(
         "relu_instead_of_tanh",
-        [STEPS.but(hidden=lambda sums: sums.relu())],
+        STEPS.but(hidden=lambda sums: sums.relu()),
         does="a ReLU stands in place of tanh",
         says="ReLU stands where the formula has tanh. It can work as attention too, but it is not what was asked for.",
         hints=[
@@ -85,17 +84,15 @@ MISTAKES = [
     ),
     Mistake(
         "another_function_than_tanh",
-        [
-            STEPS.but(hidden=lambda sums: sums.sigmoid()),
-            STEPS.but(hidden=lambda sums: tanh_by_hand(sums / 2)).attempt,
-            STEPS.but(hidden=lambda sums: (sums / 2).tanh()).attempt,
-            STEPS.but(hidden=lambda sums: sums.tan()).attempt,
-            STEPS.but(hidden=lambda sums: sums.atan()).attempt,
-            STEPS.but(hidden=lambda sums: sums.softmax(dim=-1)),
-            STEPS.but(hidden=lambda sums: torch.nn.functional.gelu(sums)).attempt,
-            STEPS.but(hidden=lambda sums: sums.exp()).attempt,
-            STEPS.but(hidden=lambda sums: sums.sinh()).attempt,
-        ],
+        STEPS.but(hidden=lambda sums: sums.sigmoid()),
+        STEPS.but(hidden=lambda sums: tanh_by_hand(sums / 2)).attempt,
+        STEPS.but(hidden=lambda sums: (sums / 2).tanh()).attempt,
+        STEPS.but(hidden=lambda sums: sums.tan()).attempt,
+        STEPS.but(hidden=lambda sums: sums.atan()).attempt,
+        STEPS.but(hidden=lambda sums: sums.softmax(dim=-1)),
+        STEPS.but(hidden=lambda sums: torch.nn.functional.gelu(sums)).attempt,
+        STEPS.but(hidden=lambda sums: sums.exp()).attempt,
+        STEPS.but(hidden=lambda sums: sums.sinh()).attempt,
         does="another function stands in place of tanh",
         says="Another function stands where the formula has tanh. Look at its name.",
         hints=[
@@ -106,7 +103,7 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_by_hand",
-        [STEPS.but(hidden=lambda sums: tanh_by_hand(sums))],
+        STEPS.but(hidden=lambda sums: tanh_by_hand(sums)),
         does="the exponentials in the tanh overflow where the sums are large",
         says=(
             "Right for ordinary numbers. Where a sum is above 88, its exponential is infinite, and infinity divided by "
@@ -120,11 +117,12 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_w",
-        [STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)), STEPS.but(scores=lambda hidden: hidden.mean(dim=-1))],
+        STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)),
+        STEPS.but(scores=lambda hidden: hidden.mean(dim=-1)),
         does="`w` is not used",
         says=(
-            "The entries of each hidden vector are added up or averaged as they are: `w` is not used. It says how much "
-            "each of them counts, and is what the network learns."
+            "The entries of each hidden vector are added up or averaged as they are: {does}. It says how much each of "
+            "them counts, and is what the network learns."
         ),
         hints=[
             "Does `w` occur in the code? What does it do in w · tanh(…)?",
@@ -134,7 +132,7 @@ MISTAKES = [
     ),
     Mistake(
         "averages_the_products",
-        [STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1))],
+        STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
         does="the products with `w` are averaged, not added up",
         says="The products with `w` are averaged. A dot product adds them up. Look for a mean.",
         hints=[
@@ -145,7 +143,7 @@ MISTAKES = [
     ),
     Mistake(
         "w_before_tanh",
-        [STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1))],
+        STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1)),
         does="the sums are multiplied by `w` before the tanh",
         says="The sums are multiplied by `w` inside the tanh. In the formula, `w` comes after it.",
         hints=[
@@ -156,7 +154,7 @@ MISTAKES = [
     ),
     Mistake(
         "weighed_but_not_added",
-        [STEPS.but(scores=lambda hidden, w: hidden * w)],
+        STEPS.but(scores=lambda hidden, w: hidden * w),
         does="the products with `w` are not added up",
         says=(
             "A whole vector comes out for every pair: its entries have been multiplied by those of `w`, but nothing "
@@ -170,7 +168,7 @@ MISTAKES = [
     ),
     Mistake(
         "w_on_the_left",
-        [STEPS.but(scores=lambda hidden, w: w @ hidden)],
+        STEPS.but(scores=lambda hidden, w: w @ hidden),
         does="`w` stands on the left of the hidden vectors",
         says=(
             "`w` stands on the left, and so meets the second-to-last axis of what stands on its right, that of the "
@@ -185,11 +183,9 @@ MISTAKES = [
     ),
     Mistake(
         "scaled_as_well",
-        [
-            STEPS.but(scores=lambda scores, w: scores / len(w) ** 0.5),
-            STEPS.but(scores=lambda scores, keys: scores / keys.shape[-1] ** 0.5),
-            STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5).attempt,
-        ],
+        STEPS.but(scores=lambda scores, w: scores / len(w) ** 0.5),
+        STEPS.but(scores=lambda scores, keys: scores / keys.shape[-1] ** 0.5),
+        STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5).attempt,
         does="the scores are divided by a root",
         says="The scores are divided by the root of a width. There is no such division in additive attention.",
         hints=[
@@ -200,10 +196,8 @@ MISTAKES = [
     ),
     Mistake(
         "weights_instead_of_scores",
-        [
-            STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
-            STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
-        ],
+        STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
+        STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
         does="a softmax is taken of the scores",
         says="These are weights: they add up to 1. The scores before the softmax are asked for.",
         hints=[
@@ -214,10 +208,8 @@ MISTAKES = [
     ),
     Mistake(
         "rounded",
-        [
-            STEPS.but(scores=lambda scores: scores.round(decimals=2)).attempt,
-            STEPS.but(hidden=lambda hidden: hidden.round(decimals=2)).attempt,
-        ],
+        STEPS.but(scores=lambda scores: scores.round(decimals=2)).attempt,
+        STEPS.but(hidden=lambda hidden: hidden.round(decimals=2)).attempt,
         says="Numbers are rounded on the way. Round numbers only to print them.",
         hints=[
             "Where does the code round?",

@@ -18,7 +18,7 @@ def measured(length) -> Variant:
 OF_LENGTHS = [
     Mistake(
         "lengths_left_in",
-        [STEPS.but(unit_queries=lambda queries: queries, unit_keys=lambda keys: keys)],
+        STEPS.but(unit_queries=lambda queries: queries, unit_keys=lambda keys: keys),
         does="neither the queries nor the keys are divided by their lengths",
         says="This is the plain dot product: long vectors still get large scores. Nothing has been normalised.",
         hints=[
@@ -29,7 +29,7 @@ OF_LENGTHS = [
     ),
     Mistake(
         "only_the_queries_normalised",
-        [STEPS.but(unit_keys=lambda keys: keys)],
+        STEPS.but(unit_keys=lambda keys: keys),
         does="the keys are not divided by their lengths",
         says="The queries have length 1, the keys still have their own: a long key gets a large score for every query.",
         hints=[
@@ -40,7 +40,7 @@ OF_LENGTHS = [
     ),
     Mistake(
         "only_the_keys_normalised",
-        [STEPS.but(unit_queries=lambda queries: queries)],
+        STEPS.but(unit_queries=lambda queries: queries),
         does="the queries are not divided by their lengths",
         says="The keys have length 1, the queries still have their own: a long query is sharper than a short one.",
         hints=[
@@ -51,11 +51,9 @@ OF_LENGTHS = [
     ),
     Mistake(
         "normalises_across_vectors",
-        [
-            measured(lambda x: x.norm(dim=-2, keepdim=True)),
-            STEPS.but(unit_queries=lambda queries: normalize(queries, dim=-2)).attempt,
-            STEPS.but(unit_keys=lambda keys: normalize(keys, dim=-2)).attempt,
-        ],
+        measured(lambda x: x.norm(dim=-2, keepdim=True)),
+        STEPS.but(unit_queries=lambda queries: normalize(queries, dim=-2)).attempt,
+        STEPS.but(unit_keys=lambda keys: normalize(keys, dim=-2)).attempt,
         does="the lengths are taken across the vectors, not along each one",
         says=(
             "The vectors do not have length 1: the normalisation runs across the vectors, not along each one. Look at "
@@ -69,7 +67,7 @@ OF_LENGTHS = [
     ),
     Mistake(
         "normalises_the_second_axis",
-        [measured(lambda x: x.norm(dim=1, keepdim=True))],
+        measured(lambda x: x.norm(dim=1, keepdim=True)),
         does="the lengths are taken along axis 1, counted from the front",
         says=(
             "Right for one table; with a batch in front, the vectors do not have length 1. The axis is counted from "
@@ -84,10 +82,8 @@ OF_LENGTHS = [
     ),
     Mistake(
         "one_length_for_all",
-        [
-            measured(lambda x: x.norm()),
-            measured(lambda x: x.norm(dim=(-2, -1), keepdim=True)).attempt,
-        ],
+        measured(lambda x: x.norm()),
+        measured(lambda x: x.norm(dim=(-2, -1), keepdim=True)).attempt,
         does="one norm is taken of many vectors together",
         says=(
             "All vectors are divided by one number, the norm of a whole table or tensor, so long ones stay longer than "
@@ -101,7 +97,7 @@ OF_LENGTHS = [
     ),
     Mistake(
         "multiplied_by_the_lengths",
-        [measured(lambda x: 1 / x.norm(dim=-1, keepdim=True))],
+        measured(lambda x: 1 / x.norm(dim=-1, keepdim=True)),
         does="the vectors are multiplied by their lengths, not divided by them",
         says=(
             "The vectors are multiplied by their lengths: long ones get longer. Look at the operation, or at the sign "
@@ -115,14 +111,12 @@ OF_LENGTHS = [
     ),
     Mistake(
         "another_length",
-        [
-            measured(lambda x: x.square().sum(dim=-1, keepdim=True)),
-            measured(lambda x: x.abs().sum(dim=-1, keepdim=True)),
-            measured(lambda x: x.abs().amax(dim=-1, keepdim=True)).attempt,
-            measured(lambda x: x.sum(dim=-1, keepdim=True)).attempt,
-            measured(lambda x: x.square().mean(dim=-1, keepdim=True).sqrt()).attempt,
-            measured(lambda x: x.std(dim=-1, keepdim=True)).attempt,
-        ],
+        measured(lambda x: x.square().sum(dim=-1, keepdim=True)),
+        measured(lambda x: x.abs().sum(dim=-1, keepdim=True)),
+        measured(lambda x: x.abs().amax(dim=-1, keepdim=True)).attempt,
+        measured(lambda x: x.sum(dim=-1, keepdim=True)).attempt,
+        measured(lambda x: x.square().mean(dim=-1, keepdim=True).sqrt()).attempt,
+        measured(lambda x: x.std(dim=-1, keepdim=True)).attempt,
         does="the vectors are divided by something else than their Euclidean lengths",
         says=(
             "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
@@ -136,14 +130,12 @@ OF_LENGTHS = [
     ),
     Mistake(
         "added_to_the_length",
-        [
-            measured(lambda x: x.norm(dim=-1, keepdim=True) + 1),
-            measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.1).attempt,
-            measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.01).attempt,
-            measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.001).attempt,
-        ],
+        measured(lambda x: x.norm(dim=-1, keepdim=True) + 1),
+        measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.1).attempt,
+        measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.01).attempt,
+        measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.001).attempt,
         does="a number is added to the lengths",
-        says="A number is added to the lengths, so the vectors get shorter than 1. Look at the denominator.",
+        says="{does}, so the vectors get shorter than 1. Look at the denominator.",
         hints=[
             "What is the norm of each row of the normalised keys?",
             "A guard against division by 0 has to be far smaller than any length.",
@@ -152,9 +144,9 @@ OF_LENGTHS = [
     ),
     Mistake(
         "softmax_of_the_vectors",
-        [STEPS.but(unit_queries=lambda queries: queries.softmax(dim=-1), unit_keys=lambda keys: keys.softmax(dim=-1))],
+        STEPS.but(unit_queries=lambda queries: queries.softmax(dim=-1), unit_keys=lambda keys: keys.softmax(dim=-1)),
         does="the vectors are normalised by a softmax",
-        says="The vectors are normalised by a softmax: their entries add up to 1, and their direction is lost.",
+        says="{does}: their entries add up to 1, and their direction is lost.",
         hints=[
             "What is the norm of each row of the normalised keys?",
             "To normalise a vector means to divide it by its length.",
@@ -163,14 +155,12 @@ OF_LENGTHS = [
     ),
     Mistake(
         "forgets_keepdim",
-        [
-            STEPS.but(unit_queries=lambda queries: queries / queries.norm(dim=-1)).attempt,
-            STEPS.but(unit_keys=lambda keys: keys / keys.norm(dim=-1)).attempt,
-            measured(lambda x: x.norm(dim=-1)).attempt,
-            STEPS.but(
-                products=lambda queries, keys: queries @ keys.mT / (queries.norm(dim=-1) * keys.norm(dim=-1))
-            ).attempt,
-        ],
+        STEPS.but(unit_queries=lambda queries: queries / queries.norm(dim=-1)).attempt,
+        STEPS.but(unit_keys=lambda keys: keys / keys.norm(dim=-1)).attempt,
+        measured(lambda x: x.norm(dim=-1)).attempt,
+        STEPS.but(
+            products=lambda queries, keys: queries @ keys.mT / (queries.norm(dim=-1) * keys.norm(dim=-1))
+        ).attempt,
         says=(
             "The lengths meet the wrong axis: `norm(dim=-1)` leaves one number per vector, in a shape that "
             "broadcasting lines up from the right. That crashes, or divides by the lengths of other vectors. Look at "
@@ -184,17 +174,13 @@ OF_LENGTHS = [
     ),
     Mistake(
         "lengths_of_keys_in_a_column",
-        [
-            STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: (
-                    queries @ keys.mT / (query_lengths * key_lengths)
-                )
-            ),
-        ],
+        STEPS.but(
+            products=lambda queries, keys, query_lengths, key_lengths: queries @ keys.mT / (query_lengths * key_lengths)
+        ),
         does="the lengths of the keys stand in a column",
         says=(
-            "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* of the "
-            "scores. That crashes, or divides by the lengths of other keys. Look at the shapes."
+            "{does}, of shape (n_key, 1), but the keys are the *columns* of the scores. That crashes, or divides by "
+            "the lengths of other keys. Look at the shapes."
         ),
         hints=[
             "The scores have the shape (n_query, n_key). Which shape must the lengths of the keys have to meet the "
@@ -204,49 +190,13 @@ OF_LENGTHS = [
         ],
     ),
     Mistake(
-        "keys_not_transposed",
-        [STEPS.but(turned=lambda unit_keys: unit_keys).attempt],
-        says=(
-            "The product pairs the width of the queries with the *number* of the keys: the keys have not been "
-            "transposed. Look at the shapes of both sides."
-        ),
-        hints=[
-            "(n_query, d) @ (n_key, d): which two numbers have to be equal in a matrix product?",
-            "Each key is a row. It should be a column on the right-hand side.",
-            "Swap the last two axes of the keys: `keys.mT`, or `keys.transpose(-2, -1)`.",
-        ],
-    ),
-    Mistake(
-        "transposes_the_batch",
-        [
-            STEPS.but(turned=lambda unit_keys: attention_mistakes.all_axes_turned_round(unit_keys)),
-            STEPS.but(turned=lambda unit_keys: unit_keys.t()).attempt,
-        ],
-        does="the keys are transposed as if they were a single table, without a batch",
-        says=(
-            "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch refuses "
-            "to). The batch should stay where it is. Look at how the keys are transposed."
-        ),
-        hints=[
-            "What shape does `.T` make of keys of shape (7, 3, 4)?",
-            "Only the last two axes belong to the matrix.",
-            "Swap just these: `keys.mT`, or `keys.transpose(-2, -1)`.",
-        ],
-    ),
-    Mistake(
         "pairs_from_the_front",
-        [
-            STEPS.but(
-                products=lambda queries, keys: torch.cosine_similarity(queries[:, None], keys[None], dim=-1)
-            ).attempt
-        ],
+        STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries[:, None], keys[None], dim=-1)).attempt,
         **attention_mistakes.PAIRS_FROM_THE_FRONT,
     ),
     Mistake(
         "query_i_with_key_i",
-        [
-            STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys, dim=-1)).attempt,
-        ],
+        STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys, dim=-1)).attempt,
         says=(
             "Query i is compared with key i only: `cosine_similarity` pairs row i with row i. It crashes as soon as "
             "their numbers differ. Every query has to meet every key."
@@ -260,7 +210,7 @@ OF_LENGTHS = [
     ),
     Mistake(
         "normalises_the_values_too",
-        [STEPS.but(values=lambda values: normalize(values, dim=-1))],
+        STEPS.but(values=lambda values: normalize(values, dim=-1)),
         does="the values are divided by their lengths",
         says="The values are normalised as well. They are what is handed over, and take no part in the match.",
         hints=[
@@ -274,7 +224,7 @@ OF_LENGTHS = [
 OF_THE_TEMPERATURE = [
     Mistake(
         "multiplies_by_the_temperature",
-        [STEPS.but(scores=lambda products, temperature: products * temperature)],
+        STEPS.but(scores=lambda products, temperature: products * temperature),
         does="the cosines are multiplied by the temperature",
         says=(
             "A *high* temperature makes the weights sharp: the scores are multiplied by it. It should be the other way "
@@ -288,11 +238,11 @@ OF_THE_TEMPERATURE = [
     ),
     Mistake(
         "forgets_the_temperature",
-        [STEPS.but(scores=lambda products: products)],
+        STEPS.but(scores=lambda products: products),
         does="the temperature is not used",
         says=(
-            "The temperature is not used. Cosines lie between -1 and 1, so without it no key can ever get more than e² "
-            "times the weight of another."
+            "{does}. Cosines lie between -1 and 1, so without it no key can ever get more than e² times the weight of "
+            "another."
         ),
         hints=[
             "Does the output change with `temperature`?",
@@ -302,17 +252,10 @@ OF_THE_TEMPERATURE = [
     ),
     Mistake(
         "temperature_after_the_softmax",
-        [
-            STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture / temperature),
-            STEPS.but(
-                scores=lambda products: products, mixture=lambda mixture, temperature: mixture * temperature
-            ).attempt,
-        ],
+        STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture / temperature),
+        STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture * temperature).attempt,
         does="the temperature comes in after the softmax",
-        says=(
-            "The temperature comes in after the softmax: the weights are as blurred as before, and no longer add "
-            "up to 1. Look at where it stands."
-        ),
+        says="{does}: the weights are as blurred as before, and no longer add up to 1. Look at where it stands.",
         hints=[
             "With one key, the output must be its value exactly, at any temperature. Is it?",
             "The temperature should change the gaps between the scores, before they become weights.",
@@ -321,9 +264,9 @@ OF_THE_TEMPERATURE = [
     ),
     Mistake(
         "divides_by_the_root_too",
-        [STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5)],
+        STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         does="the scores are divided by √d_k as well",
-        says="The scores are divided by √d_k as well. Cosines do not grow with the width, so there is nothing to undo.",
+        says="{does}. Cosines do not grow with the width, so there is nothing to undo.",
         hints=[
             "What are the largest and smallest values a cosine can take, at d_k = 4 and at d_k = 512?",
             "√d_k was there to keep scores from growing with d_k.",
@@ -332,7 +275,7 @@ OF_THE_TEMPERATURE = [
     ),
     Mistake(
         "root_instead_of_temperature",
-        [STEPS.but(scores=lambda products, queries: products / queries.shape[-1] ** 0.5)],
+        STEPS.but(scores=lambda products, queries: products / queries.shape[-1] ** 0.5),
         does="the cosines are divided by √d_k in place of the temperature",
         says="The scores are divided by √d_k, as in lesson 02, and the temperature is not used.",
         hints=[
@@ -343,11 +286,9 @@ OF_THE_TEMPERATURE = [
     ),
     Mistake(
         "another_function_of_the_temperature",
-        [
-            STEPS.but(scores=lambda products, temperature: products / temperature**2),
-            STEPS.but(scores=lambda products, temperature: products / temperature**0.5),
-            STEPS.but(scores=lambda products, temperature: products**temperature).attempt,
-        ],
+        STEPS.but(scores=lambda products, temperature: products / temperature**2),
+        STEPS.but(scores=lambda products, temperature: products / temperature**0.5),
+        STEPS.but(scores=lambda products, temperature: products**temperature).attempt,
         does="the temperature comes in otherwise than as a divisor",
         says=(
             "The temperature comes in otherwise than as what the cosines are divided by: twice, by its root, or "
@@ -390,6 +331,7 @@ MISTAKES = [
         "values_on_the_left",
         "entry_by_entry",
     ),
+    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS, "unit_keys"), "transposes_the_batch"),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
     *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -4,15 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab.course.exercises.shared.attention_steps import (
-    divisor,
-    mixture,
-    products,
-    scores,
-    turned,
-    weights,
-    width,
-)
+from transformer_lab.course.exercises.shared.attention_steps import ATTENTION
 from transformer_lab.course.steps import InSteps
 
 
@@ -27,6 +19,4 @@ def scaled_dot_product_attention(
     return torch.softmax(scores, dim=-1) @ values
 
 
-STEPS = InSteps(
-    turned, products, width, divisor, scores, weights, mixture, reference=scaled_dot_product_attention
-)  # fmt: skip
+STEPS = InSteps(*ATTENTION, reference=scaled_dot_product_attention)

@@ -21,7 +21,7 @@ MISTAKES = [
     *attention_mistakes.of_the_width(STEPS),
     Mistake(
         "a_width_from_nowhere",
-        [STEPS.but(width=lambda: d_k).attempt],  # type: ignore[name-defined]  # noqa: F821
+        STEPS.but(width=lambda: d_k).attempt,  # type: ignore[name-defined]  # noqa: F821
         says=(
             "`d_k` is not the name of anything: the function is given queries, keys and values, and the width has to "
             "be found in them."
@@ -34,7 +34,7 @@ MISTAKES = [
     ),
     Mistake(
         "scales_the_weights",
-        [STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor)],
+        STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor),
         does="√d_k is divided by after the softmax, not before it",
         says=(
             "The weights are as sharp as before, and the output is no weighted average of the values any more: the "
@@ -48,18 +48,15 @@ MISTAKES = [
     ),
     Mistake(
         "scales_twice",
-        [
-            STEPS.but(
-                queries=lambda queries: queries / queries.shape[-1] ** 0.5,
-                scores=lambda scores: scores,
-                values=lambda values, width: values / width**0.5,
-            ),
-        ],
+        STEPS.but(
+            queries=lambda queries: queries / queries.shape[-1] ** 0.5,
+            scores=lambda scores: scores,
+            values=lambda values, width: values / width**0.5,
+        ),
         does="the scores are divided by d_k, and the values or the output by √d_k",
         says=(
-            "The scores are divided by d_k, and the values or the output by √d_k: that is what comes of dividing "
-            "queries, keys and values by √d_k each. A score is a product of two of these, and what is averaged should "
-            "not be touched at all."
+            "{does}: that is what comes of dividing queries, keys and values by √d_k each. A score is a product of two "
+            "of these, and what is averaged should not be touched at all."
         ),
         hints=[
             "By what is q·k divided if q and k are each divided by √d_k?",

@@ -19,17 +19,14 @@ OF_A_SUM = (
 MISTAKES = [
     Mistake(
         "forgets_that_two_are_multiplied",
-        [STEPS.but(of_a_product=lambda variance: variance)],
+        STEPS.but(of_a_product=lambda variance: variance),
         does="a product of two numbers is given the variance of one of them",
-        says=(
-            "A product of two numbers is given the variance of one of them. That goes unnoticed only at variance 1. "
-            "Look at a single product."
-        ),
+        says="{does}. That goes unnoticed only at variance 1. Look at a single product.",
         hints=OF_A_PRODUCT,
     ),
     Mistake(
         "adds_the_two_variances",
-        [STEPS.but(of_a_product=lambda variance: variance + variance)],
+        STEPS.but(of_a_product=lambda variance: variance + variance),
         does="the variance is added to itself, not multiplied by itself",
         says=(
             "The variances of q and k are added. That would be right for the sum q + k; here the two are multiplied. "
@@ -39,9 +36,9 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_variance",
-        [STEPS.but(of_a_product=lambda: 1.0)],
+        STEPS.but(of_a_product=lambda: 1.0),
         does="the argument `variance` is not used",
-        says="Right for entries with variance 1 only: the argument `variance` is not used. Look at a single product.",
+        says="Right for entries with variance 1 only: {does}. Look at a single product.",
         hints=[
             "Does the result change when every entry of q and k is doubled? Should it?",
             "One product has the variance E[q²] E[k²], for q and k with mean 0.",
@@ -50,7 +47,7 @@ MISTAKES = [
     ),
     Mistake(
         "root_of_the_variance",
-        [STEPS.but(of_a_product=lambda variance: variance**0.5)],
+        STEPS.but(of_a_product=lambda variance: variance**0.5),
         does="the root of the variance is taken, not its square",
         says=(
             "A product of two numbers is given the *root* of the variance, which is the standard deviation of one of "
@@ -60,7 +57,8 @@ MISTAKES = [
     ),
     Mistake(
         "takes_it_for_a_deviation",
-        [STEPS.but(of_a_product=lambda variance: variance**4), STEPS.but(of_a_product=lambda variance: variance**3)],
+        STEPS.but(of_a_product=lambda variance: variance**4),
+        STEPS.but(of_a_product=lambda variance: variance**3),
         does="`variance` is multiplied by itself once too often",
         says=(
             "`variance` is multiplied by itself too often, as if it were a standard deviation. Look at what the "
@@ -74,7 +72,7 @@ MISTAKES = [
     ),
     Mistake(
         "caret",
-        [STEPS.but(of_a_product=lambda variance: variance ^ 2)],
+        STEPS.but(of_a_product=lambda variance: variance ^ 2),
         does="`^` is written for a power",
         says="In Python `^` is no power: it compares the bits of two whole numbers, and crashes at a float.",
         hints=[
@@ -85,7 +83,7 @@ MISTAKES = [
     ),
     Mistake(
         "spread_instead_of_variance",
-        [STEPS.but(total=lambda total: math.sqrt(total))],
+        STEPS.but(total=lambda total: math.sqrt(total)),
         does="the root of the variance is returned, which is the standard deviation",
         says="This is the standard deviation of the score, the typical size. Its square is asked for.",
         hints=[
@@ -96,7 +94,7 @@ MISTAKES = [
     ),
     Mistake(
         "spread_of_a_sum_of_entries",
-        [STEPS.but(total=lambda d_k, variance: math.sqrt(d_k * variance))],
+        STEPS.but(total=lambda d_k, variance: math.sqrt(d_k * variance)),
         does="the root is taken of d_k times the variance of one entry",
         says=(
             "This is the root of d_k times the variance of *one entry*. A term of the score is a product of two "
@@ -106,7 +104,7 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_width",
-        [STEPS.but(count=lambda: 1)],
+        STEPS.but(count=lambda: 1),
         does="the result does not depend on `d_k`",
         says="This is the variance of one product. A score adds up d_k of them.",
         hints=[
@@ -117,7 +115,8 @@ MISTAKES = [
     ),
     Mistake(
         "off_by_one",
-        [STEPS.but(count=lambda d_k: d_k - 1), STEPS.but(count=lambda d_k: d_k + 1)],
+        STEPS.but(count=lambda d_k: d_k - 1),
+        STEPS.but(count=lambda d_k: d_k + 1),
         does="one product too few or too many is counted",
         says=(
             "One product too few, or one too many, is counted. Look at where a loop begins and ends, or at what is "
@@ -131,7 +130,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_deviations",
-        [STEPS.but(count=lambda d_k: d_k**2)],
+        STEPS.but(count=lambda d_k: d_k**2),
         does="`d_k` is squared",
         says=(
             "The variance grows with d_k², as if all the products always pushed the same way. They are independent: "
@@ -145,14 +144,14 @@ MISTAKES = [
     ),
     Mistake(
         "already_scaled",
-        [STEPS.but(count=lambda d_k: d_k**0.5)],
+        STEPS.but(count=lambda d_k: d_k**0.5),
         does="the root of d_k stands where d_k should",
         says="It grows with √d_k. That is how the typical *size* of a score grows; the variance grows faster.",
         hints=OF_A_SUM,
     ),
     Mistake(
         "twice_the_width",
-        [STEPS.but(count=lambda d_k: 2 * d_k)],
+        STEPS.but(count=lambda d_k: 2 * d_k),
         does="`d_k` is doubled",
         says=(
             "Twice or half as many products are counted as there are: q and k have d_k entries each, and meet in d_k "
@@ -162,7 +161,8 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_width",
-        [STEPS.but(count=lambda d_k: 1 / d_k), STEPS.but(count=lambda d_k: d_k**-0.5)],
+        STEPS.but(count=lambda d_k: 1 / d_k),
+        STEPS.but(count=lambda d_k: d_k**-0.5),
         does="the variance is divided by the width, or by its root",
         says=(
             "The wider the vectors, the smaller the result: something is divided by the width. A score is a sum, not "
@@ -172,14 +172,14 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_width",
-        [STEPS.but(total=lambda of_a_product, count: of_a_product + count)],
+        STEPS.but(total=lambda of_a_product, count: of_a_product + count),
         does="`d_k` is added, not multiplied",
         says="d_k is added to the variance of one product. There are d_k such variances to be added to each other.",
         hints=OF_A_SUM,
     ),
     Mistake(
         "multiplies_the_terms",
-        [STEPS.but(total=lambda of_a_product, count: of_a_product**count)],
+        STEPS.but(total=lambda of_a_product, count: of_a_product**count),
         does="the variance of a product is raised to the power of d_k",
         says=(
             "The variance of one product is raised to the power of d_k, as if the products were multiplied by each "
@@ -189,14 +189,12 @@ MISTAKES = [
     ),
     Mistake(
         "whole_numbers_only",
-        [
-            STEPS.but(of_the_score=lambda total: int(total)),
-            STEPS.but(of_the_score=lambda total: round(total)),
-            STEPS.but(of_the_score=lambda total: total // 1),
-            STEPS.but(of_the_score=lambda total: float(round(total))).attempt,
-        ],
+        STEPS.but(of_the_score=lambda total: int(total)),
+        STEPS.but(of_the_score=lambda total: round(total)),
+        STEPS.but(of_the_score=lambda total: total // 1),
+        STEPS.but(of_the_score=lambda total: float(round(total))).attempt,
         does="the result is made a whole number",
-        says="The result is made a whole number. A variance is any number from 0 on.",
+        says="{does}. A variance is any number from 0 on.",
         hints=[
             "Print the result for d_k = 1 and variance 1.5. What should it be?",
             "Look for `int`, `round` or `//`.",

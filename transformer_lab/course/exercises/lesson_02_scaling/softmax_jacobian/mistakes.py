@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.softmax_jacobian.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 
 def squares(probabilities):
@@ -22,10 +22,8 @@ def without_a_column(table):
 MISTAKES = [
     Mistake(
         "only_the_diagonal",
-        [
-            STEPS.but(jacobian=lambda difference: torch.diag(difference.diagonal())),
-            STEPS.but(products=lambda probabilities: squares(probabilities)),
-        ],
+        STEPS.but(jacobian=lambda difference: torch.diag(difference.diagonal())),
+        STEPS.but(products=lambda probabilities: squares(probabilities)),
         does="everything off the diagonal is 0",
         says=(
             "Everything beside the diagonal is 0. Raising one score also lowers all the *other* weights: they share "
@@ -39,7 +37,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_column",
-        [STEPS.but(jacobian=lambda difference: difference.diagonal())],
+        STEPS.but(jacobian=lambda difference: difference.diagonal()),
         does="only the diagonal is returned, as a vector",
         says=(
             "One number per weight comes out: its derivative by its own score. Every weight depends on every score, "
@@ -53,10 +51,8 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_diagonal",
-        [
-            STEPS.but(own=lambda products: torch.zeros_like(products)),
-            STEPS.but(jacobian=lambda difference: difference - torch.diag(difference.diagonal())),
-        ],
+        STEPS.but(own=lambda products: torch.zeros_like(products)),
+        STEPS.but(jacobian=lambda difference: difference - torch.diag(difference.diagonal())),
         does="the first term, p_i δ_ij, is missing, or the diagonal is set to 0",
         says=(
             "Beside the diagonal stands −p_i p_j. On it, the numerator depends on the score as well, and a term is "
@@ -70,7 +66,7 @@ MISTAKES = [
     ),
     Mistake(
         "squares_subtracted_twice",
-        [STEPS.but(own=lambda own, probabilities: own - squares(probabilities))],
+        STEPS.but(own=lambda own, probabilities: own - squares(probabilities)),
         does="the square p_i² is subtracted on the diagonal besides the table of products",
         says=(
             "On the diagonal, p_i² is subtracted twice: by the formula for i = j, and again with the table of all "
@@ -84,7 +80,7 @@ MISTAKES = [
     ),
     Mistake(
         "plus_beside_the_diagonal",
-        [STEPS.but(products=lambda products, probabilities: 2 * squares(probabilities) - products)],
+        STEPS.but(products=lambda products, probabilities: 2 * squares(probabilities) - products),
         does="the products beside the diagonal have lost their minus",
         says=(
             "The products beside the diagonal have lost their sign. Raising one score would then raise all the weights."
@@ -97,7 +93,7 @@ MISTAKES = [
     ),
     Mistake(
         "plus_sign",
-        [STEPS.but(difference=lambda own, products: own + products)],
+        STEPS.but(difference=lambda own, products: own + products),
         does="the products are added, not subtracted",
         says=(
             "The products are added. Then raising one score would raise all the weights, and they could not add up to "
@@ -111,7 +107,7 @@ MISTAKES = [
     ),
     Mistake(
         "identity_on_the_diagonal",
-        [STEPS.but(own=lambda delta: delta)],
+        STEPS.but(own=lambda delta: delta),
         does="the term δ_ij stands without its factor p_i",
         says="The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term.",
         hints=[
@@ -122,15 +118,10 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_factor",
-        [
-            STEPS.but(column=lambda column: torch.ones_like(column)),
-            STEPS.but(own=lambda delta: delta, products=lambda column: column),
-        ],
+        STEPS.but(column=lambda column: torch.ones_like(column)),
+        STEPS.but(own=lambda delta: delta, products=lambda column: column),
         does="a factor is missing from each of the two terms, p_i δ_ij and p_i p_j",
-        says=(
-            "A factor is missing from each of the two terms, p_i δ_ij and p_i p_j, so weights that are nearly 0 seem "
-            "to move as much as large ones."
-        ),
+        says="{does}, so weights that are nearly 0 seem to move as much as large ones.",
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",
             "The factor p_i is the same along a whole row. What shape must p have to multiply row by row?",
@@ -138,11 +129,9 @@ MISTAKES = [
     ),
     Mistake(
         "squares_instead_of_products",
-        [
-            STEPS.but(column=lambda row: row),
-            STEPS.but(row=lambda column: column),
-            STEPS.but(products=lambda probabilities: probabilities * probabilities),
-        ],
+        STEPS.but(column=lambda row: row),
+        STEPS.but(row=lambda column: column),
+        STEPS.but(products=lambda probabilities: probabilities * probabilities),
         does="both factors of the products run along the same axis",
         says=(
             "Beside the diagonal stand squares, p_i² or p_j²: both factors run along the same axis. In p_i p_j one "
@@ -156,10 +145,8 @@ MISTAKES = [
     ),
     Mistake(
         "squares_alone",
-        [
-            STEPS.but(jacobian=lambda probabilities: -probabilities * probabilities),
-            STEPS.but(jacobian=lambda probabilities: probabilities * probabilities),
-        ],
+        STEPS.but(jacobian=lambda probabilities: -probabilities * probabilities),
+        STEPS.but(jacobian=lambda probabilities: probabilities * probabilities),
         does="the weights are multiplied by themselves, entry by entry, and make no table",
         says=(
             "One number per weight comes out: a vector times itself, entry by entry. A table is asked for, with every "
@@ -173,10 +160,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_instead_of_delta",
-        [
-            STEPS.but(delta=lambda delta: torch.ones_like(delta)),
-            STEPS.but(own=lambda row, delta: row * torch.ones_like(delta)),
-        ],
+        STEPS.but(delta=lambda delta: torch.ones_like(delta)),
+        STEPS.but(own=lambda row, delta: row * torch.ones_like(delta)),
         does="1 stands in place of δ_ij everywhere",
         says="The 1 of p_i (1 − p_j) stands everywhere. δ_ij is 1 on the diagonal only, and 0 beside it.",
         hints=[
@@ -187,11 +172,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_instead_of_products",
-        [
-            STEPS.but(products=lambda probabilities: probabilities @ probabilities),
-            STEPS.but(jacobian=lambda probabilities: probabilities @ probabilities),
-            STEPS.but(jacobian=lambda probabilities: -(probabilities @ probabilities)),
-        ],
+        STEPS.but(products=lambda probabilities: probabilities @ probabilities),
+        STEPS.but(jacobian=lambda probabilities: probabilities @ probabilities),
+        STEPS.but(jacobian=lambda probabilities: -(probabilities @ probabilities)),
         does="the weights meet in a dot product, which is one number",
         says=(
             "The same number is subtracted everywhere, or is all there is: `@` of two vectors is a dot product, one "
@@ -205,7 +188,7 @@ MISTAKES = [
     ),
     Mistake(
         "true_minus_a_number",
-        [STEPS.but(difference=lambda probabilities: True - probabilities[0])],
+        STEPS.but(difference=lambda probabilities: True - probabilities[0]),
         does="a truth value, `i == j`, stands in front of a minus",
         says=(
             "A comparison such as `i == j` is True or False, and torch does not subtract from these: it crashes. Look "
@@ -219,10 +202,8 @@ MISTAKES = [
     ),
     Mistake(
         "takes_them_for_scores",
-        [
-            STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities, dim=-1)),
-            STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities.exp(), dim=-1)).attempt,
-        ],
+        STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities, dim=-1)),
+        STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities.exp(), dim=-1)).attempt,
         does="a softmax is taken of the probabilities",
         says="A softmax is taken of something that has been through one already. The argument holds probabilities.",
         hints=[
@@ -233,13 +214,11 @@ MISTAKES = [
     ),
     Mistake(
         "another_diagonal",
-        [
-            STEPS.but(own=lambda own, probabilities: own + squares(probabilities)),
-            STEPS.but(own=lambda delta, probabilities: delta - torch.diag(probabilities) + squares(probabilities)),
-            STEPS.but(own=lambda probabilities: 2 * squares(probabilities)),
-            STEPS.but(own=lambda own, probabilities: own + 2 * squares(probabilities)),
-            STEPS.but(own=lambda delta, probabilities: delta + squares(probabilities)),
-        ],
+        STEPS.but(own=lambda own, probabilities: own + squares(probabilities)),
+        STEPS.but(own=lambda delta, probabilities: delta - torch.diag(probabilities) + squares(probabilities)),
+        STEPS.but(own=lambda probabilities: 2 * squares(probabilities)),
+        STEPS.but(own=lambda own, probabilities: own + 2 * squares(probabilities)),
+        STEPS.but(own=lambda delta, probabilities: delta + squares(probabilities)),
         does="the diagonal holds p_i, 1 − p_i, p_i², p_i (1 + p_i) or 1",
         says=(
             "Something else stands on the diagonal than the derivative of a weight by its own score. Look at the case "
@@ -253,7 +232,7 @@ MISTAKES = [
     ),
     Mistake(
         "delta_turned_round",
-        [STEPS.but(delta=lambda delta: 1 - delta)],
+        STEPS.but(delta=lambda delta: 1 - delta),
         does="the table of δ_ij holds 0 on the diagonal and 1 beside it",
         says="δ_ij is turned round: the table holds 0 where i and j are equal, and 1 everywhere else.",
         hints=[
@@ -264,7 +243,7 @@ MISTAKES = [
     ),
     Mistake(
         "size_is_a_tensor",
-        [STEPS.but(delta=lambda probabilities: torch.eye(probabilities)).attempt],
+        STEPS.but(delta=lambda probabilities: torch.eye(probabilities)).attempt,
         says="`torch.eye` is given the weights themselves. It asks for a number: how many rows the table has.",
         hints=[
             "How many rows and columns does the Jacobian have?",
@@ -274,7 +253,7 @@ MISTAKES = [
     ),
     Mistake(
         "delta_by_comparing_weights",
-        [STEPS.but(delta=lambda row, column: (row == column).float())],
+        STEPS.but(delta=lambda row, column: (row == column).float()),
         does="whether two *weights* are equal decides what δ_ij is",
         says=(
             "Where two weights are equal, the table is wrong: δ_ij asks whether the *places* i and j are the same, "
@@ -288,12 +267,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_factor_in_the_products",
-        [
-            STEPS.but(products=lambda column: column),
-            STEPS.but(products=lambda row: row),
-            STEPS.but(products=lambda column, delta, probabilities: column * (1 - delta) + squares(probabilities)),
-            STEPS.but(products=lambda row, delta, probabilities: row * (1 - delta) + squares(probabilities)),
-        ],
+        STEPS.but(products=lambda column: column),
+        STEPS.but(products=lambda row: row),
+        STEPS.but(products=lambda column, delta, probabilities: column * (1 - delta) + squares(probabilities)),
+        STEPS.but(products=lambda row, delta, probabilities: row * (1 - delta) + squares(probabilities)),
         does="a single weight stands beside the diagonal where a product of two belongs",
         says=(
             "Beside the diagonal, a single weight is subtracted where a product of two belongs. Look at the case i ≠ j."
@@ -306,10 +283,8 @@ MISTAKES = [
     ),
     Mistake(
         "differences_of_weights",
-        [
-            STEPS.but(difference=lambda column, row: column - row),
-            STEPS.but(difference=lambda column, row: row - column),
-        ],
+        STEPS.but(difference=lambda column, row: column - row),
+        STEPS.but(difference=lambda column, row: row - column),
         does="a weight is subtracted from each other weight",
         says="These are the differences of the weights, with 0 on the diagonal. Products belong there, and δ_ij.",
         hints=[
@@ -320,12 +295,10 @@ MISTAKES = [
     ),
     Mistake(
         "half_a_table",
-        [
-            STEPS.but(jacobian=lambda difference: difference.tril()),
-            STEPS.but(jacobian=lambda difference: difference.triu()),
-            STEPS.but(jacobian=lambda difference: without_a_column(difference)),
-            STEPS.but(jacobian=lambda difference: without_a_column(difference.mT).mT),
-        ],
+        STEPS.but(jacobian=lambda difference: difference.tril()),
+        STEPS.but(jacobian=lambda difference: difference.triu()),
+        STEPS.but(jacobian=lambda difference: without_a_column(difference)),
+        STEPS.but(jacobian=lambda difference: without_a_column(difference.mT).mT),
         does="some entries beside the diagonal are never filled in",
         says="Some entries beside the diagonal are 0: not every pair i, j has been filled in. Look at which ones are.",
         hints=[
@@ -336,7 +309,7 @@ MISTAKES = [
     ),
     Mistake(
         "column_times_vector",
-        [STEPS.but(products=lambda column, probabilities: column @ probabilities)],
+        STEPS.but(products=lambda column, probabilities: column @ probabilities),
         does="a matrix product meets a column and a vector that do not fit",
         says=(
             "A matrix product of a column, (n, 1), and a vector, (n,), crashes. Look at the shapes on both sides of it."
@@ -347,22 +320,11 @@ MISTAKES = [
             "`probabilities[:, None] * probabilities`, or `torch.outer`.",
         ],
     ),
-    Mistake(
-        "rounded",
-        [
-            STEPS.but(jacobian=lambda difference: difference.round(decimals=4)),
-            STEPS.but(jacobian=lambda difference: difference.round(decimals=3)),
-            STEPS.but(jacobian=lambda difference: difference.round(decimals=2)),
-            STEPS.but(jacobian=lambda difference: difference.round(decimals=1)),
-            STEPS.but(jacobian=lambda difference: difference.round()),
-        ],
+    rounded(
+        STEPS,
+        "jacobian",
         does="the entries are rounded",
-        says="The entries are rounded, so that rows need not add up to 0, and small ones are lost.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
+        says="{does}, so that rows need not add up to 0, and small ones are lost.",
     ),
     *of_the_result(
         STEPS,

@@ -9,7 +9,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 MISTAKES = [
     Mistake(
         "merges_by_view",
-        [STEPS.but(swapped=lambda x: x)],
+        STEPS.but(swapped=lambda x: x),
         does="the axes of heads and positions are not swapped before axes are joined",
         says=(
             "The shape is right, but the numbers are not: the first positions of the result are made of nothing but "
@@ -24,7 +24,7 @@ MISTAKES = [
     ),
     Mistake(
         "flattens_without_the_swap",
-        [STEPS.but(merged=lambda x: x.flatten(2))],
+        STEPS.but(merged=lambda x: x.flatten(2)),
         does="positions and features are made one axis, a row for each head",
         says=(
             "The result has a row for each *head*, in which all its positions stand one after the other. There should "
@@ -39,9 +39,7 @@ MISTAKES = [
     ),
     Mistake(
         "views_the_transposed",
-        [
-            STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
-        ],
+        STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
         does="`view` is asked of a transposed tensor",
         says=(
             "The two steps are right, but `view` refuses: after a transposition the numbers no longer lie in memory in "
@@ -55,7 +53,7 @@ MISTAKES = [
     ),
     Mistake(
         "takes_heads_for_positions",
-        [STEPS.but(merged=lambda x, swapped: swapped.reshape(len(x), x.shape[1], -1))],
+        STEPS.but(merged=lambda x, swapped: swapped.reshape(len(x), x.shape[1], -1)),
         does="the number of heads is taken for that of positions",
         says=(
             "The result has as many rows as there were heads. There should be one for each position. Right only where "
@@ -69,7 +67,7 @@ MISTAKES = [
     ),
     Mistake(
         "not_merged",
-        [STEPS.but(merged=lambda swapped: swapped)],
+        STEPS.but(merged=lambda swapped: swapped),
         does="the heads keep an axis of their own",
         says=(
             "Positions and heads have changed places, and that is right, but there are still four axes. One step is "
@@ -83,7 +81,7 @@ MISTAKES = [
     ),
     Mistake(
         "features_in_turn",
-        [STEPS.but(swapped=lambda x: x.permute(0, 2, 3, 1))],
+        STEPS.but(swapped=lambda x: x.permute(0, 2, 3, 1)),
         does="the heads stand behind the features when the two are merged",
         says=(
             "Each position has its own numbers, but in the wrong order: feature 0 of every head, then feature 1 of "
@@ -97,7 +95,7 @@ MISTAKES = [
     ),
     Mistake(
         "features_before_positions",
-        [STEPS.but(merged=lambda x: x.mT.flatten(1, 2))],
+        STEPS.but(merged=lambda x: x.mT.flatten(1, 2)),
         does="features come before positions: a row per feature",
         says=(
             "The result is the wrong way round: a row per feature, a column per position. Look at the order of the "
@@ -111,7 +109,7 @@ MISTAKES = [
     ),
     Mistake(
         "swaps_positions_and_features",
-        [STEPS.but(swapped=lambda x: x.mT)],
+        STEPS.but(swapped=lambda x: x.mT),
         does="positions and features are swapped, not heads and positions",
         says=(
             "The shape is right, but the wrong two axes are swapped: positions and features, where heads and positions "
@@ -125,7 +123,7 @@ MISTAKES = [
     ),
     Mistake(
         "swaps_heads_and_features",
-        [STEPS.but(swapped=lambda x: x.transpose(1, 3))],
+        STEPS.but(swapped=lambda x: x.transpose(1, 3)),
         does="heads and features are swapped, not heads and positions",
         says=(
             "The shape is right, but the wrong two axes are swapped: heads and features, where heads and positions "
@@ -139,17 +137,12 @@ MISTAKES = [
     ),
     Mistake(
         "swaps_with_the_batch",
-        [
-            STEPS.but(swapped=lambda x: x.transpose(0, 1)),
-            STEPS.but(swapped=lambda x: x.transpose(0, 2)),
-            STEPS.but(swapped=lambda x: x.permute(2, 0, 1, 3)),
-            STEPS.but(merged=lambda merged: merged.transpose(0, 1)),
-        ],
+        STEPS.but(swapped=lambda x: x.transpose(0, 1)),
+        STEPS.but(swapped=lambda x: x.transpose(0, 2)),
+        STEPS.but(swapped=lambda x: x.permute(2, 0, 1, 3)),
+        STEPS.but(merged=lambda merged: merged.transpose(0, 1)),
         does="the batch is swapped with another axis",
-        says=(
-            "The batch is swapped with another axis: numbers of one sentence end up in another. Look at the axes that "
-            "are named."
-        ),
+        says="{does}: numbers of one sentence end up in another. Look at the axes that are named.",
         hints=[
             "x has the axes (batch, n_heads, n, d_k), numbered 0 to 3. Which should stay where it is?",
             "With a batch in front, heads and positions are axes 1 and 2.",
@@ -158,7 +151,7 @@ MISTAKES = [
     ),
     Mistake(
         "heads_in_a_queue",
-        [STEPS.but(merged=lambda x: x.flatten(1, 2))],
+        STEPS.but(merged=lambda x: x.flatten(1, 2)),
         does="the heads are joined along the positions, one behind the other",
         says=(
             "The heads stand one behind the other, as if they were further positions: n_heads · n of them, d_k wide. "
@@ -172,9 +165,7 @@ MISTAKES = [
     ),
     Mistake(
         "everything_in_one_row",
-        [
-            STEPS.but(merged=lambda swapped: swapped.flatten(1)),
-        ],
+        STEPS.but(merged=lambda swapped: swapped.flatten(1)),
         does="each sentence becomes a single row",
         says=(
             "Positions, heads and features have become one axis: a single row for each sentence. Look at which axes "
@@ -188,18 +179,13 @@ MISTAKES = [
     ),
     Mistake(
         "sum_of_the_heads",
-        [
-            STEPS.but(merged=lambda x: x.sum(dim=1)),
-            STEPS.but(merged=lambda x: x.mean(dim=1)),
-            STEPS.but(merged=lambda x: x.amax(dim=1)),
-            STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])).attempt,
-            STEPS.but(merged=lambda x: x.sum(dim=1).repeat(1, 1, x.shape[1])).attempt,
-        ],
+        STEPS.but(merged=lambda x: x.sum(dim=1)),
+        STEPS.but(merged=lambda x: x.mean(dim=1)),
+        STEPS.but(merged=lambda x: x.amax(dim=1)),
+        STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])).attempt,
+        STEPS.but(merged=lambda x: x.sum(dim=1).repeat(1, 1, x.shape[1])).attempt,
         does="the heads are made one by a sum, a mean or a maximum",
-        says=(
-            "The heads are made one by a sum, a mean or a maximum, and what each of them found cannot be told apart "
-            "any more. They should be kept side by side."
-        ),
+        says="{does}, and what each of them found cannot be told apart any more. They should be kept side by side.",
         hints=[
             "How many numbers go in per position, and how many come out?",
             "No arithmetic is needed, only another arrangement.",
@@ -208,13 +194,11 @@ MISTAKES = [
     ),
     Mistake(
         "scaled_on_the_way",
-        [
-            STEPS.but(x=lambda x: x / x.shape[1]),
-            STEPS.but(x=lambda x: x / x.shape[1] ** 0.5),
-            STEPS.but(x=lambda x: x / x.shape[3] ** 0.5).attempt,
-            STEPS.but(x=lambda x: x / x.shape[3]).attempt,
-            STEPS.but(x=lambda x: x * x.shape[1]).attempt,
-        ],
+        STEPS.but(x=lambda x: x / x.shape[1]),
+        STEPS.but(x=lambda x: x / x.shape[1] ** 0.5),
+        STEPS.but(x=lambda x: x / x.shape[3] ** 0.5).attempt,
+        STEPS.but(x=lambda x: x / x.shape[3]).attempt,
+        STEPS.but(x=lambda x: x * x.shape[1]).attempt,
         does="the numbers are scaled on the way",
         says=(
             "The numbers are multiplied or divided by a length. Merging only puts them side by side. Look for a "
@@ -224,7 +208,7 @@ MISTAKES = [
     ),
     Mistake(
         "merges_the_wrong_neighbours",
-        [STEPS.but(merged=lambda swapped: swapped.flatten(1, 2))],
+        STEPS.but(merged=lambda swapped: swapped.flatten(1, 2)),
         does="positions and heads are made one axis",
         says=(
             "The wrong two axes are merged: positions and heads have become one axis, and the features are as narrow "
@@ -238,7 +222,7 @@ MISTAKES = [
     ),
     Mistake(
         "heads_in_reverse",
-        [STEPS.but(x=lambda x: x.flip(1))],
+        STEPS.but(x=lambda x: x.flip(1)),
         does="the heads come in reverse order",
         says="The heads stand in reverse order: the last one first. Look at the order in which they are put together.",
         hints=[
@@ -249,11 +233,9 @@ MISTAKES = [
     ),
     Mistake(
         "heads_one_on",
-        [
-            STEPS.but(x=lambda x: x.roll(1, 1)),
-            STEPS.but(x=lambda x: x.roll(-1, 1)),
-            STEPS.but(x=lambda x: x.flip(1).roll(1, 1)).attempt,
-        ],
+        STEPS.but(x=lambda x: x.roll(1, 1)),
+        STEPS.but(x=lambda x: x.roll(-1, 1)),
+        STEPS.but(x=lambda x: x.flip(1).roll(1, 1)).attempt,
         does="heads stand in the places of others, as by an index of i − 1, i + 1 or −i",
         says=(
             "All the heads are there, and most stand in the place of another, as by an index of i − 1, i + 1 or −i. "
@@ -267,19 +249,17 @@ MISTAKES = [
     ),
     Mistake(
         "features_in_reverse",
-        [STEPS.but(x=lambda x: x.flip(3))],
+        STEPS.but(x=lambda x: x.flip(3)),
         does="the features of each head come in reverse order",
-        says="The features of each head come in reverse order. They should keep the order that they have in `x`.",
+        says="{does}. They should keep the order that they have in `x`.",
         hints=["Which number of `x` should come first?", "Where is something turned round?"],
     ),
     Mistake(
         "last_head_left_out",
-        [
-            STEPS.but(x=lambda x: x[:, :-1]),
-            STEPS.but(x=lambda x: x[:, 1:]),
-            STEPS.but(x=lambda x: torch.cat([x[:, i : i + 1] for i in range(x.shape[1] - 1)], dim=1)),
-            STEPS.but(x=lambda x: torch.cat([x[:, i : i + 1] for i in range(1, x.shape[1])], dim=1)),
-        ],
+        STEPS.but(x=lambda x: x[:, :-1]),
+        STEPS.but(x=lambda x: x[:, 1:]),
+        STEPS.but(x=lambda x: torch.cat([x[:, i : i + 1] for i in range(x.shape[1] - 1)], dim=1)),
+        STEPS.but(x=lambda x: torch.cat([x[:, i : i + 1] for i in range(1, x.shape[1])], dim=1)),
         does="the first or the last head is left out",
         says="One head is missing, the first or the last. Look at where the heads begin and end.",
         hints=[
@@ -290,9 +270,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_head_only",
-        [STEPS.but(merged=lambda x: x[:, 0]), STEPS.but(merged=lambda x: x[:, -1])],
+        STEPS.but(merged=lambda x: x[:, 0]),
+        STEPS.but(merged=lambda x: x[:, -1]),
         does="a single head comes out",
-        says="A single head comes out, the first or the last. All of them are to stand side by side.",
+        says="{does}, the first or the last. All of them are to stand side by side.",
         hints=[
             "How many numbers go in per position, and how many come out?",
             "If there is a loop, does each round keep what the one before found?",
@@ -301,9 +282,9 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_heads",
-        [STEPS.but(merged=lambda x: x.unbind(1))],
+        STEPS.but(merged=lambda x: x.unbind(1)),
         does="the heads come as separate tensors",
-        says="The heads come as separate tensors, and they should stand side by side in one. A step is missing.",
+        says="{does}, and they should stand side by side in one. A step is missing.",
         hints=[
             "What does `type(...)` say of the result?",
             "One function of torch puts tensors side by side along an axis they have.",
@@ -312,9 +293,9 @@ MISTAKES = [
     ),
     Mistake(
         "shape_is_no_function",
-        [STEPS.but(n=lambda x: x.shape()[2], swapped=lambda x: x.shape())],
+        STEPS.but(n=lambda x: x.shape()[2], swapped=lambda x: x.shape()),
         does="`shape` is called like a function",
-        says="`shape` is called like a function, and it is none: it crashes. Look at the brackets behind it.",
+        says="{does}, and it is none: it crashes. Look at the brackets behind it.",
         hints=[
             "What kind of thing is `x.shape`, and what kind is `x.size`?",
             "One of the two takes brackets.",

@@ -4,17 +4,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.course.exercises.shared.attention_steps import (
-    divisor,
-    fill,
-    mixture,
-    products,
-    scaled,
-    turned,
-    visible,
-    weights,
-    width,
-)
+from transformer_lab.course.exercises.shared.attention_steps import SCALED, fill, mixture, visible, weights
+from transformer_lab.course.exercises.shared.head_steps import merged, output, scores
 from transformer_lab.course.steps import InSteps
 
 
@@ -109,30 +100,6 @@ def hidden(visible):
     return None if visible is None else ~visible
 
 
-def scores(scaled, hidden, fill):
-    """fill it in where something is hidden
-
-    the masked scores
-    """
-    return scaled if hidden is None else scaled.masked_fill(hidden, fill)
-
-
-def merged(mixture):
-    """put the heads side by side
-
-    what all the heads found, side by side
-    """
-    return mixture.transpose(1, 2).flatten(2)
-
-
-def output(self, merged):
-    """mix what the heads found with `w_o`
-
-    the output
-    """
-    return self.w_o(merged)
-
-
 STEPS = InSteps(
     from_query,
     from_key,
@@ -141,11 +108,7 @@ STEPS = InSteps(
     queries,
     keys,
     values,
-    turned,
-    products,
-    width,
-    divisor,
-    scaled,
+    *SCALED,
     visible,
     hidden,
     fill,

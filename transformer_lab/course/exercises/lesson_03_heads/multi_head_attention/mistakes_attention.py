@@ -1,10 +1,9 @@
 """Mistakes in scores, mask and weights: those of every attention, and those of heads and of a mask that may be None."""
 
-from torch.nn import functional as F
-
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import dropped
 
 
 def as_an_index(scaled, visible, fill):
@@ -18,24 +17,10 @@ def as_an_index(scaled, visible, fill):
 
 OF_THE_WIDTH = [
     Mistake(
-        "scaled_by_the_models_width",
-        [STEPS.but(width=lambda query: query.shape[-1])],
-        does="`d_model` is taken for d_k",
-        says=(
-            "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
-            "weights too even. Look at which width is taken."
-        ),
-        hints=[
-            "How many products are added up in one score of one head?",
-            "After the split, d_model is not the width of anything any more.",
-            "√d_k, where d_k is `q.shape[-1]` after the split.",
-        ],
-    ),
-    Mistake(
         "scaled_by_the_number_of_heads",
-        [STEPS.but(width=lambda self: self.n_heads)],
+        STEPS.but(width=lambda self: self.n_heads),
         does="the number of heads is taken for d_k",
-        says="The number of heads is taken for d_k. Look at the axis from which the width is read.",
+        says="{does}. Look at the axis from which the width is read.",
         hints=[
             "After the split, q has the shape (batch, n_heads, n_query, d_k). Which of the four is taken?",
             "A score adds up d_k products, and grows with the root of their number.",
@@ -47,12 +32,10 @@ OF_THE_WIDTH = [
 OF_THE_KEYS = [
     Mistake(
         "wrong_axes_of_the_keys",
-        [
-            STEPS.but(turned=lambda keys: keys.transpose(1, 2)).attempt,
-            STEPS.but(turned=lambda keys: keys.permute(3, 2, 1, 0)).attempt,
-            STEPS.but(turned=lambda keys: keys.transpose(0, 1)).attempt,
-            STEPS.but(turned=lambda keys: keys.transpose(1, 3)).attempt,
-        ],
+        STEPS.but(turned=lambda keys: keys.transpose(1, 2)).attempt,
+        STEPS.but(turned=lambda keys: keys.permute(3, 2, 1, 0)).attempt,
+        STEPS.but(turned=lambda keys: keys.transpose(0, 1)).attempt,
+        STEPS.but(turned=lambda keys: keys.transpose(1, 3)).attempt,
         says=(
             "The wrong axes of the keys are swapped for the scores: the heads, or even the batch, do not stay where "
             "they are. Look at how the keys are transposed."
@@ -68,13 +51,11 @@ OF_THE_KEYS = [
 OF_THE_MASK = [
     Mistake(
         "mask_taken_for_granted",
-        [
-            STEPS.but(hidden=lambda visible: ~visible).attempt,
-            STEPS.but(hidden=lambda visible: visible.logical_not()).attempt,
-            STEPS.but(hidden=lambda visible: ~(visible | ~visible.any(dim=-1, keepdim=True))).attempt,
-            STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
-            STEPS.but(scores=lambda scaled, visible, fill: scaled.where(visible, fill)).attempt,
-        ],
+        STEPS.but(hidden=lambda visible: ~visible).attempt,
+        STEPS.but(hidden=lambda visible: visible.logical_not()).attempt,
+        STEPS.but(hidden=lambda visible: ~(visible | ~visible.any(dim=-1, keepdim=True))).attempt,
+        STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
+        STEPS.but(scores=lambda scaled, visible, fill: scaled.where(visible, fill)).attempt,
         says=(
             "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what "
             "happens to the scores in that case."
@@ -87,7 +68,7 @@ OF_THE_MASK = [
     ),
     Mistake(
         "mask_as_an_index",
-        [STEPS.but(scores=as_an_index).attempt],
+        STEPS.but(scores=as_an_index).attempt,
         says=(
             "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to "
             "be broadcast. Look for a function that broadcasts."
@@ -99,24 +80,9 @@ OF_THE_MASK = [
         ],
     ),
     Mistake(
-        "mask_given_another_axis",
-        [STEPS.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt],
-        says=(
-            "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, n_query, "
-            "n_key). Look at what happens to its shape."
-        ),
-        hints=[
-            "Which shapes have the masks of the cases, and which after the new axis?",
-            "Axes that are missing in front, or are 1 long, are stretched by themselves.",
-            "Use the mask as it comes, without `unsqueeze` or `None`.",
-        ],
-    ),
-    Mistake(
         "weights_of_one_head",
-        [
-            STEPS.but(weights=lambda weights: weights[:, :1].expand_as(weights)).attempt,
-            STEPS.but(weights=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)).attempt,
-        ],
+        STEPS.but(weights=lambda weights: weights[:, :1].expand_as(weights)).attempt,
+        STEPS.but(weights=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)).attempt,
         says=(
             "All heads use the same weights: those of one head, or their mean. Each head should attend by its own. "
             "Look at what happens to the axis of the heads."
@@ -127,19 +93,7 @@ OF_THE_MASK = [
             "Leave the axis of the heads alone, from the split to the merging.",
         ],
     ),
-    Mistake(
-        "weights_dropped",
-        [STEPS.but(weights=lambda weights: F.dropout(weights, 0.1)).attempt],
-        says=(
-            "Some weights are dropped at random, in evaluation too, so that two calls give two results. There is no "
-            "dropout in this exercise."
-        ),
-        hints=[
-            "Where does chance come in?",
-            "`F.dropout` drops always, unless it is told that nobody is training.",
-            "Leave the dropout out.",
-        ],
-    ),
+    dropped(STEPS, "weights", name="weights_dropped"),
 ]
 
 
@@ -147,6 +101,7 @@ MISTAKES = [
     *OF_THE_WIDTH,
     *OF_THE_KEYS,
     *OF_THE_MASK,
+    *attention_mistakes.of_the_heads(STEPS, "query", "n_query"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.renamed(
         attention_mistakes.at_most(

@@ -38,10 +38,8 @@ EACH_LAYER = [
 MISTAKES = [
     Mistake(
         "keys_projected_as_queries",
-        [
-            STEPS.but(from_key=lambda self, key: self.w_q(key)),
-            STEPS.but(from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)).attempt,
-        ],
+        STEPS.but(from_key=lambda self, key: self.w_q(key)),
+        STEPS.but(from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)).attempt,
         does="the keys go through `w_q`",
         says=(
             "`w_k` plays no part: with the same vectors as queries and keys, the score of position i for j would "
@@ -51,35 +49,29 @@ MISTAKES = [
     ),
     Mistake(
         "queries_projected_as_keys",
-        [
-            STEPS.but(from_query=lambda self, query: self.w_k(query)),
-            STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
-            STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
-        ],
+        STEPS.but(from_query=lambda self, query: self.w_k(query)),
+        STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
+        STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
         does="the queries go through a layer that is not theirs",
-        says="The queries go through a layer that is not theirs. Look at which layer each input meets.",
+        says="{does}. Look at which layer each input meets.",
         hints=[*EACH_LAYER, "The queries go through `self.w_q`, the keys through `self.w_k`."],
     ),
     Mistake(
         "values_projected_as_keys",
-        [
-            STEPS.but(from_value=lambda self, value: self.w_k(value)),
-            STEPS.but(from_value=lambda self, value: self.w_q(value)),
-        ],
+        STEPS.but(from_value=lambda self, value: self.w_k(value)),
+        STEPS.but(from_value=lambda self, value: self.w_q(value)),
         does="the values go through the layer of the keys or of the queries",
-        says="`w_v` plays no part: the values go through the layer of the keys or of the queries.",
+        says="`w_v` plays no part: {does}.",
         hints=[*EACH_LAYER, "The values go through `self.w_v`."],
     ),
     Mistake(
         "keys_and_values_swapped",
-        [
-            STEPS.but(from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)),
-            STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
-        ],
+        STEPS.but(from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)),
+        STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
         does="keys and values have changed places",
         says=(
-            "Keys and values have changed places: the scores are made from what should be handed over. In "
-            "self-attention nobody would notice. Look at the order of the arguments."
+            "{does}: the scores are made from what should be handed over. In self-attention nobody would notice. Look "
+            "at the order of the arguments."
         ),
         hints=[
             "Which input goes into `w_k`, and which into `w_v`?",
@@ -89,7 +81,7 @@ MISTAKES = [
     ),
     Mistake(
         "layers_of_keys_and_values_swapped",
-        [STEPS.but(from_key=lambda self, key: self.w_v(key), from_value=lambda self, value: self.w_k(value))],
+        STEPS.but(from_key=lambda self, key: self.w_v(key), from_value=lambda self, value: self.w_k(value)),
         does="the keys go through `w_v`, and the values through `w_k`",
         says="`w_k` and `w_v` have changed places. Look at which layer each input goes through.",
         hints=[
@@ -100,14 +92,12 @@ MISTAKES = [
     ),
     Mistake(
         "everything_from_the_query",
-        [
-            STEPS.but(key=lambda query: query),
-            STEPS.but(key=lambda query: query, value=lambda query: query).attempt,
-        ],
+        STEPS.but(key=lambda query: query),
+        STEPS.but(key=lambda query: query, value=lambda query: query).attempt,
         does="the keys are made from `query`",
         says=(
-            "What is asked for in `key` is never looked at: the keys are made from `query`. In self-attention, where "
-            "the three are one, nobody would notice. Look at what goes into each layer."
+            "What is asked for in `key` is never looked at: {does}. In self-attention, where the three are one, nobody "
+            "would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -117,11 +107,11 @@ MISTAKES = [
     ),
     Mistake(
         "values_from_the_keys",
-        [STEPS.but(value=lambda key: key)],
+        STEPS.but(value=lambda key: key),
         does="the values are made from `key`",
         says=(
-            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, "
-            "where the two are one, nobody would notice. Look at what goes into each layer."
+            "What is handed over in `value` is never looked at: {does}. In self-attention, where the two are one, "
+            "nobody would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -131,7 +121,8 @@ MISTAKES = [
     ),
     Mistake(
         "queries_from_the_keys",
-        [STEPS.but(query=lambda key: key), STEPS.but(query=lambda value: value).attempt],
+        STEPS.but(query=lambda key: key),
+        STEPS.but(query=lambda value: value).attempt,
         does="the queries are made from `key` or `value`",
         says=(
             "What asks is not `query`: the queries are made from another input. In self-attention nobody would notice. "
@@ -145,7 +136,7 @@ MISTAKES = [
     ),
     Mistake(
         "not_projected",
-        [STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value).attempt],
+        STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value).attempt,
         says=(
             "The inputs are attended to as they come: `w_q`, `w_k` and `w_v` are not used. One step is missing at the "
             "beginning."
@@ -158,14 +149,12 @@ MISTAKES = [
     ),
     Mistake(
         "no_layer_used",
-        [
-            STEPS.but(
-                from_query=lambda query: query,
-                from_key=lambda key: key,
-                from_value=lambda value: value,
-                output=lambda merged: merged,
-            ).attempt
-        ],
+        STEPS.but(
+            from_query=lambda query: query,
+            from_key=lambda key: key,
+            from_value=lambda value: value,
+            output=lambda merged: merged,
+        ).attempt,
         says=(
             "The inputs are attended to as they come, and what the heads find is handed back as it is: none of the "
             "four layers is used. A step is missing at the beginning, and one at the end."
@@ -178,45 +167,41 @@ MISTAKES = [
     ),
     Mistake(
         "queries_not_projected",
-        [STEPS.but(from_query=lambda query: query)],
+        STEPS.but(from_query=lambda query: query),
         does="the queries do not go through `w_q`",
         says="The queries are used as they come: `w_q` plays no part. Look at what goes through which layer.",
         hints=[*EACH_LAYER, "`self.w_q(query)`, and only then the split."],
     ),
     Mistake(
         "keys_not_projected",
-        [STEPS.but(from_key=lambda key: key)],
+        STEPS.but(from_key=lambda key: key),
         does="the keys do not go through `w_k`",
         says="The keys are used as they come: `w_k` plays no part. Look at what goes through which layer.",
         hints=[*EACH_LAYER, "`self.w_k(key)`, and only then the split."],
     ),
     Mistake(
         "values_not_projected",
-        [STEPS.but(from_value=lambda value: value)],
+        STEPS.but(from_value=lambda value: value),
         does="the values do not go through `w_v`",
         says="The values are used as they come: `w_v` plays no part. Look at what goes through which layer.",
         hints=[*EACH_LAYER, "`self.w_v(value)`, and only then the split."],
     ),
     Mistake(
         "biases_left_out",
-        [
-            STEPS.but(
-                from_query=lambda self, query: F.linear(query, self.w_q.weight),
-                from_key=lambda self, key: F.linear(key, self.w_k.weight),
-                from_value=lambda self, value: F.linear(value, self.w_v.weight),
-            ).attempt,
-            STEPS.but(
-                from_query=lambda self, query: F.linear(query, self.w_q.weight),
-                from_key=lambda self, key: F.linear(key, self.w_k.weight),
-                from_value=lambda self, value: F.linear(value, self.w_v.weight),
-                output=lambda self, merged: F.linear(merged, self.w_o.weight),
-            ).attempt,
-            STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
-        ],
+        STEPS.but(
+            from_query=lambda self, query: F.linear(query, self.w_q.weight),
+            from_key=lambda self, key: F.linear(key, self.w_k.weight),
+            from_value=lambda self, value: F.linear(value, self.w_v.weight),
+        ).attempt,
+        STEPS.but(
+            from_query=lambda self, query: F.linear(query, self.w_q.weight),
+            from_key=lambda self, key: F.linear(key, self.w_k.weight),
+            from_value=lambda self, value: F.linear(value, self.w_v.weight),
+            output=lambda self, merged: F.linear(merged, self.w_o.weight),
+        ).attempt,
+        STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
         does="the biases of layers are left out",
-        says=(
-            "The biases of layers are left out: their weights are multiplied by hand. Look at how the layers are used."
-        ),
+        says="{does}: their weights are multiplied by hand. Look at how the layers are used.",
         hints=[
             "What does an `nn.Linear` hold besides `weight`?",
             "A layer can be called like a function, and then does all that it should.",
@@ -225,18 +210,16 @@ MISTAKES = [
     ),
     Mistake(
         "layers_not_transposed",
-        [
-            STEPS.but(
-                from_query=lambda self, query: query @ self.w_q.weight + self.w_q.bias,
-                from_key=lambda self, key: key @ self.w_k.weight + self.w_k.bias,
-                from_value=lambda self, value: value @ self.w_v.weight + self.w_v.bias,
-            ).attempt,
-            STEPS.but(
-                from_query=lambda self, query: query @ self.w_q.weight,
-                from_key=lambda self, key: key @ self.w_k.weight,
-                from_value=lambda self, value: value @ self.w_v.weight,
-            ).attempt,
-        ],
+        STEPS.but(
+            from_query=lambda self, query: query @ self.w_q.weight + self.w_q.bias,
+            from_key=lambda self, key: key @ self.w_k.weight + self.w_k.bias,
+            from_value=lambda self, value: value @ self.w_v.weight + self.w_v.bias,
+        ).attempt,
+        STEPS.but(
+            from_query=lambda self, query: query @ self.w_q.weight,
+            from_key=lambda self, key: key @ self.w_k.weight,
+            from_value=lambda self, value: value @ self.w_v.weight,
+        ).attempt,
         says=(
             "The weights of the layers are multiplied by hand, and not transposed: an `nn.Linear` keeps them as "
             "(outputs, inputs). Look at how the layers are used."
@@ -248,33 +231,9 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "no_output_projection",
-        [STEPS.but(output=lambda merged: merged)],
-        does="`w_o` is not used",
-        says="The heads stand side by side, and nothing mixes them: `w_o` is not used. One step is missing at the end.",
-        hints=[
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
-            "Send the merged heads through `self.w_o`.",
-        ],
-    ),
-    Mistake(
-        "another_layer_at_the_end",
-        [
-            STEPS.but(output=lambda self, merged: self.w_v(merged)).attempt,
-            STEPS.but(output=lambda self, merged: self.w_q(merged)).attempt,
-            STEPS.but(output=lambda self, output: self.w_o(output)).attempt,
-        ],
-        says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
-        hints=[
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "MultiHead = Concat(head_1 … head_h) W_O.",
-            "Send the merged heads through `self.w_o`, once.",
-        ],
-    ),
-    Mistake(
         "layers_of_one_head",
-        [LayersOfOneHead, LayersFromAllToOneHead],
+        LayersOfOneHead,
+        LayersFromAllToOneHead,
         says=(
             "The layers have other sizes than those that were given: these make the features of a single head. All the "
             "heads come out of one layer of d_model to d_model, and are cut afterwards. Look at `__init__`."
@@ -287,7 +246,7 @@ MISTAKES = [
     ),
     Mistake(
         "ready_made",
-        [ReadyMade],
+        ReadyMade,
         says=(
             "The four layers that were given are gone. A ready-made module brings its own, under other names. Look at "
             "`__init__`."
@@ -300,27 +259,13 @@ MISTAKES = [
     ),
     Mistake(
         "input_added",
-        [STEPS.but(output=lambda output, query: output + query)],
+        STEPS.but(output=lambda output, query: output + query),
         does="the queries are added to the output",
-        says=(
-            "The queries are added to the output. Such a connection comes in lesson 06, around the attention, not "
-            "inside it."
-        ),
+        says="{does}. Such a connection comes in lesson 06, around the attention, not inside it.",
         hints=[
             "What comes after w_o in the formula?",
             "Is there a `+ query` in the code?",
             "Return what w_o gives.",
-        ],
-    ),
-    Mistake(
-        "weights_returned_too",
-        [STEPS.but(output=lambda output, weights: (output, weights))],
-        does="the weights are returned besides the output",
-        says="The weights are returned besides the output. Only the output is asked for.",
-        hints=[
-            "How many things does the annotation say are returned?",
-            "A caller would get a tuple.",
-            "Return the output alone.",
         ],
     ),
 ]

@@ -38,23 +38,13 @@ def of_all_heads(mask):
 
 
 MISTAKES = [
-    Mistake(
-        "split_by_view",
-        [STEPS.but(split=split_by_reshaping)],
-        does="the numbers are dealt out to the heads in the order in which they are stored",
-        says=(
-            "The heads got positions instead of features, as if the projections had been reshaped without a "
-            "transposition. Look at how they are split."
-        ),
-        hints=[
-            "`parts.split_heads` does it right. What does it do that is missing here?",
-            "`view` never changes the order of the numbers, and in x they lie position by position.",
-            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
-        ],
+    attention_mistakes.split_by_view(STEPS.but(split=split_by_reshaping)),
+    attention_mistakes.heads_interleaved(
+        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2))
     ),
     Mistake(
         "split_and_merged_by_view",
-        [STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)).attempt],
+        STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)).attempt,
         says=(
             "The heads got positions instead of features: the projections are reshaped without a transposition, and "
             "the heads are merged in the same way. Look at how they are split."
@@ -66,25 +56,9 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "heads_interleaved",
-        [STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2))],
-        does="the features are dealt out to the heads in turn",
-        says=(
-            "A fair way to cut, but not the one asked for: the features are dealt out to the heads in turn. Head i "
-            "should own neighbours. A model that was trained with one layout cannot be used with the other."
-        ),
-        hints=[
-            "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
-            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
-            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
-        ],
-    ),
-    Mistake(
         "keys_as_long_as_queries",
-        [
-            STEPS.but(split=split_as_queries(lambda d_k: d_k)).attempt,
-            STEPS.but(split=split_as_queries(lambda d_k: -1)).attempt,
-        ],
+        STEPS.but(split=split_as_queries(lambda d_k: d_k)).attempt,
+        STEPS.but(split=split_as_queries(lambda d_k: -1)).attempt,
         says=(
             "The keys are reshaped as if there were as many of them as queries. In self-attention that is so; in "
             "cross-attention it crashes. Look at where the lengths come from."
@@ -97,13 +71,11 @@ MISTAKES = [
     ),
     Mistake(
         "heads_meet_heads",
-        [
-            STEPS.but(
-                split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)),
-                merged=lambda mixture: mixture.flatten(2),
-            ),
-            STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
-        ],
+        STEPS.but(
+            split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)),
+            merged=lambda mixture: mixture.flatten(2),
+        ),
+        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
         does="the heads are not brought in front of the positions",
         says=(
             "The heads were never brought in front of the positions, so within each position heads are compared with "
@@ -117,10 +89,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_big_head",
-        [
-            STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
-            STEPS.but(split=as_it_is, merged=lambda mixture: mixture, width=one_width, mask=of_all_heads).attempt,
-        ],
+        STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
+        STEPS.but(split=as_it_is, merged=lambda mixture: mixture, width=one_width, mask=of_all_heads).attempt,
         does="one head as wide as the model takes the place of all heads",
         says=(
             "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
@@ -134,11 +104,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_big_head_with_masks_as_they_come",
-        [
-            STEPS.but(split=as_it_is, merged=lambda mixture: mixture).attempt,
-            STEPS.but(split=as_it_is, merged=lambda mixture: mixture, hidden=lambda: None).attempt,
-            STEPS.but(split=as_it_is, merged=lambda mixture: mixture, width=one_width).attempt,
-        ],
+        STEPS.but(split=as_it_is, merged=lambda mixture: mixture).attempt,
+        STEPS.but(split=as_it_is, merged=lambda mixture: mixture, hidden=lambda: None).attempt,
+        STEPS.but(split=as_it_is, merged=lambda mixture: mixture, width=one_width).attempt,
         says=(
             "The projections are never split: this is one head as wide as the model, and a mask with an axis for the "
             "heads does not fit, or is not used. Look at where `n_heads` comes in."
@@ -151,10 +119,8 @@ MISTAKES = [
     ),
     Mistake(
         "heads_added_up",
-        [
-            STEPS.but(merged=lambda mixture: mixture.sum(dim=1)).attempt,
-            STEPS.but(merged=lambda mixture: mixture.mean(dim=1)).attempt,
-        ],
+        STEPS.but(merged=lambda mixture: mixture.sum(dim=1)).attempt,
+        STEPS.but(merged=lambda mixture: mixture.mean(dim=1)).attempt,
         says=(
             "The heads are made into one by adding or averaging, and the result is too narrow for `w_o`. They should "
             "be put side by side."
@@ -167,14 +133,12 @@ MISTAKES = [
     ),
     Mistake(
         "projected_after_the_split",
-        [
-            STEPS.but(
-                queries=lambda self, split, query: self.w_q(split(query)),
-                keys=lambda self, split, key: self.w_k(split(key)),
-                values=lambda self, split, value: self.w_v(split(value)),
-            ).attempt,
-            STEPS.but(output=lambda self, mixture: self.w_o(mixture).transpose(1, 2).flatten(2)).attempt,
-        ],
+        STEPS.but(
+            queries=lambda self, split, query: self.w_q(split(query)),
+            keys=lambda self, split, key: self.w_k(split(key)),
+            values=lambda self, split, value: self.w_v(split(value)),
+        ).attempt,
+        STEPS.but(output=lambda self, mixture: self.w_o(mixture).transpose(1, 2).flatten(2)).attempt,
         says=(
             "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are "
             "two heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
@@ -189,10 +153,8 @@ MISTAKES = [
     ),
     Mistake(
         "not_merged",
-        [
-            STEPS.but(merged=lambda mixture: mixture).attempt,
-            STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
-        ],
+        STEPS.but(merged=lambda mixture: mixture).attempt,
+        STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
         says=(
             "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are "
             "too narrow for the layer. Look at what happens between the mixing and `w_o`."
@@ -205,14 +167,9 @@ MISTAKES = [
     ),
     Mistake(
         "heads_of_another_number",
-        [
-            STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (x.shape[-1] // self.n_heads, -1)).transpose(1, 2)),
-        ],
+        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (x.shape[-1] // self.n_heads, -1)).transpose(1, 2)),
         does="there are d_k heads of width n_heads",
-        says=(
-            "The number of heads and their width have changed places: there are d_k heads of width n_heads. Look at "
-            "the numbers in the split."
-        ),
+        says="The number of heads and their width have changed places: {does}. Look at the numbers in the split.",
         hints=[
             "With 12 features and 3 heads, how wide is a head?",
             "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
@@ -221,7 +178,7 @@ MISTAKES = [
     ),
     Mistake(
         "split_without_their_number",
-        [STEPS.but(queries=lambda from_query: parts.split_heads(from_query)).attempt],
+        STEPS.but(queries=lambda from_query: parts.split_heads(from_query)).attempt,
         says="`split_heads` is not told into how many heads it should split the features.",
         hints=[
             "Which two arguments does `split_heads` take?",

@@ -14,7 +14,7 @@ def overlapping(x, n_heads, d_k):
 MISTAKES = [
     Mistake(
         "splits_by_view",
-        [STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1]))],
+        STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
         does=(
             "the numbers are dealt out to the heads in the order in which they are stored, so that heads get "
             "positions, not features"
@@ -33,7 +33,7 @@ MISTAKES = [
     ),
     Mistake(
         "heads_behind_positions",
-        [STEPS.but(heads=lambda cut: cut)],
+        STEPS.but(heads=lambda cut: cut),
         does="the heads stay behind the positions",
         says=(
             "The features are cut as they should be, but the heads stand behind the positions: a product of the last "
@@ -47,7 +47,7 @@ MISTAKES = [
     ),
     Mistake(
         "swaps_the_last_two_axes",
-        [STEPS.but(heads=lambda cut: cut.transpose(-2, -1))],
+        STEPS.but(heads=lambda cut: cut.transpose(-2, -1)),
         does="the axis of the heads comes last",
         says=(
             "The heads have ended up last: the wrong two axes are swapped, or a new axis is put there. Look at which "
@@ -61,16 +61,11 @@ MISTAKES = [
     ),
     Mistake(
         "transposes_too_early",
-        [
-            STEPS.but(heads=lambda x, sizes: x.mT.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
-            STEPS.but(cut=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
-            STEPS.but(heads=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
-        ],
+        STEPS.but(heads=lambda x, sizes: x.mT.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
+        STEPS.but(cut=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
+        STEPS.but(heads=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
         does="positions and features change places before the features are cut",
-        says=(
-            "Positions and features change places before the features are cut, so that what is cut are not features "
-            "any more. Look at the order of the steps."
-        ),
+        says="{does}, so that what is cut are not features any more. Look at the order of the steps.",
         hints=[
             "In the first case, head 0 should hold 10, 11 of the first position. Which numbers are its first two?",
             "The axis to be cut is d_model. Is it the last one when the cut comes?",
@@ -79,7 +74,7 @@ MISTAKES = [
     ),
     Mistake(
         "heads_made_into_a_batch",
-        [STEPS.but(heads=lambda cut: cut.transpose(1, 2).flatten(0, 1))],
+        STEPS.but(heads=lambda cut: cut.transpose(1, 2).flatten(0, 1)),
         does="batch and heads are made one axis",
         says=(
             "The heads are right, but they have been made one axis with the batch. Some code does so; here the heads "
@@ -93,7 +88,7 @@ MISTAKES = [
     ),
     Mistake(
         "positions_last",
-        [STEPS.but(heads=lambda cut: cut.permute(0, 2, 3, 1))],
+        STEPS.but(heads=lambda cut: cut.permute(0, 2, 3, 1)),
         does="the axis of the positions comes last",
         says="The heads are in their place, but positions and features have changed places. Look at the last two axes.",
         hints=[
@@ -104,10 +99,8 @@ MISTAKES = [
     ),
     Mistake(
         "features_in_front_of_heads",
-        [
-            STEPS.but(heads=lambda cut: cut.permute(0, 3, 1, 2)),
-            STEPS.but(heads=lambda cut: cut.permute(0, 3, 2, 1)),
-        ],
+        STEPS.but(heads=lambda cut: cut.permute(0, 3, 1, 2)),
+        STEPS.but(heads=lambda cut: cut.permute(0, 3, 2, 1)),
         does="the axis of the features stands where that of the heads belongs",
         says="The features of a head stand where the heads belong, behind the batch. Look at which axes are moved.",
         hints=[
@@ -118,11 +111,9 @@ MISTAKES = [
     ),
     Mistake(
         "swaps_with_the_batch",
-        [
-            STEPS.but(heads=lambda cut: cut.transpose(0, 1)),
-            STEPS.but(heads=lambda cut: cut.transpose(0, 2)),
-            STEPS.but(heads=lambda cut: cut.permute(1, 2, 0, 3)),
-        ],
+        STEPS.but(heads=lambda cut: cut.transpose(0, 1)),
+        STEPS.but(heads=lambda cut: cut.transpose(0, 2)),
+        STEPS.but(heads=lambda cut: cut.permute(1, 2, 0, 3)),
         does="the batch is moved away from the front",
         says="The batch is moved: it should stay the first axis. Look at which axes are swapped.",
         hints=[
@@ -133,7 +124,7 @@ MISTAKES = [
     ),
     Mistake(
         "heads_before_batch",
-        [STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3))],
+        STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3)),
         does="the heads stand in front of the batch",
         says=(
             "The heads are cut as they should be, but they stand in front of the batch. Look at the order of the axes."
@@ -146,7 +137,7 @@ MISTAKES = [
     ),
     Mistake(
         "heads_interleaved",
-        [STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT)],
+        STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT),
         does="the features are dealt out in turn: head 0 gets 0, h, 2h and so on",
         says=(
             "A fair way to cut, but not the one asked for: the features are dealt out in turn, so head 0 holds "
@@ -162,7 +153,7 @@ MISTAKES = [
     Mistake(
         "as_many_heads_as_features",
         # where two pairs show the same, the one of fewer changes is told: that in which each head has d_k features
-        [STEPS.but(sizes=lambda n_heads, d_k: (d_k, n_heads), heads=lambda heads: heads)],
+        STEPS.but(sizes=lambda n_heads, d_k: (d_k, n_heads), heads=lambda heads: heads),
         does="number and width of the heads are mixed up: d_k heads of n_heads features",
         says=(
             "The number of heads and their width are mixed up: there are d_k heads of n_heads features each. It goes "
@@ -176,12 +167,9 @@ MISTAKES = [
     ),
     Mistake(
         "heads_in_reverse",
-        [STEPS.but(cut=lambda cut: cut.flip(2))],
+        STEPS.but(cut=lambda cut: cut.flip(2)),
         does="the heads come in reverse order",
-        says=(
-            "The heads come in reverse order: head 0 holds the last features. Look at the order in which they are put "
-            "together."
-        ),
+        says="{does}: head 0 holds the last features. Look at the order in which they are put together.",
         hints=[
             "In the first case, which features does head 0 hold?",
             "Head i holds features i·d_k to (i + 1)·d_k − 1.",
@@ -190,31 +178,26 @@ MISTAKES = [
     ),
     Mistake(
         "features_in_reverse",
-        [STEPS.but(cut=lambda cut: cut.flip(3))],
+        STEPS.but(cut=lambda cut: cut.flip(3)),
         does="the features of each head come in reverse order",
-        says="The features of each head come in reverse order. They should keep the order that they have in `x`.",
+        says="{does}. They should keep the order that they have in `x`.",
         hints=["Which feature of `x` is the first of head 0?", "Where is something turned round?"],
     ),
     Mistake(
         "slices_overlap",
-        [
-            STEPS.but(cut=overlapping),
-            STEPS.but(
-                cut=lambda x, n_heads, d_k: torch.stack(
-                    [x[..., (s := max(i * d_k - 1, 0)) : s + d_k] for i in range(n_heads)], dim=2
-                )
-            ).attempt,
-            STEPS.but(
-                cut=lambda x, n_heads, d_k: torch.stack(
-                    [x[..., i * (d_k - 1) : i * (d_k - 1) + d_k] for i in range(n_heads)], dim=2
-                )
-            ).attempt,
-        ],
+        STEPS.but(cut=overlapping),
+        STEPS.but(
+            cut=lambda x, n_heads, d_k: torch.stack(
+                [x[..., (s := max(i * d_k - 1, 0)) : s + d_k] for i in range(n_heads)], dim=2
+            )
+        ).attempt,
+        STEPS.but(
+            cut=lambda x, n_heads, d_k: torch.stack(
+                [x[..., i * (d_k - 1) : i * (d_k - 1) + d_k] for i in range(n_heads)], dim=2
+            )
+        ).attempt,
         does="each head begins only one feature after the one before it",
-        says=(
-            "The slices overlap: each head begins only one feature after the one before it. Look at where a slice "
-            "begins."
-        ),
+        says="The slices overlap: {does}. Look at where a slice begins.",
         hints=[
             "With 12 features and 3 heads, which features should head 1 hold?",
             "Head i begins where head i - 1 ends.",
@@ -223,10 +206,8 @@ MISTAKES = [
     ),
     Mistake(
         "slices_one_short",
-        [
-            STEPS.but(cut=lambda cut: cut[..., :-1]),
-            STEPS.but(cut=lambda cut: cut[..., 1:]),
-        ],
+        STEPS.but(cut=lambda cut: cut[..., :-1]),
+        STEPS.but(cut=lambda cut: cut[..., 1:]),
         does="each head lacks the last or the first of its features",
         says="Each head lacks one of its features, the last or the first. Look at where a slice begins and ends.",
         hints=[
@@ -237,12 +218,10 @@ MISTAKES = [
     ),
     Mistake(
         "a_head_left_out",
-        [
-            STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[1:], dim=2)),
-            STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[:-1], dim=2)),
-            STEPS.but(cut=lambda cut: cut[:, :, 1:]).attempt,
-            STEPS.but(cut=lambda cut: cut[:, :, :-1]).attempt,
-        ],
+        STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[1:], dim=2)),
+        STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[:-1], dim=2)),
+        STEPS.but(cut=lambda cut: cut[:, :, 1:]).attempt,
+        STEPS.but(cut=lambda cut: cut[:, :, :-1]).attempt,
         does="the first or the last head is left out",
         says="One head is missing, the first or the last. Look at where the heads begin and end.",
         hints=[
@@ -253,7 +232,7 @@ MISTAKES = [
     ),
     Mistake(
         "cuts_the_positions",
-        [STEPS.but(heads=lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=1), dim=1))],
+        STEPS.but(heads=lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=1), dim=1)),
         does="the positions are cut into pieces instead of the features",
         says=(
             "The *positions* are cut into pieces, not the features: each head knows a part of the sentence, with all "
@@ -267,7 +246,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_heads",
-        [STEPS.but(heads=lambda cut: cut.unbind(2))],
+        STEPS.but(heads=lambda cut: cut.unbind(2)),
         does="the heads come as separate tensors",
         says=(
             "The heads are right, but they come as separate tensors. One tensor is asked for, with an axis for the "
@@ -281,9 +260,10 @@ MISTAKES = [
     ),
     Mistake(
         "first_head_only",
-        [STEPS.but(heads=lambda cut: cut[:, :, 0]), STEPS.but(heads=lambda cut: cut[:, :, :1].transpose(1, 2))],
+        STEPS.but(heads=lambda cut: cut[:, :, 0]),
+        STEPS.but(heads=lambda cut: cut[:, :, :1].transpose(1, 2)),
         does="only the first head comes out",
-        says="Only the first head comes out. All of them are asked for, along an axis of their own.",
+        says="{does}. All of them are asked for, along an axis of their own.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
             "If there is a loop, does it end with its first round?",
@@ -292,9 +272,9 @@ MISTAKES = [
     ),
     Mistake(
         "everything_for_every_head",
-        [STEPS.but(heads=lambda x, n_heads: x.unsqueeze(1).repeat(1, n_heads, 1, 1))],
+        STEPS.but(heads=lambda x, n_heads: x.unsqueeze(1).repeat(1, n_heads, 1, 1)),
         does="every head gets all the features",
-        says="Every head gets all the features. It should get its own slice of them: d_model / n_heads.",
+        says="{does}. It should get its own slice of them: d_model / n_heads.",
         hints=[
             "How wide is a head to be, for 12 features and 3 heads?",
             "Nothing is copied: each number of x goes to one head.",
@@ -303,12 +283,10 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_slice_for_all",
-        [
-            STEPS.but(cut=lambda cut: cut[:, :, :1].expand_as(cut)),
-            STEPS.but(cut=lambda cut: cut[:, :, -1:].expand_as(cut)),
-        ],
+        STEPS.but(cut=lambda cut: cut[:, :, :1].expand_as(cut)),
+        STEPS.but(cut=lambda cut: cut[:, :, -1:].expand_as(cut)),
         does="every head gets the same slice of the features",
-        says="Every head gets the same slice of the features. Each should have a slice of its own. Look at its bounds.",
+        says="{does}. Each should have a slice of its own. Look at its bounds.",
         hints=[
             "Which features belong to head 0, and which to head 1?",
             "Does the number of the head occur in the slice?",
@@ -316,13 +294,11 @@ MISTAKES = [
     ),
     Mistake(
         "divides_to_a_float",
-        [
-            STEPS.but(d_k=lambda x, n_heads: x.shape[2] / n_heads),
-            STEPS.but(
-                d_k=lambda x, n_heads: x.shape[2] / n_heads,
-                cut=lambda x, n_heads, d_k: x.view(*x.shape[:2], n_heads, d_k),
-            ),
-        ],
+        STEPS.but(d_k=lambda x, n_heads: x.shape[2] / n_heads),
+        STEPS.but(
+            d_k=lambda x, n_heads: x.shape[2] / n_heads,
+            cut=lambda x, n_heads, d_k: x.view(*x.shape[:2], n_heads, d_k),
+        ),
         does="the width of a head is a float",
         says="The width of a head came out as a float, and no axis can be 2.0 long. Look at the division.",
         hints=[
@@ -333,13 +309,11 @@ MISTAKES = [
     ),
     Mistake(
         "scaled_on_the_way",
-        [
-            STEPS.but(x=lambda x, n_heads: x / (x.shape[2] / n_heads) ** 0.5),
-            STEPS.but(x=lambda x, n_heads: x / (x.shape[2] / n_heads)),
-            STEPS.but(x=lambda x, n_heads: x / n_heads),
-        ],
+        STEPS.but(x=lambda x, n_heads: x / (x.shape[2] / n_heads) ** 0.5),
+        STEPS.but(x=lambda x, n_heads: x / (x.shape[2] / n_heads)),
+        STEPS.but(x=lambda x, n_heads: x / n_heads),
         does="the numbers are scaled on the way",
-        says="The arrangement is right, but the numbers are scaled on the way. Nothing is to be computed here.",
+        says="The arrangement is right, but {does}. Nothing is to be computed here.",
         hints=[
             "In the first case, head 0 should hold 10 and 11 as they are.",
             "The scores are divided by √d_k, and later: not here.",
@@ -348,12 +322,10 @@ MISTAKES = [
     ),
     Mistake(
         "first_sentence_only",
-        [
-            STEPS.but(cut=lambda cut: cut[:1]),
-            STEPS.but(cut=lambda cut: cut[:1].expand_as(cut)),
-        ],
+        STEPS.but(cut=lambda cut: cut[:1]),
+        STEPS.but(cut=lambda cut: cut[:1].expand_as(cut)),
         does="only the first sentence of the batch is cut",
-        says="Only the first sentence of the batch is cut. The batch is the first axis, and all of it is asked for.",
+        says="{does}. The batch is the first axis, and all of it is asked for.",
         hints=[
             "Which shape comes out for a batch of 2?",
             "What does `x[0]` hold?",

@@ -16,7 +16,7 @@ def without_row(table, row):
 MISTAKES = [
     Mistake(
         "upper_triangle",
-        [STEPS.but(allowed=lambda table, diagonal: table.tril(diagonal).mT)],
+        STEPS.but(allowed=lambda table, diagonal: table.tril(diagonal).mT),
         does="rows and columns have changed places",
         says=(
             "The first row is True everywhere: the first position sees the whole future, and the last one only itself. "
@@ -30,7 +30,7 @@ MISTAKES = [
     ),
     Mistake(
         "forbidden_is_true",
-        [STEPS.but(allowed=lambda allowed: allowed == 0)],
+        STEPS.but(allowed=lambda allowed: allowed == 0),
         does="the entries are True where attending is forbidden",
         says="True stands where looking is *forbidden*. In this course True means: may attend.",
         hints=[
@@ -41,7 +41,7 @@ MISTAKES = [
     ),
     Mistake(
         "without_itself",
-        [STEPS.but(diagonal=lambda: -1)],
+        STEPS.but(diagonal=lambda: -1),
         does="the diagonal itself is left out",
         says="No position may attend to itself, so the first one may attend to nothing at all. Look at the diagonal.",
         hints=[
@@ -52,7 +52,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_ahead",
-        [STEPS.but(diagonal=lambda: 1)],
+        STEPS.but(diagonal=lambda: 1),
         does="the triangle goes one diagonal too far",
         says=(
             "Every position may also look at the *next* one. That one token is just what it has to predict. Look at "
@@ -66,17 +66,15 @@ MISTAKES = [
     ),
     Mistake(
         "further_from_the_diagonal",
-        [STEPS.but(diagonal=lambda: 2), STEPS.but(diagonal=lambda: -2)],
+        STEPS.but(diagonal=lambda: 2),
+        STEPS.but(diagonal=lambda: -2),
         does="the triangle ends two diagonals away from where it should",
-        says=(
-            "The triangle ends two diagonals away from where it should. Look at the number that names the last "
-            "diagonal."
-        ),
+        says="{does}. Look at the number that names the last diagonal.",
         hints=["Which is the last position that query 2 may see?", "Diagonal 0 holds each position with itself."],
     ),
     Mistake(
         "nothing_hidden",
-        [STEPS.but(allowed=lambda table: table)],
+        STEPS.but(allowed=lambda table: table),
         does="no triangle is cut out: nothing is hidden",
         says="Every position may attend to every other: nothing is hidden.",
         hints=[
@@ -87,12 +85,11 @@ MISTAKES = [
     ),
     Mistake(
         "everything_hidden",
-        [STEPS.but(allowed=lambda table: table == 0)],
+        STEPS.but(allowed=lambda table: table == 0),
         does="all entries are False",
         says=(
-            "All entries are False: no position may attend to anything, not even to itself. Look at the table before "
-            "its "
-            "triangle is taken."
+            "{does}: no position may attend to anything, not even to itself. Look at the table before its triangle is "
+            "taken."
         ),
         hints=[
             "What should the first row say for 3 positions?",
@@ -102,15 +99,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_nearest",
-        [
-            STEPS.but(allowed=lambda allowed: allowed.triu(-1)),
-            STEPS.but(allowed=lambda allowed: allowed.triu(-2)),
-        ],
+        STEPS.but(allowed=lambda allowed: allowed.triu(-1)),
+        STEPS.but(allowed=lambda allowed: allowed.triu(-2)),
         does="what lies more than a few positions back is hidden, too",
-        says=(
-            "What lies more than a few positions back is hidden, too, as by a window. Every position may attend to "
-            "*all* that came before."
-        ),
+        says="{does}, as by a window. Every position may attend to *all* that came before.",
         hints=[
             "How many entries of the last row should be True?",
             "One condition is enough. Which one of them hides what is far back?",
@@ -119,7 +111,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_itself",
-        [STEPS.but(allowed=lambda table: table.tril().triu())],
+        STEPS.but(allowed=lambda table: table.tril().triu()),
         does="only the diagonal is kept",
         says="Every position sees itself and nothing else. It may also look at all that came before.",
         hints=[
@@ -130,15 +122,10 @@ MISTAKES = [
     ),
     Mistake(
         "counts_from_the_other_end",
-        [
-            STEPS.but(allowed=lambda allowed: allowed.flip(1)),
-            STEPS.but(allowed=lambda allowed: allowed.flip(0)),
-        ],
+        STEPS.but(allowed=lambda allowed: allowed.flip(1)),
+        STEPS.but(allowed=lambda allowed: allowed.flip(0)),
         does="the rows or the columns are counted from the other end",
-        says=(
-            "The triangle leans the wrong way: the rows or the columns are counted from the other end. Look at the "
-            "order of the positions."
-        ),
+        says="The triangle leans the wrong way: {does}. Look at the order of the positions.",
         hints=[
             "Row 0 is the first query, column 0 the first key. Which entry of row 0 should be True?",
             "The edge of the triangle runs from the top left to the bottom right.",
@@ -147,12 +134,11 @@ MISTAKES = [
     ),
     Mistake(
         "first_row_left_out",
-        [STEPS.but(allowed=lambda allowed: without_row(allowed, 0))],
+        STEPS.but(allowed=lambda allowed: without_row(allowed, 0)),
         does="the first row is left False",
         says=(
             "The first row is all False: the first position may attend to nothing, not even to itself. Look at where "
-            "the "
-            "rows begin."
+            "the rows begin."
         ),
         hints=[
             "Which rows are filled, and with which one does that begin?",
@@ -162,7 +148,7 @@ MISTAKES = [
     ),
     Mistake(
         "last_row_left_out",
-        [STEPS.but(allowed=lambda allowed: without_row(allowed, -1))],
+        STEPS.but(allowed=lambda allowed: without_row(allowed, -1)),
         does="the last row is left False",
         says="The last row is all False: the last position may attend to nothing. Look at where the rows end.",
         hints=[
@@ -173,13 +159,11 @@ MISTAKES = [
     ),
     Mistake(
         "another_length",
-        [
-            STEPS.but(table=lambda length: torch.ones(length + 1, length + 1, dtype=torch.bool)),
-            STEPS.but(table=lambda length: torch.ones(length - 1, length - 1, dtype=torch.bool)),
-            STEPS.but(table=lambda length: torch.ones(length, length + 1, dtype=torch.bool)),
-            STEPS.but(table=lambda: torch.ones(3, 3, dtype=torch.bool)),
-            STEPS.but(table=lambda: torch.ones(4, 4, dtype=torch.bool)),
-        ],
+        STEPS.but(table=lambda length: torch.ones(length + 1, length + 1, dtype=torch.bool)),
+        STEPS.but(table=lambda length: torch.ones(length - 1, length - 1, dtype=torch.bool)),
+        STEPS.but(table=lambda length: torch.ones(length, length + 1, dtype=torch.bool)),
+        STEPS.but(table=lambda: torch.ones(3, 3, dtype=torch.bool)),
+        STEPS.but(table=lambda: torch.ones(4, 4, dtype=torch.bool)),
         does="the table has more, or fewer, rows and columns than there are positions",
         says="The table has another size than asked for. Look at what its rows and columns are made of.",
         hints=[
@@ -189,13 +173,11 @@ MISTAKES = [
     ),
     Mistake(
         "numbers_instead_of_booleans",
-        [
-            STEPS.but(table=lambda table: table.float()),
-            STEPS.but(table=lambda table: table.long()),
-            STEPS.but(table=lambda table: table.int()).attempt,
-            STEPS.but(table=lambda table: table.to(torch.uint8)).attempt,
-            STEPS.but(mask=lambda mask: mask.float()),
-        ],
+        STEPS.but(table=lambda table: table.float()),
+        STEPS.but(table=lambda table: table.long()),
+        STEPS.but(table=lambda table: table.int()).attempt,
+        STEPS.but(table=lambda table: table.to(torch.uint8)).attempt,
+        STEPS.but(mask=lambda mask: mask.float()),
         does="the entries are numbers, not True and False",
         says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
         hints=[
@@ -206,7 +188,7 @@ MISTAKES = [
     ),
     Mistake(
         "numbers_turned_round",
-        [STEPS.but(allowed=lambda length: ~torch.ones(length, length).triu(1))],
+        STEPS.but(allowed=lambda length: ~torch.ones(length, length).triu(1)),
         does="`~` is given a table of numbers",
         says="`~` turns booleans round, and here it is given numbers: it crashes. Look at the dtype of the table.",
         hints=[
@@ -218,7 +200,8 @@ MISTAKES = [
     mask_mistakes.to_be_added(STEPS),
     Mistake(
         "axes_in_front",
-        [STEPS.but(table=lambda table: table[None, None]), STEPS.but(table=lambda table: table[None])],
+        STEPS.but(table=lambda table: table[None, None]),
+        STEPS.but(table=lambda table: table[None]),
         does="the table has one or more axes of length 1 in front",
         says="The table is right, but it has axes in front. Broadcasting adds those where they are needed.",
         hints=[
@@ -229,12 +212,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_pairs",
-        [STEPS.but(mask=lambda length: torch.ones(length, dtype=torch.bool))],
+        STEPS.but(mask=lambda length: torch.ones(length, dtype=torch.bool)),
         does="every position is compared with itself only",
-        says=(
-            "Every position is compared with itself only: one row of entries, and all of them True. Every query has to "
-            "be compared with every key."
-        ),
+        says="{does}: one row of entries, and all of them True. Every query has to be compared with every key.",
         hints=[
             "What shape does the comparison have? Which is asked for?",
             "(n, 1) against (1, n) is broadcast to (n, n).",
@@ -243,7 +223,7 @@ MISTAKES = [
     ),
     Mistake(
         "triangle_of_one_axis",
-        [STEPS.but(table=lambda length: torch.ones(length, dtype=torch.bool))],
+        STEPS.but(table=lambda length: torch.ones(length, dtype=torch.bool)),
         does="the triangle is taken of a single row",
         says=(
             "A triangle needs rows and columns, and the table has one axis only: it crashes. Look at how the table is "

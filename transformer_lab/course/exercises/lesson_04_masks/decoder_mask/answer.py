@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from transformer_lab.course.exercises.lesson_04_masks.causal_mask.answer import diagonal
+from transformer_lab.course.exercises.lesson_04_masks.padding_mask.answer import real
 from transformer_lab.course.steps import InSteps
 
 
@@ -13,14 +15,6 @@ def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
     real = (tokens != pad_id)[:, None, None, :]  # what may be attended to: (batch, 1, 1, n)
     not_later = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (n, n)
     return real & not_later
-
-
-def real(tokens, pad_id):
-    """compare each token with `pad_id`: True at the real ones
-
-    the real tokens: True where a token is not `pad_id`
-    """
-    return tokens != pad_id
 
 
 def keys(real):
@@ -37,14 +31,6 @@ def n(tokens):
     the number of tokens of a sentence: the length of the second axis
     """
     return tokens.shape[1]
-
-
-def diagonal():
-    """choose the last diagonal that stays: that of each position with itself
-
-    the number of the last diagonal that stays: 0
-    """
-    return 0
 
 
 def not_later(n, diagonal):

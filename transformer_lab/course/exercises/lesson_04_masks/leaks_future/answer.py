@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
+from transformer_lab.course.exercises.shared.mode_steps import evaluating, was_training
 from transformer_lab.course.steps import InSteps
 
 
@@ -20,22 +21,6 @@ def leaks_future(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> bool:
         leaks |= not torch.allclose(after[:, :position], before[:, :position], atol=1e-4)
     model.train(was_training)
     return leaks
-
-
-def was_training(model):
-    """remember the mode of the model
-
-    the mode in which the model came: its `training`
-    """
-    return model.training
-
-
-def evaluating(model, was_training):
-    """switch the model to eval mode
-
-    the model in eval mode
-    """
-    return model.eval()
 
 
 def before(evaluating, tokens):
@@ -143,5 +128,5 @@ def answer(model, was_training, leaks):
 
 STEPS = InSteps(
     was_training, evaluating, before, positions, n_ids, copy, place, another, change, watched, moved, moves, leaks,
-    answer, reference=leaks_future,
+    answer, reference=leaks_future
 )  # fmt: skip

@@ -25,7 +25,7 @@ def in_training_mode(model, tokens):
 MISTAKES = [
     Mistake(
         "never",
-        [STEPS.but(leaks=lambda: False)],
+        STEPS.but(leaks=lambda: False),
         does="the answer is False whatever the outputs do",
         says=(
             "It acquits every model, leaky or not: no output that moves is ever noticed. Follow one leaky model "
@@ -39,7 +39,7 @@ MISTAKES = [
     ),
     Mistake(
         "wrong_way_round",
-        [STEPS.but(leaks=lambda moves: not any(moves))],
+        STEPS.but(leaks=lambda moves: not any(moves)),
         does="the answer is turned round at the end",
         says="The answer is the wrong way round: True for models that do not leak, False for those that do.",
         hints=[
@@ -50,7 +50,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_quiet_change_is_enough",
-        [STEPS.but(moved=lambda: lambda after, before: torch.allclose(after, before, atol=1e-4))],
+        STEPS.but(moved=lambda: lambda after, before: torch.allclose(after, before, atol=1e-4)),
         does="outputs that stand still are taken for those that move",
         says=(
             "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what innocent "
@@ -64,7 +64,7 @@ MISTAKES = [
     ),
     Mistake(
         "every_change_has_to_move",
-        [STEPS.but(leaks=lambda moves: all(moves))],
+        STEPS.but(leaks=lambda moves: all(moves)),
         does="every single change has to move something",
         says=(
             "It answers True only if *every* change moves something before it. A model that leaks from one position "
@@ -78,21 +78,15 @@ MISTAKES = [
     ),
     Mistake(
         "an_answer_for_each_position",
-        [
-            STEPS.but(leaks=lambda moves: torch.tensor(moves)),
-            STEPS.but(leaks=lambda moves: list(moves)),
-        ],
+        STEPS.but(leaks=lambda moves: torch.tensor(moves)),
+        STEPS.but(leaks=lambda moves: list(moves)),
         does="there is an answer for each position that was changed",
-        says=(
-            "There is an answer for each position that was changed. One is asked for: whether the model leaks anywhere."
-        ),
+        says="{does}. One is asked for: whether the model leaks anywhere.",
         hints=["What does the annotation after `->` promise?", "One change that moves something is enough."],
     ),
     Mistake(
         "every_number_has_to_move",
-        [
-            STEPS.but(moved=lambda: lambda after, before: bool(((after - before).abs() > 1e-4).all())),
-        ],
+        STEPS.but(moved=lambda: lambda after, before: bool(((after - before).abs() > 1e-4).all())),
         does="every single number of the outputs has to move",
         says=(
             "A change counts only if *every* number of the earlier outputs moves. A leak into one position leaves the "
@@ -106,13 +100,11 @@ MISTAKES = [
     ),
     Mistake(
         "looks_at_the_changed_position_too",
-        [
-            STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position + 1]),
-        ],
+        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position + 1]),
         does="among the outputs that are compared is one at a changed position, or after it",
         says=(
-            "It accuses honest models, too: among the outputs that are compared is one at a changed position, or after "
-            "it, and such an output may well move. Hold the place that is changed against those that are compared."
+            "It accuses honest models, too: {does}, and such an output may well move. Hold the place that is changed "
+            "against those that are compared."
         ),
         hints=[
             "The token at position 3 was changed. Is the output at 3 allowed to move?",
@@ -122,7 +114,7 @@ MISTAKES = [
     ),
     Mistake(
         "looks_at_what_comes_after",
-        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position + 1 :])],
+        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position + 1 :]),
         does="the outputs after the changed position are compared",
         says="It watches what comes *after* the changed token. That is the past acting on the future, as it should.",
         hints=[
@@ -133,9 +125,9 @@ MISTAKES = [
     ),
     Mistake(
         "looks_at_the_first_position_only",
-        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, :1])],
+        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, :1]),
         does="only the output at the first position is watched",
-        says="Only the output at the first position is watched: a leak into any other stays unseen.",
+        says="{does}: a leak into any other stays unseen.",
         hints=[
             "Take a model that leaks into the third position. Is that one compared?",
             "All positions before the changed one have to stand still.",
@@ -144,7 +136,7 @@ MISTAKES = [
     ),
     Mistake(
         "looks_one_position_back_only",
-        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position - 1 : position])],
+        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position - 1 : position]),
         does="only the output just before the changed position is watched",
         says="Only the position just before the changed token is watched: a leak from further ahead stays unseen.",
         hints=[
@@ -155,7 +147,7 @@ MISTAKES = [
     ),
     Mistake(
         "stops_one_position_short",
-        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1])],
+        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1]),
         does="the output just before the changed position is not watched",
         says=(
             "The position just before the changed token is not watched, and there the commonest leak of all shows: a "
@@ -169,14 +161,9 @@ MISTAKES = [
     ),
     Mistake(
         "first_sentence_only",
-        [
-            STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
-        ],
+        STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
         does="only the first sentence of the batch is tested",
-        says=(
-            "Only the first sentence of the batch is tested. What leaks may depend on the tokens, and show in another "
-            "sentence only. Look at the first index."
-        ),
+        says="{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index.",
         hints=[
             "`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?",
             "All sentences can be changed, run and compared at once.",
@@ -185,13 +172,11 @@ MISTAKES = [
     ),
     Mistake(
         "last_sentence_only",
-        [
-            STEPS.but(watched=lambda: lambda outputs, position: outputs[-1, :position]),
-        ],
+        STEPS.but(watched=lambda: lambda outputs, position: outputs[-1, :position]),
         does="only the last sentence of the batch is tested",
         says=(
-            "Only the last sentence of the batch is tested. What leaks may depend on the tokens, and show in another "
-            "sentence only. Look at the first index, or at what a loop over the sentences leaves behind."
+            "{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index, "
+            "or at what a loop over the sentences leaves behind."
         ),
         hints=[
             "`tokens` has the shape (batch, n). Which sentences are changed, and which are compared?",
@@ -201,7 +186,7 @@ MISTAKES = [
     ),
     Mistake(
         "stays_in_eval_mode",
-        [STEPS.but(answer=lambda leaks: leaks).attempt],
+        STEPS.but(answer=lambda leaks: leaks).attempt,
         does="the mode of the model is not set back",
         says=(
             "The answers are right, but the model stays in eval mode. Somebody in the middle of a training would train "
@@ -215,7 +200,7 @@ MISTAKES = [
     ),
     Mistake(
         "stays_in_eval_mode_after_a_leak",
-        [STEPS.but(answer=lambda model, was_training, leaks: leaks or (model.train(was_training) and False)).attempt],
+        STEPS.but(answer=lambda model, was_training, leaks: leaks or (model.train(was_training) and False)).attempt,
         does="the mode of the model is not set back where it leaks",
         says=(
             "The answers are right, and the mode is set back, but not where the model leaks: then it stays in eval "
@@ -229,9 +214,7 @@ MISTAKES = [
     ),
     Mistake(
         "always_back_to_training",
-        [
-            STEPS.but(answer=lambda model, leaks: (model.train(), leaks)[1]).attempt,
-        ],
+        STEPS.but(answer=lambda model, leaks: (model.train(), leaks)[1]).attempt,
         does="the model is put into training mode at the end, however it came",
         says=(
             "The answers are right, but at the end the model is put into training mode, even if it came in eval mode. "
@@ -245,13 +228,11 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_eval",
-        [
-            STEPS.but(evaluating=in_the_mode_it_came),
-        ],
+        STEPS.but(evaluating=in_the_mode_it_came),
         does="the model is not switched to eval mode",
         says=(
-            "The model is not switched to eval mode. While it trains, dropout makes every run different, and "
-            "innocent models are accused; and one that leaks only outside of training is missed."
+            "{does}. While it trains, dropout makes every run different, and innocent models are accused; and one that "
+            "leaks only outside of training is missed."
         ),
         hints=[
             "Run the model of a training loop twice on the same tokens. Is the output the same?",
@@ -261,9 +242,7 @@ MISTAKES = [
     ),
     Mistake(
         "two_modes",
-        [
-            STEPS.but(before=lambda model, tokens: model(tokens)),
-        ],
+        STEPS.but(before=lambda model, tokens: model(tokens)),
         does="one of the two outputs comes from training mode, the other from eval mode",
         says=(
             "Of the two outputs that are compared, one comes from training mode and one from eval mode. Where these "
@@ -277,7 +256,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_dice_instead_of_eval",
-        [STEPS.but(evaluating=with_the_same_dice)],
+        STEPS.but(evaluating=with_the_same_dice),
         does="dropout is made the same by seeding, in training mode",
         says=(
             "Seeding makes dropout the same in every run, but the model is still in training mode. One that leaks only "
@@ -291,12 +270,9 @@ MISTAKES = [
     ),
     Mistake(
         "equal_to_the_last_bit",
-        [STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before))],
+        STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before)),
         does="outputs are compared to the last bit",
-        says=(
-            "Outputs are compared to the last bit. Two runs may add up in another order and differ by rounding, and "
-            "an innocent model is accused."
-        ),
+        says="{does}. Two runs may add up in another order and differ by rounding, and an innocent model is accused.",
         hints=[
             "How large is a difference that only comes from rounding, and how large one from another token?",
             "One function of torch compares up to a tolerance.",
@@ -305,10 +281,8 @@ MISTAKES = [
     ),
     Mistake(
         "compares_the_best_tokens",
-        [
-            STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
-            STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
-        ],
+        STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
+        STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
         does="a small difference does not count: by an `argmax`, or a wide tolerance",
         says=(
             "A small leak is missed: only the most likely token is compared, or the tolerance is wide. Training will "
@@ -322,9 +296,7 @@ MISTAKES = [
     ),
     Mistake(
         "compares_sums",
-        [
-            STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum().abs() > 1e-4)),
-        ],
+        STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum().abs() > 1e-4)),
         does="sums, means or norms of the outputs are compared, in which differences cancel",
         says=(
             "Sums, means or norms of the outputs are compared. One number goes up, another comes down, and the leak "
@@ -339,12 +311,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_upwards",
-        [
-            STEPS.but(moved=lambda: lambda after, before: bool((after - before > 1e-4).any())),
-            STEPS.but(moved=lambda: lambda after, before: bool((before - after > 1e-4).any())),
-            STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)),
-            STEPS.but(moved=lambda: lambda after, before: bool((before - after).sum() > 1e-4)).attempt,
-        ],
+        STEPS.but(moved=lambda: lambda after, before: bool((after - before > 1e-4).any())),
+        STEPS.but(moved=lambda: lambda after, before: bool((before - after > 1e-4).any())),
+        STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)),
+        STEPS.but(moved=lambda: lambda after, before: bool((before - after).sum() > 1e-4)).attempt,
         does="differences are compared with a bound together with their signs",
         says=(
             "The differences keep their signs, and an output that moves the other way is below every bound. Look at "

@@ -41,7 +41,7 @@ def against_a_run_of_its_own(tokens, evaluating, positions, change, watched, mov
 MISTAKES = [
     Mistake(
         "changes_the_last_token_only",
-        [STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1])],
+        STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1]),
         does="only the change at the last position counts",
         says=(
             "Only the last token counts: it alone is changed, or what each position showed is overwritten by the next. "
@@ -56,9 +56,9 @@ MISTAKES = [
     ),
     Mistake(
         "changes_all_but_the_last",
-        [STEPS.but(positions=lambda tokens: range(1, tokens.shape[1] - 1))],
+        STEPS.but(positions=lambda tokens: range(1, tokens.shape[1] - 1)),
         does="the last token is never changed",
-        says="The last token is never changed: what leaks from there stays unseen. Look at where the loop ends.",
+        says="{does}: what leaks from there stays unseen. Look at where the loop ends.",
         hints=[
             "Which positions are visited for 5 tokens?",
             "`range(1, n)` ends at n - 1, which is the last position.",
@@ -66,7 +66,7 @@ MISTAKES = [
     ),
     Mistake(
         "changes_the_second_token_only",
-        [STEPS.but(positions=lambda: [1])],
+        STEPS.but(positions=lambda: [1]),
         does="only the change at the second position counts",
         says="Only the change of the second token counts. If there is a loop, it ends with its first round.",
         hints=[
@@ -77,12 +77,9 @@ MISTAKES = [
     ),
     Mistake(
         "skips_the_second_token",
-        [STEPS.but(positions=lambda tokens: range(2, tokens.shape[1]))],
+        STEPS.but(positions=lambda tokens: range(2, tokens.shape[1])),
         does="the second token is never changed",
-        says=(
-            "The second token is never changed: what leaks from there into the first position stays unseen. Look at "
-            "where the positions begin."
-        ),
+        says="{does}: what leaks from there into the first position stays unseen. Look at where the positions begin.",
         hints=[
             "For two tokens, which positions are changed?",
             "Position 0 has nothing before it. And position 1?",
@@ -90,12 +87,10 @@ MISTAKES = [
     ),
     Mistake(
         "begins_with_the_first_position",
-        [
-            STEPS.but(
-                positions=lambda tokens: range(tokens.shape[1]),
-                moved=lambda: lambda after, before: bool((after - before).abs().max() > 1e-4),
-            ).attempt
-        ],
+        STEPS.but(
+            positions=lambda tokens: range(tokens.shape[1]),
+            moved=lambda: lambda after, before: bool((after - before).abs().max() > 1e-4),
+        ).attempt,
         says=(
             "It begins with the first position. Nothing comes before that one, and `.max()` of nothing crashes. Look "
             "at where the positions begin."
@@ -108,7 +103,7 @@ MISTAKES = [
     ),
     Mistake(
         "as_many_positions_as_sentences",
-        [STEPS.but(positions=lambda tokens: range(1, tokens.shape[0]))],
+        STEPS.but(positions=lambda tokens: range(1, tokens.shape[0])),
         does="as many positions are visited as there are sentences",
         says=(
             "The positions are counted by the number of *sentences*: of two long sentences, only the second token is "
@@ -121,15 +116,13 @@ MISTAKES = [
     ),
     Mistake(
         "writes_into_the_tokens",
-        [
-            STEPS.but(copy=the_tokens_themselves),
-            STEPS.but(
-                copy=the_tokens_themselves,
-                moves=until_one_moves,
-                positions=lambda tokens: reversed(range(1, tokens.shape[1])),
-            ).attempt,
-            STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
-        ],
+        STEPS.but(copy=the_tokens_themselves),
+        STEPS.but(
+            copy=the_tokens_themselves,
+            moves=until_one_moves,
+            positions=lambda tokens: reversed(range(1, tokens.shape[1])),
+        ).attempt,
+        STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
         does="the tokens themselves are changed, not a copy",
         says=(
             "The tokens are changed for good: every later run of the model gets the changed ones, and so does the "
@@ -143,9 +136,7 @@ MISTAKES = [
     ),
     Mistake(
         "changes_pile_up",
-        [
-            STEPS.but(copy=one_copy_for_all),
-        ],
+        STEPS.but(copy=one_copy_for_all),
         does="earlier positions are changed too, at once or by earlier rounds",
         says=(
             "With three tokens or more, it accuses every model: among the outputs that are compared are those of "
@@ -160,13 +151,11 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_token_by_chance",
-        [
-            STEPS.but(another=lambda: lambda ids: 0),
-            STEPS.but(another=lambda: lambda ids: 1).attempt,
-            STEPS.but(another=lambda tokens: lambda ids: tokens.max()).attempt,
-            STEPS.but(another=lambda tokens: lambda ids: tokens.max() - ids).attempt,
-            STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
-        ],
+        STEPS.but(another=lambda: lambda ids: 0),
+        STEPS.but(another=lambda: lambda ids: 1).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max()).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max() - ids).attempt,
+        STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
         does="the new token may be the very one that stood there",
         says=(
             "The new token does not always differ from the old one. Where it is the very one that stood there, nothing "
@@ -180,7 +169,7 @@ MISTAKES = [
     ),
     Mistake(
         "largest_id_left_out",
-        [STEPS.but(n_ids=lambda tokens: tokens.max())],
+        STEPS.but(n_ids=lambda tokens: tokens.max()),
         does="the largest id is never the new one, as by `%` of it and not of the number of ids",
         says=(
             "`%` is taken by the largest id. There is one id more than that, as they begin at 0: with only 0 and 1, a "
@@ -194,12 +183,10 @@ MISTAKES = [
     ),
     Mistake(
         "beyond_the_vocabulary",
-        [
-            STEPS.but(another=lambda: lambda ids: ids + 1),
-            STEPS.but(another=lambda: lambda ids: ids + 1, moves=until_one_moves).attempt,
-            STEPS.but(another=lambda tokens: lambda ids: tokens.max() + 1).attempt,
-            STEPS.but(another=lambda: lambda ids: ids - 1).attempt,
-        ],
+        STEPS.but(another=lambda: lambda ids: ids + 1),
+        STEPS.but(another=lambda: lambda ids: ids + 1, moves=until_one_moves).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max() + 1).attempt,
+        STEPS.but(another=lambda: lambda ids: ids - 1).attempt,
         does="the new token may be one that the model need not know, below 0 or beyond the largest",
         says=(
             "The new token may be one that the model does not know: it lies beyond the largest id of the tokens, or "
@@ -213,17 +200,12 @@ MISTAKES = [
     ),
     Mistake(
         "shuffles_the_future",
-        [
-            STEPS.but(
-                place=all_later,
-                another=lambda: lambda ids: ids.flip(1),
-            ),
-        ],
-        does="the later tokens only change places",
-        says=(
-            "The later tokens only change places: where there is but one of them, or all are alike, nothing is changed "
-            "at all."
+        STEPS.but(
+            place=all_later,
+            another=lambda: lambda ids: ids.flip(1),
         ),
+        does="the later tokens only change places",
+        says="{does}: where there is but one of them, or all are alike, nothing is changed at all.",
         hints=[
             "What does this change make of one single later token?",
             "The token at the position has to become *another* token.",

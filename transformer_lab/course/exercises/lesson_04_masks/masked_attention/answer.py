@@ -4,16 +4,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_lab.course.exercises.shared.attention_steps import (
-    divisor,
-    fill,
-    mixture,
-    products,
-    scaled,
-    turned,
-    visible,
-    width,
-)
+from transformer_lab.course.exercises.shared.attention_steps import SCALED, fill, mixture, visible
+from transformer_lab.course.exercises.shared.head_steps import probabilities
 from transformer_lab.course.steps import InSteps
 
 
@@ -55,14 +47,6 @@ def scores(scaled, hidden, fill):
     return scaled.masked_fill(hidden, fill)
 
 
-def probabilities(scores):
-    """take the softmax of the scores over the keys
-
-    the softmax of the masked scores
-    """
-    return scores.softmax(dim=-1)
-
-
 def weights(probabilities, empty):
     """set the weights of queries that may see nothing to 0
 
@@ -72,18 +56,5 @@ def weights(probabilities, empty):
 
 
 STEPS = InSteps(
-    turned,
-    products,
-    width,
-    divisor,
-    scaled,
-    visible,
-    empty,
-    hidden,
-    fill,
-    scores,
-    probabilities,
-    weights,
-    mixture,
-    reference=masked_attention,
+    *SCALED, visible, empty, hidden, fill, scores, probabilities, weights, mixture, reference=masked_attention
 )

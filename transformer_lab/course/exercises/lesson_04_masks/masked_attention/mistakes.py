@@ -1,7 +1,5 @@
 """What goes wrong in masked attention, besides what goes wrong in every attention."""
 
-import dataclasses
-
 import torch
 
 from transformer_lab.course.exercise import Mistake
@@ -42,7 +40,7 @@ def added(scaled, visible):
 OF_EMPTY_ROWS = [
     Mistake(
         "nan_where_nothing_is_seen",
-        [untreated()],
+        untreated(),
         does="nothing is done for a query that may see nothing",
         says=(
             "Right wherever a query may see something. Where it may see nothing, all its scores are -∞, and the output "
@@ -58,11 +56,9 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "nan_mended_too_late",
-        [
-            untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
-            untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
-            untreated(scores=added, mixture=lambda mixture: mixture.nan_to_num()).attempt,
-        ],
+        untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
+        untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
+        untreated(scores=added, mixture=lambda mixture: mixture.nan_to_num()).attempt,
         says=(
             "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
             "nothing takes that away. Look at what reaches the softmax in such a row, and at what is replaced: the "
@@ -79,9 +75,7 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "mended_in_place",
-        [
-            STEPS.but(hidden=lambda visible: ~visible, weights=mended_in_place).attempt,
-        ],
+        STEPS.but(hidden=lambda visible: ~visible, weights=mended_in_place).attempt,
         says=(
             "The output is right, but nothing can be learned through it: the weights are overwritten *in place*, and "
             "the softmax needs its own output again on the way back. Look at the line that replaces them."
@@ -94,13 +88,9 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "minus_a_billion",
-        [
-            untreated(fill=lambda: -1e9),
-            untreated(scores=lambda scaled, visible: scaled + ~visible * -1e9),
-            STEPS.but(
-                weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
-            ),
-        ],
+        untreated(fill=lambda: -1e9),
+        untreated(scores=lambda scaled, visible: scaled + ~visible * -1e9),
+        STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])),
         does="a query that may see nothing gives all keys the same weight",
         says=(
             "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
@@ -114,7 +104,7 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "empty_rows_keep_their_weights",
-        [STEPS.but(weights=lambda probabilities: probabilities)],
+        STEPS.but(weights=lambda probabilities: probabilities),
         does="a query that may see nothing keeps the weights of its scores",
         says=(
             "Right wherever a query may see something. Where it may see nothing, its scores are not hidden, and it "
@@ -128,13 +118,11 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "zeroes_the_others",
-        [
-            STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0)),
-            STEPS.but(
-                hidden=lambda visible: ~visible,
-                weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0),
-            ),
-        ],
+        STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0)),
+        STEPS.but(
+            hidden=lambda visible: ~visible,
+            weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0),
+        ),
         does="the weights of the queries that may see something are set to 0",
         says="The wrong rows get zeros: those that may see something. Look at what `any` says.",
         hints=[
@@ -145,9 +133,7 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "zeroes_all_that_miss_a_key",
-        [
-            STEPS.but(empty=lambda visible: ~visible.all(dim=-1, keepdim=True)),
-        ],
+        STEPS.but(empty=lambda visible: ~visible.all(dim=-1, keepdim=True)),
         does="a query that misses some key is taken for one that may see nothing",
         says=(
             "Rows that should not be zeros are: a query that misses *some* key is taken for one that may see nothing. "
@@ -161,14 +147,12 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "seeks_empty_columns",
-        [
-            STEPS.but(empty=lambda visible: ~visible.any(dim=-2, keepdim=True)),
-            STEPS.but(
-                hidden=lambda visible: ~visible,
-                fill=lambda: -1e30,
-                weights=lambda probabilities, visible: probabilities * visible.any(dim=-2, keepdim=True),
-            ).attempt,
-        ],
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-2, keepdim=True)),
+        STEPS.but(
+            hidden=lambda visible: ~visible,
+            fill=lambda: -1e30,
+            weights=lambda probabilities, visible: probabilities * visible.any(dim=-2, keepdim=True),
+        ).attempt,
         does="keys that no query may see are looked for, not queries that may see nothing",
         says=(
             "Instead of the queries that may see nothing, it looks for the *keys* that none may see. Look at the axis."
@@ -181,7 +165,7 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "only_if_all_is_hidden",
-        [STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible)],
+        STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible),
         does="queries that may see nothing are treated apart only if none may see anything",
         says=(
             "Where *one* query may see nothing, its row is nan: such queries are treated apart only if nothing at all "
@@ -195,11 +179,9 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "forgets_keepdim",
-        [
-            STEPS.but(empty=lambda visible: ~visible.any(dim=-1), hidden=lambda visible: ~visible),
-            STEPS.but(empty=lambda visible: ~visible.any(dim=-1)).attempt,
-            untreated(mixture=lambda mixture, visible: mixture.masked_fill(~visible.any(dim=-1), 0.0)).attempt,
-        ],
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-1), hidden=lambda visible: ~visible),
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-1)).attempt,
+        untreated(mixture=lambda mixture, visible: mixture.masked_fill(~visible.any(dim=-1), 0.0)).attempt,
         does="what says which queries may see nothing has lost the axis of the keys",
         says=(
             "The rows in which nothing is allowed are lined up with the wrong axis: it crashes, or zeroes *columns*. "
@@ -213,16 +195,14 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "written_into_places_of_the_mask",
-        [
-            STEPS.but(scores=as_an_index, weights=lambda probabilities: probabilities.nan_to_num()).attempt,
-            untreated(scores=as_an_index).attempt,
-            untreated(scores=as_an_index, fill=lambda: -1e9).attempt,
-            STEPS.but(
-                hidden=lambda visible: ~visible,
-                weights=lambda probabilities, visible: by_index(probabilities, ~visible.any(dim=-1)),
-            ).attempt,
-            untreated(mixture=lambda mixture, visible: by_index(mixture, ~visible.any(dim=-1))).attempt,
-        ],
+        STEPS.but(scores=as_an_index, weights=lambda probabilities: probabilities.nan_to_num()).attempt,
+        untreated(scores=as_an_index).attempt,
+        untreated(scores=as_an_index, fill=lambda: -1e9).attempt,
+        STEPS.but(
+            hidden=lambda visible: ~visible,
+            weights=lambda probabilities, visible: by_index(probabilities, ~visible.any(dim=-1)),
+        ).attempt,
+        untreated(mixture=lambda mixture, visible: by_index(mixture, ~visible.any(dim=-1))).attempt,
         says=(
             "Indexing with the mask needs one of just the shape of what is indexed. It crashes as soon as the mask has "
             "to be broadcast, as one for all sentences or all heads does. Look for a function that broadcasts."
@@ -235,10 +215,8 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "mask_inverted_for_the_scores",
-        [
-            STEPS.but(hidden=lambda visible: visible),
-            STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
-        ],
+        STEPS.but(hidden=lambda visible: visible),
+        STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
         does="the scores are hidden where looking is allowed",
         says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
         hints=[
@@ -249,9 +227,9 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "no_mask_at_all",
-        [STEPS.but(scores=lambda scaled: scaled, weights=lambda probabilities: probabilities)],
+        STEPS.but(scores=lambda scaled: scaled, weights=lambda probabilities: probabilities),
         does="the mask is used nowhere",
-        says="The mask is used nowhere, or what is made with it is lost: every query sees every key.",
+        says="{does}, or what is made with it is lost: every query sees every key.",
         hints=[
             "Does `mask` occur in the code, and is its result used?",
             "`masked_fill` gives a new tensor; it does not change the old one.",
@@ -271,7 +249,7 @@ def over_another_axis(mistake):
         probabilities=lambda scores: scores.softmax(dim=axes[mistake.name]),
         weights=lambda probabilities: probabilities.nan_to_num(),
     )
-    return dataclasses.replace(mistake, ways=[*mistake.ways, mended])
+    return mistake.made(*mistake.ways, mended)
 
 
 MISTAKES = [

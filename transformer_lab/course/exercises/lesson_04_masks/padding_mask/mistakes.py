@@ -7,7 +7,8 @@ from transformer_lab.course.exercises.shared import mask_mistakes, padding_mista
 MISTAKES = [
     Mistake(
         "true_at_the_padding",
-        [STEPS.but(real=lambda real: ~real), STEPS.but(mask=lambda mask: ~mask)],
+        STEPS.but(real=lambda real: ~real),
+        STEPS.but(mask=lambda mask: ~mask),
         does="the entries are True at the padding",
         says=(
             "True stands at the padding: every query attends to the padding, and none to the tokens. In this course "
@@ -21,7 +22,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_axes_for_heads_and_queries",
-        [STEPS.but(per_query=lambda real: real)],
+        STEPS.but(per_query=lambda real: real),
         does="no axes are added for heads and queries",
         says=(
             "The entries are right, but the shape is (batch, n). Lined up from the right with scores of shape (batch, "
@@ -35,7 +36,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_axis_only",
-        [STEPS.but(per_query=lambda per_head: per_head)],
+        STEPS.but(per_query=lambda per_head: per_head),
         does="a single axis is added between the batch and the keys",
         says="One axis is missing: with (batch, 1, n), the batch would meet the *heads* of the scores.",
         hints=[
@@ -46,7 +47,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_axis_too_many",
-        [STEPS.but(per_query=lambda real: real[:, None, None, None, :])],
+        STEPS.but(per_query=lambda real: real[:, None, None, None, :]),
         does="three axes are added between the batch and the keys",
         says="There are five axes: one too many of length 1. Look at how many are added.",
         hints=[
@@ -58,10 +59,8 @@ MISTAKES = [
     padding_mistakes.unsqueeze_of_two_axes(STEPS, "per_query"),
     Mistake(
         "one_axis_elsewhere",
-        [
-            STEPS.but(per_query=lambda real: real[:, :, None]),
-            STEPS.but(per_query=lambda real: real[None]),
-        ],
+        STEPS.but(per_query=lambda real: real[:, :, None]),
+        STEPS.but(per_query=lambda real: real[None]),
         does="a single axis is added, and not between the batch and the keys",
         says="There are three axes, and there should be four: (batch, 1, 1, n). Look at how many are added, and where.",
         hints=[
@@ -72,7 +71,7 @@ MISTAKES = [
     ),
     Mistake(
         "axes_in_front_of_the_batch",
-        [STEPS.but(per_query=lambda real: real[None, None])],
+        STEPS.but(per_query=lambda real: real[None, None]),
         does="the axes for heads and queries stand in front of the batch",
         says=(
             "The two axes stand in front of the batch, so the sentences would meet the *queries* of the scores. Right "
@@ -86,12 +85,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_axis_in_front_of_the_batch",
-        [STEPS.but(per_query=lambda real: real[None, :, None])],
+        STEPS.but(per_query=lambda real: real[None, :, None]),
         does="one of the two axes stands in front of the batch",
-        says=(
-            "One of the two axes stands in front of the batch, so the sentences would meet the *heads* of the scores. "
-            "Right for one sentence, wrong for more."
-        ),
+        says="{does}, so the sentences would meet the *heads* of the scores. Right for one sentence, wrong for more.",
         hints=[
             "Which shape is asked for? Which comes out for 2 sentences?",
             "The batch has to stay in front: (batch, n_heads, n_query, n_key).",
@@ -100,7 +96,7 @@ MISTAKES = [
     ),
     Mistake(
         "axes_at_the_end",
-        [STEPS.but(per_query=lambda real: real[:, :, None, None])],
+        STEPS.but(per_query=lambda real: real[:, :, None, None]),
         does="the axes for heads and queries stand behind the tokens",
         says="The two axes stand at the end, so the tokens would meet the *heads* of the scores.",
         hints=[
@@ -111,7 +107,7 @@ MISTAKES = [
     ),
     Mistake(
         "on_the_queries",
-        [STEPS.but(per_query=lambda per_head: per_head[..., None])],
+        STEPS.but(per_query=lambda per_head: per_head[..., None]),
         does="the tokens lie along the axis of the queries",
         says=(
             "The padding is hidden along the queries: padding may not look, but everybody may attend *at* it. Look at "
@@ -125,9 +121,9 @@ MISTAKES = [
     ),
     Mistake(
         "sentences_and_tokens_swapped",
-        [STEPS.but(real=lambda real: real.mT)],
+        STEPS.but(real=lambda real: real.mT),
         does="sentences and tokens have changed places",
-        says="Sentences and tokens have changed places. Look at what turns the table over.",
+        says="{does}. Look at what turns the table over.",
         hints=[
             "Which shape comes out for 2 sentences of 5 tokens?",
             "The batch stays first, the keys stay last.",
@@ -136,10 +132,8 @@ MISTAKES = [
     ),
     Mistake(
         "loses_axes_of_length_1",
-        [
-            STEPS.but(per_query=lambda tokens, pad_id: (tokens.squeeze() != pad_id)[..., None, None, :]),
-            STEPS.but(per_query=lambda per_query: per_query.squeeze()),
-        ],
+        STEPS.but(per_query=lambda tokens, pad_id: (tokens.squeeze() != pad_id)[..., None, None, :]),
+        STEPS.but(per_query=lambda per_query: per_query.squeeze()),
         does="every axis of length 1 is removed, that of the batch or the tokens included",
         says=(
             "An axis of length 1 is lost, as `squeeze` removes *every* such axis: that of a batch of one sentence "
@@ -153,7 +147,7 @@ MISTAKES = [
     ),
     Mistake(
         "repeated_for_every_query",
-        [STEPS.but(per_query=lambda per_query: per_query.expand(-1, -1, per_query.shape[-1], -1))],
+        STEPS.but(per_query=lambda per_query: per_query.expand(-1, -1, per_query.shape[-1], -1)),
         does="the row is written out for every query",
         says=(
             "The entries are right, but they are written out for every query. One row is enough, because it is the "
@@ -167,7 +161,7 @@ MISTAKES = [
     ),
     Mistake(
         "pairs_of_real_tokens",
-        [STEPS.but(per_query=lambda per_query: per_query & per_query.mT)],
+        STEPS.but(per_query=lambda per_query: per_query & per_query.mT),
         does="padding is hidden as a query as well",
         says=(
             "Padding may not be looked at, and it may not look either: its rows are all False. What padding computes "
@@ -181,12 +175,10 @@ MISTAKES = [
     ),
     Mistake(
         "asks_about_whole_sentences",
-        [
-            STEPS.but(real=lambda real: real.all(dim=1, keepdim=True)),
-            STEPS.but(real=lambda real: real.any(dim=1, keepdim=True)),
-            STEPS.but(real=lambda real: real.all()[None, None]),
-            STEPS.but(real=lambda real: real.any()[None, None]),
-        ],
+        STEPS.but(real=lambda real: real.all(dim=1, keepdim=True)),
+        STEPS.but(real=lambda real: real.any(dim=1, keepdim=True)),
+        STEPS.but(real=lambda real: real.all()[None, None]),
+        STEPS.but(real=lambda real: real.any()[None, None]),
         does="one answer is given for a whole sentence or batch",
         says=(
             "There is one answer for a whole sentence, or for the whole batch: `all` and `any` make one of many. Each "

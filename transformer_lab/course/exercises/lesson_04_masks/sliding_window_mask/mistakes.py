@@ -40,7 +40,7 @@ def places_out_of_the_table(length, window):
 MISTAKES = [
     Mistake(
         "one_too_many",
-        [STEPS.but(near=lambda back, window: back <= window)],
+        STEPS.but(near=lambda back, window: back <= window),
         does="the far end of the window is one position too far back",
         says=(
             "One place too many: with a window of 1, a position should see itself and nothing else. Look at the far "
@@ -54,7 +54,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_too_few",
-        [STEPS.but(near=lambda back, window: back < window - 1)],
+        STEPS.but(near=lambda back, window: back < window - 1),
         does="the far end of the window is one position too near",
         says=(
             "One place too few: with a window of 2, a position should see itself and the one before. Look at the far "
@@ -68,9 +68,7 @@ MISTAKES = [
     ),
     Mistake(
         "without_the_position_itself",
-        [
-            STEPS.but(not_ahead=lambda back: back > 0, near=lambda back, window: back <= window),
-        ],
+        STEPS.but(not_ahead=lambda back: back > 0, near=lambda back, window: back <= window),
         does="the window begins one position before the query",
         says="The window begins one before the position: it does not see itself. It should count as the first of them.",
         hints=[
@@ -81,9 +79,9 @@ MISTAKES = [
     ),
     Mistake(
         "not_itself_and_one_less",
-        [STEPS.but(not_ahead=lambda back: back > 0)],
+        STEPS.but(not_ahead=lambda back: back > 0),
         does="a position does not see itself",
-        says="A position does not see itself, so there is one place too few. Look at the near end of the window.",
+        says="{does}, so there is one place too few. Look at the near end of the window.",
         hints=[
             "What does the first row say?",
             "A distance of 0 is allowed.",
@@ -92,7 +90,7 @@ MISTAKES = [
     ),
     Mistake(
         "next_one_too",
-        [STEPS.but(not_ahead=lambda back: back >= -1)],
+        STEPS.but(not_ahead=lambda back: back >= -1),
         does="each position also sees the next one",
         says="Each position also sees the *next* one, which it has to predict. Look at the near end of the window.",
         hints=[
@@ -103,14 +101,9 @@ MISTAKES = [
     ),
     Mistake(
         "both_ways",
-        [
-            STEPS.but(back=lambda back: back.abs()),
-        ],
+        STEPS.but(back=lambda back: back.abs()),
         does="the window reaches as far ahead as back",
-        says=(
-            "The window reaches as far ahead as back: the future is visible. Only what came before and the position "
-            "itself should be."
-        ),
+        says="{does}: the future is visible. Only what came before and the position itself should be.",
         hints=[
             "What does the first row say? What may the first position see?",
             "A negative distance is a key that comes later.",
@@ -119,7 +112,7 @@ MISTAKES = [
     ),
     Mistake(
         "window_into_the_future",
-        [STEPS.but(back=lambda positions: positions[None, :] - positions[:, None])],
+        STEPS.but(back=lambda positions: positions[None, :] - positions[:, None]),
         does="rows and columns have changed places",
         says=(
             "The window opens to the wrong side: each position sees itself and what comes *after*. Rows and columns "
@@ -133,7 +126,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_window",
-        [STEPS.but(near=lambda back: back == back)],
+        STEPS.but(near=lambda back: back == back),
         does="nothing is too far back",
         says="This is the causal mask: every position sees all that came before. What is too far back has to go.",
         hints=[
@@ -144,7 +137,7 @@ MISTAKES = [
     ),
     Mistake(
         "never_the_first",
-        [STEPS.but(mask=lambda mask, positions: mask & (positions > 0))],
+        STEPS.but(mask=lambda mask, positions: mask & (positions > 0)),
         does="the column of the first position is set to False",
         says=(
             "No position sees the first one, not even itself: the first column is False. Look at the smallest index "
@@ -158,10 +151,8 @@ MISTAKES = [
     ),
     Mistake(
         "beyond_the_window",
-        [
-            STEPS.but(near=lambda back, window: back >= window),
-            STEPS.but(near=lambda back, window: back > window).attempt,
-        ],
+        STEPS.but(near=lambda back, window: back >= window),
+        STEPS.but(near=lambda back, window: back > window).attempt,
         does="what is too far back is kept, and what is near is hidden",
         says=(
             "The window is the wrong way round: the keys that are too far back are seen, the near ones are not. Look "
@@ -175,10 +166,8 @@ MISTAKES = [
     ),
     Mistake(
         "sign_of_the_window",
-        [
-            STEPS.but(near=lambda back, window: back <= 1 - window),
-            STEPS.but(near=lambda back, window: back <= -window),
-        ],
+        STEPS.but(near=lambda back, window: back <= 1 - window),
+        STEPS.but(near=lambda back, window: back <= -window),
         does="the far end of the window has the wrong sign",
         says=(
             "Hardly anything is left: the window and the past have at most one key in common. Look at the sign of its"
@@ -191,7 +180,7 @@ MISTAKES = [
     ),
     Mistake(
         "outside_the_window",
-        [STEPS.but(mask=lambda mask: ~mask)],
+        STEPS.but(mask=lambda mask: ~mask),
         does="the entries are True outside the window",
         says="True stands *outside* the window. It means: may attend.",
         hints=[
@@ -202,7 +191,7 @@ MISTAKES = [
     ),
     Mistake(
         "either_will_do",
-        [STEPS.but(both=lambda not_ahead, near: not_ahead | near)],
+        STEPS.but(both=lambda not_ahead, near: not_ahead | near),
         does="one of the two conditions is enough",
         says="Every entry is True: it is enough that *one* of the two conditions holds. Look at how they are joined.",
         hints=[
@@ -213,7 +202,7 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_to_look_back_only",
-        [STEPS.but(not_ahead=lambda back: back == back)],
+        STEPS.but(not_ahead=lambda back: back == back),
         does="keys that come later are not hidden",
         says="Nothing too far back is seen, but the whole future is. A second condition is missing.",
         hints=[
@@ -224,7 +213,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_first_ones",
-        [STEPS.but(near=lambda positions, window: positions < window)],
+        STEPS.but(near=lambda positions, window: positions < window),
         does="the position of the key, not its distance, is compared with the window",
         says=(
             "Every position sees the *first* places of the sequence: the window stands still. It should move along "
@@ -238,7 +227,7 @@ MISTAKES = [
     ),
     Mistake(
         "in_blocks",
-        [STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window)],
+        STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window),
         does="the sequence is cut into blocks, and only the query's own block is near",
         says=(
             "The sequence is cut into blocks, and each position sees its own block only. The first of each block sees "
@@ -252,10 +241,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_farthest",
-        [
-            STEPS.but(near=lambda back, window: back == window - 1),
-            STEPS.but(near=lambda back, window: back == window),
-        ],
+        STEPS.but(near=lambda back, window: back == window - 1),
+        STEPS.but(near=lambda back, window: back == window),
         does="the condition on the distance holds at one single distance",
         says="Each position sees one key at most: those at a single distance. Look at the comparison with the window.",
         hints=[
@@ -266,7 +253,9 @@ MISTAKES = [
     ),
     Mistake(
         "indices_below_zero",
-        [slices_from_below_zero, columns_from_below_zero, slices_from_below_zero_one_more],
+        slices_from_below_zero,
+        columns_from_below_zero,
+        slices_from_below_zero_one_more,
         says=(
             "The first rows go wrong: the window begins before the first position there, and an index below 0 counts "
             "from the end. Look at where the window of the first rows begins."
@@ -279,7 +268,7 @@ MISTAKES = [
     ),
     Mistake(
         "longer_than_the_sequence",
-        [places_out_of_the_table],
+        places_out_of_the_table,
         says=(
             "It crashes where the window is much longer than the sequence. Such a window hides nothing of the past. "
             "Look at what is counted up to `window`."

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transformer_lab.course.exercises.lesson_05_positions.shared.steps import keys, queries
 from transformer_lab.course.steps import InSteps
 
 
@@ -37,22 +38,6 @@ def slopes(exponents):
     the slopes: 2^(−8h / n_heads)
     """
     return 2.0**-exponents
-
-
-def queries(n_query, n_key):
-    """find the positions of the queries, which end where the keys end
-
-    the positions of the queries
-    """
-    return torch.arange(n_key - n_query, n_key)
-
-
-def keys(n_key):
-    """count the positions of the keys from 0
-
-    the positions of the keys
-    """
-    return torch.arange(n_key)
 
 
 def offsets(queries, keys):
@@ -96,15 +81,5 @@ def bias(penalties):
 
 
 STEPS = InSteps(
-    heads,
-    exponents,
-    slopes,
-    queries,
-    keys,
-    offsets,
-    distances,
-    slopes_in_front,
-    penalties,
-    bias,
-    reference=alibi_bias,
+    heads, exponents, slopes, queries, keys, offsets, distances, slopes_in_front, penalties, bias, reference=alibi_bias
 )

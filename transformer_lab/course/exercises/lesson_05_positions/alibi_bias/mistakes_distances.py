@@ -9,7 +9,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import in_float64, 
 MISTAKES = [
     Mistake(
         "raises_what_is_far",
-        [STEPS.but(bias=lambda penalties: penalties)],
+        STEPS.but(bias=lambda penalties: penalties),
         does="the minus in front is missing",
         says="Far keys are raised instead of lowered. Look at the sign.",
         hints=[
@@ -20,7 +20,8 @@ MISTAKES = [
     ),
     Mistake(
         "signed_distances",
-        [STEPS.but(distances=lambda offsets: offsets), STEPS.but(distances=lambda offsets: -offsets)],
+        STEPS.but(distances=lambda offsets: offsets),
+        STEPS.but(distances=lambda offsets: -offsets),
         does="distances keep their sign, so that those on one side are negative",
         says="Keys on one side of the query get a positive bias: their distance counts as negative.",
         hints=[
@@ -31,12 +32,9 @@ MISTAKES = [
     ),
     Mistake(
         "ignores_the_future",
-        [STEPS.but(distances=lambda offsets: offsets.clamp(min=0))],
+        STEPS.but(distances=lambda offsets: offsets.clamp(min=0)),
         does="keys after the query get no bias",
-        says=(
-            "Keys after the query get no bias. Distance counts in both directions here; what may be seen at all is for "
-            "a mask to say."
-        ),
+        says="{does}. Distance counts in both directions here; what may be seen at all is for a mask to say.",
         hints=[
             "Is the distance from 2 to 5 different from that from 5 to 2?",
             "Negative differences are thrown away, by `clamp` or by a triangle.",
@@ -45,9 +43,9 @@ MISTAKES = [
     ),
     Mistake(
         "ignores_the_past",
-        [STEPS.but(distances=lambda offsets: (-offsets).clamp(min=0))],
+        STEPS.but(distances=lambda offsets: (-offsets).clamp(min=0)),
         does="keys before the query get no bias",
-        says="Keys before the query get no bias. Distance counts in both directions here.",
+        says="{does}. Distance counts in both directions here.",
         hints=[
             "Is the distance from 2 to 5 different from that from 5 to 2?",
             "Half of the differences are thrown away, by `clamp` or by a triangle.",
@@ -56,12 +54,8 @@ MISTAKES = [
     ),
     Mistake(
         "triangle_at_the_first_key",
-        [
-            STEPS.but(distances=lambda distances: distances.tril()),
-            STEPS.but(
-                bias=lambda bias: bias.masked_fill(torch.ones(bias.shape[1:], dtype=torch.bool).triu(1), -torch.inf)
-            ),
-        ],
+        STEPS.but(distances=lambda distances: distances.tril()),
+        STEPS.but(bias=lambda bias: bias.masked_fill(torch.ones(bias.shape[1:], dtype=torch.bool).triu(1), -torch.inf)),
         does="keys are left out by a triangle that begins at the first query and the first key",
         says=(
             "Keys are left out by a triangle, and it begins at the first key. Distance counts in both directions "
@@ -75,15 +69,10 @@ MISTAKES = [
     ),
     Mistake(
         "hides_the_future",
-        [
-            STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
-            STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -1e9)),
-        ],
+        STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
+        STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -1e9)),
         does="keys after the query are hidden as well",
-        says=(
-            "Keys after the query are hidden as well. That is a mask's business: the bias alone should work for models "
-            "that look both ways, too."
-        ),
+        says="{does}. That is a mask's business: the bias alone should work for models that look both ways, too.",
         hints=[
             "Which entries are minus infinity, or nearly so?",
             "A bias and a mask are two things; lesson 04 has the mask.",
@@ -92,12 +81,9 @@ MISTAKES = [
     ),
     Mistake(
         "squared_distances",
-        [STEPS.but(distances=lambda offsets: offsets**2)],
+        STEPS.but(distances=lambda offsets: offsets**2),
         does="the distances are squared",
-        says=(
-            "The distances are squared: a key twice as far is lowered four times as much. The bias should fall in a "
-            "straight line."
-        ),
+        says="{does}: a key twice as far is lowered four times as much. The bias should fall in a straight line.",
         hints=[
             "What is the distance from 2 to 5?",
             "A square drops the sign, and changes the number as well.",
@@ -106,11 +92,9 @@ MISTAKES = [
     ),
     Mistake(
         "distances_not_in_proportion",
-        [
-            STEPS.but(distances=lambda distances: distances.sqrt()),
-            STEPS.but(distances=lambda distances: distances.float().log1p()),
-            STEPS.but(distances=lambda distances, n_key: distances / n_key),
-        ],
+        STEPS.but(distances=lambda distances: distances.sqrt()),
+        STEPS.but(distances=lambda distances: distances.float().log1p()),
+        STEPS.but(distances=lambda distances, n_key: distances / n_key),
         does="the distances are made smaller before the slopes multiply them",
         says="The distances are made smaller before they are multiplied by the slopes. They should go in as they are.",
         hints=[
@@ -121,11 +105,9 @@ MISTAKES = [
     ),
     Mistake(
         "distances_from_one",
-        [STEPS.but(distances=lambda distances: distances + 1)],
+        STEPS.but(distances=lambda distances: distances + 1),
         does="distances are counted from 1",
-        says=(
-            "Even the key at the query's own position is lowered: distances are counted from 1. Look at what is added."
-        ),
+        says="Even the key at the query's own position is lowered: {does}. Look at what is added.",
         hints=[
             "What is the distance from 5 to 5?",
             "The bias of a key at the query's own position is 0.",
@@ -134,7 +116,8 @@ MISTAKES = [
     ),
     Mistake(
         "queries_off_by_one",
-        [STEPS.but(queries=lambda queries: queries + 1), STEPS.but(queries=lambda queries: queries - 1)],
+        STEPS.but(queries=lambda queries: queries + 1),
+        STEPS.but(queries=lambda queries: queries - 1),
         does="the queries stand one position too far on, or too far back",
         says=(
             "The last query does not stand at the last key, but one position beside it. Look at where the "
@@ -147,7 +130,7 @@ MISTAKES = [
     ),
     Mistake(
         "slopes_to_the_power_of_the_distance",
-        [STEPS.but(penalties=lambda slopes_in_front, distances: slopes_in_front**distances)],
+        STEPS.but(penalties=lambda slopes_in_front, distances: slopes_in_front**distances),
         does="the slopes are raised to the distances",
         says="The slopes are raised to the power of the distances. The bias should fall in a straight line.",
         hints=[
@@ -158,12 +141,10 @@ MISTAKES = [
     ),
     Mistake(
         "weights_in_place_of_a_bias",
-        [STEPS.but(bias=lambda bias: bias.softmax(-1)), STEPS.but(bias=lambda bias: bias.exp())],
+        STEPS.but(bias=lambda bias: bias.softmax(-1)),
+        STEPS.but(bias=lambda bias: bias.exp()),
         does="an exponential or a softmax is taken at the end",
-        says=(
-            "An exponential or a softmax is taken at the end. The bias is added to the scores *before* the softmax "
-            "of attention."
-        ),
+        says="{does}. The bias is added to the scores *before* the softmax of attention.",
         hints=[
             "What is the bias of a key at distance 0, and what should it be?",
             "In attention, the softmax comes after the sum of scores and bias.",
@@ -172,10 +153,8 @@ MISTAKES = [
     ),
     Mistake(
         "slopes_without_axes",
-        [
-            STEPS.but(slopes_in_front=lambda slopes: slopes),
-            STEPS.but(slopes_in_front=lambda slopes: slopes[:, None]),
-        ],
+        STEPS.but(slopes_in_front=lambda slopes: slopes),
+        STEPS.but(slopes_in_front=lambda slopes: slopes[:, None]),
         does="the slopes have too few axes to meet the whole table of distances",
         says=(
             "Each slope should meet the whole table of distances, but shapes are matched from the right, where the "
@@ -188,12 +167,10 @@ MISTAKES = [
     ),
     Mistake(
         "heads_last",
-        [
-            STEPS.but(penalties=lambda slopes, distances: distances[:, :, None] * slopes),
-            STEPS.but(penalties=lambda slopes, distances: distances[:, None, :] * slopes[:, None]),
-        ],
+        STEPS.but(penalties=lambda slopes, distances: distances[:, :, None] * slopes),
+        STEPS.but(penalties=lambda slopes, distances: distances[:, None, :] * slopes[:, None]),
         does="the heads are not the first axis",
-        says="The heads are not the first axis; they should be. Look at where each new axis stands.",
+        says="{does}; they should be. Look at where each new axis stands.",
         hints=[
             "What shape is asked for?",
             "Heads, queries, keys: in this order.",
@@ -202,13 +179,11 @@ MISTAKES = [
     ),
     Mistake(
         "heads_added_up",
-        [
-            STEPS.but(bias=lambda bias: bias.sum(0)),
-            STEPS.but(bias=lambda bias: bias.mean(0)),
-            STEPS.but(bias=lambda bias: bias[0]),
-        ],
+        STEPS.but(bias=lambda bias: bias.sum(0)),
+        STEPS.but(bias=lambda bias: bias.mean(0)),
+        STEPS.but(bias=lambda bias: bias[0]),
         does="there is one table in place of one for each head",
-        says="There is one table in place of one for each head. The heads should stay apart, on the first axis.",
+        says="{does}. The heads should stay apart, on the first axis.",
         hints=[
             "What shape is asked for?",
             "Each head has a slope, and so a table, of its own.",
@@ -217,9 +192,9 @@ MISTAKES = [
     ),
     Mistake(
         "queries_and_keys_exchanged",
-        [STEPS.but(bias=lambda bias: bias.mT)],
+        STEPS.but(bias=lambda bias: bias.mT),
         does="queries and keys have changed places",
-        says="Queries and keys have changed places. Look at the order of the axes.",
+        says="{does}. Look at the order of the axes.",
         hints=[
             "What shape is asked for?",
             "Queries go down, keys across: the queries' positions need the extra axis.",

@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_lab.course.exercises.lesson_05_positions.shared.frequencies import FREQUENCIES
+from transformer_lab.course.exercises.lesson_05_positions.shared.steps import column, cosines, sines
 from transformer_lab.course.steps import InSteps
 
 
@@ -27,36 +28,12 @@ def width(x):
     return x.shape[-1]
 
 
-def column(positions):
-    """write the positions one below the other
-
-    the positions, as a column
-    """
-    return positions[:, None]
-
-
 def angles(column, frequencies):
     """multiply each position by each frequency
 
     the angles: position times frequency, (n, d / 2)
     """
     return column * frequencies
-
-
-def cosines(angles):
-    """take the cosines of the angles
-
-    the cosines of the angles
-    """
-    return angles.cos()
-
-
-def sines(angles):
-    """take the sines of the angles
-
-    the sines of the angles
-    """
-    return angles.sin()
 
 
 def first(x):

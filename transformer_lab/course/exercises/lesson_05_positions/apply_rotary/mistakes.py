@@ -47,7 +47,7 @@ def _with_own_exponents(by):
 MISTAKES = [
     Mistake(
         "turns_the_other_way",
-        [STEPS.but(sines=lambda sines: -sines)],
+        STEPS.but(sines=lambda sines: -sines),
         does="each pair is turned backwards, by minus its angle",
         says=(
             "Every pair turns the other way, as under the matrix of `shift_rotation`, whose pairs begin with the sine. "
@@ -62,11 +62,11 @@ MISTAKES = [
     ),
     Mistake(
         "pairs_features_half_the_width_apart",
-        [STEPS.but(**HALVES, turned=_one_after_the_other)],
+        STEPS.but(**HALVES, turned=_one_after_the_other),
         does="feature i is paired with feature i + d/2",
         says=(
-            "Feature i is paired with feature i + d/2. That is as good a model, and some published ones are built so, "
-            "but here neighbours are pairs: (0, 1), (2, 3), … Look at how the pairs are picked."
+            "{does}. That is as good a model, and some published ones are built so, but here neighbours are pairs: (0, "
+            "1), (2, 3), … Look at how the pairs are picked."
         ),
         hints=[
             "Which features are turned together?",
@@ -76,12 +76,9 @@ MISTAKES = [
     ),
     Mistake(
         "halves_put_back_as_neighbours",
-        [STEPS.but(**HALVES)],
+        STEPS.but(**HALVES),
         does="pairs are picked half the width apart, and put back as neighbours",
-        says=(
-            "Pairs are picked half the width apart, and put back as neighbours, so that features change places. Look "
-            "at how the pairs are picked."
-        ),
+        says="{does}, so that features change places. Look at how the pairs are picked.",
         hints=[
             "At position 0 nothing turns: x should come out as it was. Does it?",
             "`x[..., 0::2]` picks features 0, 2, 4, …; `x[..., 1::2]` picks 1, 3, 5, …",
@@ -90,28 +87,26 @@ MISTAKES = [
     ),
     Mistake(
         "angles_and_pairs_that_do_not_match",
-        [
-            STEPS.but(
-                **HALVES,
-                **_by_own_angles(
-                    lambda angles: angles.repeat_interleave(2, dim=-1),
-                    lambda table: table.chunk(2, dim=-1)[0],
-                    lambda table: table.chunk(2, dim=-1)[1],
-                ),
-                turned=_one_after_the_other,
+        STEPS.but(
+            **HALVES,
+            **_by_own_angles(
+                lambda angles: angles.repeat_interleave(2, dim=-1),
+                lambda table: table.chunk(2, dim=-1)[0],
+                lambda table: table.chunk(2, dim=-1)[1],
             ),
-            STEPS.but(
-                **_by_own_angles(
-                    lambda angles: torch.cat([angles, angles], dim=-1),
-                    lambda table: table[..., 0::2],
-                    lambda table: table[..., 1::2],
-                )
-            ),
-        ],
+            turned=_one_after_the_other,
+        ),
+        STEPS.but(
+            **_by_own_angles(
+                lambda angles: torch.cat([angles, angles], dim=-1),
+                lambda table: table[..., 0::2],
+                lambda table: table[..., 1::2],
+            )
+        ),
         does="pairs are picked in one way and angles laid out in another",
         says=(
-            "The two features of a pair are turned by different angles: pairs are picked in one way and angles laid "
-            "out in another. Lengths change, and scores depend on more than the distance."
+            "The two features of a pair are turned by different angles: {does}. Lengths change, and scores depend on "
+            "more than the distance."
         ),
         hints=[
             "Write down for d = 4: which features are a pair, and which angle does each of them get?",
@@ -121,15 +116,13 @@ MISTAKES = [
     ),
     Mistake(
         "a_frequency_for_every_feature",
-        [
-            STEPS.but(turned_second=_with_own_exponents(1)),
-            STEPS.but(turned_second=_with_own_exponents(2)),
-            STEPS.but(two_i=lambda two_i: 2 * two_i, turned_second=_with_own_exponents(2)),
-        ],
+        STEPS.but(turned_second=_with_own_exponents(1)),
+        STEPS.but(turned_second=_with_own_exponents(2)),
+        STEPS.but(two_i=lambda two_i: 2 * two_i, turned_second=_with_own_exponents(2)),
         does="the two features of a pair have different frequencies",
         says=(
-            "The two features of a pair have different frequencies: lengths change, and scores depend on more than the "
-            "distance. Look at the exponents of two neighbouring features."
+            "{does}: lengths change, and scores depend on more than the distance. Look at the exponents of two "
+            "neighbouring features."
         ),
         hints=[
             "In the formula, i is the same for both features of a pair.",
@@ -139,7 +132,7 @@ MISTAKES = [
     ),
     Mistake(
         "tears_pairs_apart",
-        [STEPS.but(turned=_one_after_the_other)],
+        STEPS.but(turned=_one_after_the_other),
         does="all first members come out before all second ones",
         says=(
             "The pairs are turned as they should be, but all first members now stand before all second ones. Look at "
@@ -153,11 +146,9 @@ MISTAKES = [
     ),
     Mistake(
         "pairs_on_an_axis_of_their_own",
-        [
-            STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], dim=-1)),
-            STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second])).attempt,
-            STEPS.but(turned=lambda turned_first, turned_second: (turned_first, turned_second)).attempt,
-        ],
+        STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], dim=-1)),
+        STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second])).attempt,
+        STEPS.but(turned=lambda turned_first, turned_second: (turned_first, turned_second)).attempt,
         does="the members of the pairs come out apart, or on an axis of their own",
         says="The turned members are not put back into one vector: two tensors come out, or one axis too many.",
         hints=[
@@ -168,13 +159,9 @@ MISTAKES = [
     ),
     Mistake(
         "flattens_too_much",
-        [
-            STEPS.but(turned=lambda turned: turned.flatten(1)),
-            STEPS.but(turned=lambda turned: turned.flatten()),
-            STEPS.but(
-                turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], 2).flatten(2)
-            ),
-        ],
+        STEPS.but(turned=lambda turned: turned.flatten(1)),
+        STEPS.but(turned=lambda turned: turned.flatten()),
+        STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], 2).flatten(2)),
         does="more is flattened than the pairs, or another axis",
         says="The axes are counted from the front, so that with a batch, positions are flattened along with the pairs.",
         hints=[
@@ -185,16 +172,11 @@ MISTAKES = [
     ),
     Mistake(
         "only_half_of_the_features",
-        [
-            STEPS.but(turned=lambda turned_first: turned_first),
-            STEPS.but(turned=lambda turned_second: turned_second).attempt,
-            STEPS.but(turned=lambda turned_first, turned_second: turned_first + turned_second).attempt,
-        ],
+        STEPS.but(turned=lambda turned_first: turned_first),
+        STEPS.but(turned=lambda turned_second: turned_second).attempt,
+        STEPS.but(turned=lambda turned_first, turned_second: turned_first + turned_second).attempt,
         does="a single number comes out for each pair",
-        says=(
-            "A single number comes out for each pair, and there should be two. Look at how the results are put "
-            "together."
-        ),
+        says="{does}, and there should be two. Look at how the results are put together.",
         hints=[
             "What shape is asked for, and what comes out?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ): two numbers.",
@@ -203,10 +185,8 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_minus",
-        [
-            STEPS.but(turned_first=lambda first, second, cosines, sines: first * cosines + second * sines),
-            STEPS.but(turned_second=lambda first, second, cosines, sines: second * cosines - first * sines),
-        ],
+        STEPS.but(turned_first=lambda first, second, cosines, sines: first * cosines + second * sines),
+        STEPS.but(turned_second=lambda first, second, cosines, sines: second * cosines - first * sines),
         does="the two sines have the same sign",
         says="Lengths change: this is no rotation. Of the two sines, just one has a minus.",
         hints=[
@@ -217,10 +197,8 @@ MISTAKES = [
     ),
     Mistake(
         "minus_before_a_cosine",
-        [
-            STEPS.but(turned_first=lambda first, second, cosines, sines: second * sines - first * cosines),
-            STEPS.but(turned_second=lambda first, second, cosines, sines: first * sines - second * cosines),
-        ],
+        STEPS.but(turned_first=lambda first, second, cosines, sines: second * sines - first * cosines),
+        STEPS.but(turned_second=lambda first, second, cosines, sines: first * sines - second * cosines),
         does="the minus stands before a cosine",
         says=(
             "At position 0, where nothing turns, a member of each pair changes its sign. Look at where the minus "
@@ -234,14 +212,9 @@ MISTAKES = [
     ),
     Mistake(
         "sine_and_cosine_exchanged",
-        [
-            STEPS.but(cosines=lambda angles: angles.sin(), sines=lambda angles: angles.cos()),
-        ],
+        STEPS.but(cosines=lambda angles: angles.sin(), sines=lambda angles: angles.cos()),
         does="sine and cosine have changed places",
-        says=(
-            "At position 0, where nothing turns, the members of each pair come out exchanged: sine and cosine have "
-            "changed places."
-        ),
+        says="At position 0, where nothing turns, the members of each pair come out exchanged: {does}.",
         hints=[
             "What are sin 0 and cos 0? What becomes of (a, b) with them?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ), in this order.",
@@ -250,16 +223,11 @@ MISTAKES = [
     ),
     Mistake(
         "exchanged_in_one_member",
-        [
-            STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines + second * sines),
-            STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines - second * sines),
-            STEPS.but(turned_first=lambda first, second, cosines, sines: first * sines - second * cosines),
-        ],
+        STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines + second * sines),
+        STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines - second * sines),
+        STEPS.but(turned_first=lambda first, second, cosines, sines: first * sines - second * cosines),
         does="in one of the two members, sine and cosine have changed places",
-        says=(
-            "In one of the two members, sine and cosine have changed places: at position 0 they are no longer what "
-            "they were."
-        ),
+        says="{does}: at position 0 they are no longer what they were.",
         hints=[
             "What are sin 0 and cos 0? What becomes of (a, b) with them?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
@@ -268,12 +236,10 @@ MISTAKES = [
     ),
     Mistake(
         "members_exchanged",
-        [
-            STEPS.but(
-                turned=lambda turned_first, turned_second: torch.stack([turned_second, turned_first], -1).flatten(-2)
-            ),
-            STEPS.but(first=lambda x: x[..., 1::2], second=lambda x: x[..., 0::2]),
-        ],
+        STEPS.but(
+            turned=lambda turned_first, turned_second: torch.stack([turned_second, turned_first], -1).flatten(-2)
+        ),
+        STEPS.but(first=lambda x: x[..., 1::2], second=lambda x: x[..., 0::2]),
         does="the first and the second members change places",
         says=(
             "At position 0, where nothing turns, the members of each pair come out exchanged. Look at how they are "
@@ -287,14 +253,8 @@ MISTAKES = [
     ),
     Mistake(
         "uses_what_it_has_just_changed",
-        [
-            STEPS.but(
-                turned_second=lambda turned_first, second, cosines, sines: turned_first * sines + second * cosines
-            ),
-            STEPS.but(
-                turned_first=lambda first, turned_second, cosines, sines: first * cosines - turned_second * sines
-            ),
-        ],
+        STEPS.but(turned_second=lambda turned_first, second, cosines, sines: turned_first * sines + second * cosines),
+        STEPS.but(turned_first=lambda first, turned_second, cosines, sines: first * cosines - turned_second * sines),
         does="one member of each pair is made from the other *after* that was turned",
         says=(
             "One member of each pair is made from the other one *after* that was turned. Look at the order in which "
@@ -308,12 +268,10 @@ MISTAKES = [
     ),
     Mistake(
         "last_pair_stays",
-        [
-            STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], x[..., -2:]], dim=-1)),
-            STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], 0 * x[..., -2:]], dim=-1)),
-        ],
+        STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], x[..., -2:]], dim=-1)),
+        STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], 0 * x[..., -2:]], dim=-1)),
         does="the last pair is not turned",
-        says="The last pair is not turned. Look at where the pairs end.",
+        says="{does}. Look at where the pairs end.",
         hints=[
             "How many pairs are there for d = 2?",
             "`range` leaves out its end by itself.",
@@ -322,10 +280,8 @@ MISTAKES = [
     ),
     Mistake(
         "second_members_stay",
-        [
-            STEPS.but(turned_second=lambda second: second),
-            STEPS.but(turned_second=lambda x: torch.zeros_like(x[..., 1::2])).attempt,
-        ],
+        STEPS.but(turned_second=lambda second: second),
+        STEPS.but(turned_second=lambda x: torch.zeros_like(x[..., 1::2])).attempt,
         does="the second members are not computed",
         says="Only the first member of each pair is computed. Look at what becomes of the second one.",
         hints=[
@@ -336,10 +292,8 @@ MISTAKES = [
     ),
     Mistake(
         "first_members_stay",
-        [
-            STEPS.but(turned_first=lambda first: first),
-            STEPS.but(turned_first=lambda x: torch.zeros_like(x[..., 0::2])).attempt,
-        ],
+        STEPS.but(turned_first=lambda first: first),
+        STEPS.but(turned_first=lambda x: torch.zeros_like(x[..., 0::2])).attempt,
         does="the first members are not computed",
         says="Only the second member of each pair is computed. Look at what becomes of the first one.",
         hints=[
@@ -350,16 +304,14 @@ MISTAKES = [
     ),
     Mistake(
         "shrinks_instead_of_turning",
-        [
-            STEPS.but(
-                turned_first=lambda first, cosines: first * cosines,
-                turned_second=lambda second, cosines: second * cosines,
-            ),
-            STEPS.but(
-                turned_first=lambda first, cosines: first * cosines,
-                turned_second=lambda second, sines: second * sines,
-            ),
-        ],
+        STEPS.but(
+            turned_first=lambda first, cosines: first * cosines,
+            turned_second=lambda second, cosines: second * cosines,
+        ),
+        STEPS.but(
+            turned_first=lambda first, cosines: first * cosines,
+            turned_second=lambda second, sines: second * sines,
+        ),
         does="each member is multiplied by one wave, and gets nothing of its partner",
         says=(
             "Each feature is only multiplied by a number. That shrinks it; to turn a pair, each member also needs "
@@ -373,15 +325,10 @@ MISTAKES = [
     ),
     Mistake(
         "sines_take_the_member_itself",
-        [
-            STEPS.but(turned_first=lambda first, cosines, sines: first * cosines - first * sines),
-            STEPS.but(turned_second=lambda second, cosines, sines: second * sines + second * cosines),
-        ],
+        STEPS.but(turned_first=lambda first, cosines, sines: first * cosines - first * sines),
+        STEPS.but(turned_second=lambda second, cosines, sines: second * sines + second * cosines),
         does="a sine is multiplied with the member itself and not with its partner",
-        says=(
-            "A sine is multiplied with the member itself and not with its partner. Look at what each sine stands "
-            "beside."
-        ),
+        says="{does}. Look at what each sine stands beside.",
         hints=[
             "Print the lengths of the vectors before and after: a rotation keeps them.",
             "Turned by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
@@ -390,12 +337,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_partner",
-        [
-            STEPS.but(
-                turned_first=lambda second, sines: -second * sines,
-                turned_second=lambda first, sines: first * sines,
-            )
-        ],
+        STEPS.but(
+            turned_first=lambda second, sines: -second * sines,
+            turned_second=lambda first, sines: first * sines,
+        ),
         does="each member is made of its partner alone, without the term of the cosine",
         says="Each member is made of its partner alone: at position 0, where nothing turns, only zeros are left.",
         hints=[
@@ -406,7 +351,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_to_x",
-        [STEPS.but(turned=lambda x, turned: x + turned)],
+        STEPS.but(turned=lambda x, turned: x + turned),
         does="the turned vectors are added to x",
         says="The turned vectors are added to x itself. Only the turned ones should come out.",
         hints=[
@@ -417,15 +362,10 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_encoding",
-        [
-            STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
-            STEPS.but(turned=lambda x, sines, cosines: x + torch.cat([sines, cosines], dim=-1)).attempt,
-        ],
+        STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
+        STEPS.but(turned=lambda x, sines, cosines: x + torch.cat([sines, cosines], dim=-1)).attempt,
         does="sines and cosines are *added* to x",
-        says=(
-            "Sines and cosines are *added* to x, as the sinusoidal encoding is to word vectors. Here x is turned by "
-            "the angles."
-        ),
+        says="{does}, as the sinusoidal encoding is to word vectors. Here x is turned by the angles.",
         hints=[
             "At position 0, x should come out as it was.",
             "Turned by φ, the pair (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
@@ -434,16 +374,12 @@ MISTAKES = [
     ),
     Mistake(
         "counts_positions_itself",
-        [
-            STEPS.but(positions=lambda x: torch.arange(x.shape[-2])),
-            STEPS.but(positions=lambda x: torch.arange(x.shape[1])).attempt,
-            STEPS.but(positions=lambda x: torch.arange(x.shape[0])).attempt,
-            STEPS.but(positions=lambda x: torch.arange(1, x.shape[-2] + 1)).attempt,
-        ],
+        STEPS.but(positions=lambda x: torch.arange(x.shape[-2])),
+        STEPS.but(positions=lambda x: torch.arange(x.shape[1])).attempt,
+        STEPS.but(positions=lambda x: torch.arange(x.shape[0])).attempt,
+        STEPS.but(positions=lambda x: torch.arange(1, x.shape[-2] + 1)).attempt,
         does="the positions that are given play no part: rows are counted instead",
-        says=(
-            "The positions that are given play no part: rows are counted instead. Look at where the angles come from."
-        ),
+        says="{does}. Look at where the angles come from.",
         hints=[
             "What if the vectors are words 7, 2 and 4 of a sentence?",
             "When a text is written word by word, the newest word comes alone, and not at position 0.",
@@ -452,7 +388,8 @@ MISTAKES = [
     ),
     Mistake(
         "positions_off_by_one",
-        [STEPS.but(positions=lambda positions: positions + 1), STEPS.but(positions=lambda positions: positions - 1)],
+        STEPS.but(positions=lambda positions: positions + 1),
+        STEPS.but(positions=lambda positions: positions - 1),
         does="the positions are off by one",
         says=(
             "Every vector is turned as if it stood one position further on, or further back. Look at the angles of "
@@ -466,9 +403,9 @@ MISTAKES = [
     ),
     Mistake(
         "positions_from_the_first",
-        [STEPS.but(positions=lambda positions: positions - positions[0])],
+        STEPS.but(positions=lambda positions: positions - positions[0]),
         does="positions are counted from the first of them",
-        says="Positions are counted from the first of them, so that this one is never turned. Look at the angles.",
+        says="{does}, so that this one is never turned. Look at the angles.",
         hints=[
             "What if the vectors are words 7, 2 and 4 of a sentence?",
             "A query that comes alone would never be turned.",
@@ -477,7 +414,8 @@ MISTAKES = [
     ),
     Mistake(
         "positions_in_no_column",
-        [STEPS.but(column=lambda positions: positions), STEPS.but(column=lambda positions: positions[None]).attempt],
+        STEPS.but(column=lambda positions: positions),
+        STEPS.but(column=lambda positions: positions[None]).attempt,
         does="positions and frequencies are multiplied entry by entry, and not each with each",
         says=(
             "Positions and frequencies are multiplied entry by entry, and there need not be as many of the one as of "
@@ -490,16 +428,11 @@ MISTAKES = [
     ),
     Mistake(
         "width_of_another_axis",
-        [
-            STEPS.but(width=lambda x: x.shape[-2]),
-            STEPS.but(width=lambda x: x.shape[1]).attempt,
-            STEPS.but(width=lambda x: x.shape[0]).attempt,
-        ],
+        STEPS.but(width=lambda x: x.shape[-2]),
+        STEPS.but(width=lambda x: x.shape[1]).attempt,
+        STEPS.but(width=lambda x: x.shape[0]).attempt,
         does="the width is read from another axis than the last",
-        says=(
-            "The width is read from another axis than the last: with a batch in front, or another length, it goes "
-            "wrong."
-        ),
+        says="{does}: with a batch in front, or another length, it goes wrong.",
         hints=[
             "Which axis of `x` holds the features, with a batch in front and without?",
             "Negative numbers count axes from the end.",
@@ -507,12 +440,10 @@ MISTAKES = [
     ),
     Mistake(
         "picks_along_another_axis",
-        [
-            STEPS.but(first=lambda x: x[:, 0::2], second=lambda x: x[:, 1::2]),
-            STEPS.but(first=lambda x: x[0::2], second=lambda x: x[1::2]).attempt,
-        ],
+        STEPS.but(first=lambda x: x[:, 0::2], second=lambda x: x[:, 1::2]),
+        STEPS.but(first=lambda x: x[0::2], second=lambda x: x[1::2]).attempt,
         does="the pairs are picked along another axis than the last",
-        says="The pairs are picked along another axis than the last: with a batch in front, these are no features.",
+        says="{does}: with a batch in front, these are no features.",
         hints=[
             "With x of shape (2, 4, 6), what does `x[:, 0::2]` pick?",
             "`...` stands for all the axes in front.",

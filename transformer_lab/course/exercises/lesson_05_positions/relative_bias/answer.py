@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transformer_lab.course.exercises.lesson_05_positions.shared.steps import keys, queries
 from transformer_lab.course.steps import InSteps
 
 
@@ -23,22 +24,6 @@ def reach(table):
     the largest offset in the table
     """
     return table.shape[1] // 2
-
-
-def queries(n_query, n_key):
-    """find the positions of the queries, which end where the keys end
-
-    the positions of the queries
-    """
-    return torch.arange(n_key - n_query, n_key)
-
-
-def keys(n_key):
-    """count the positions of the keys from 0
-
-    the positions of the keys
-    """
-    return torch.arange(n_key)
 
 
 def offsets(queries, keys):

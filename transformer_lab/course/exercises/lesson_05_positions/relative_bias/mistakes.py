@@ -10,7 +10,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 MISTAKES = [
     Mistake(
         "looks_from_key_to_query",
-        [STEPS.but(offsets=lambda queries, keys: queries[:, None] - keys)],
+        STEPS.but(offsets=lambda queries, keys: queries[:, None] - keys),
         does="the offsets are those from key to query, so that left and right are exchanged",
         says="Left and right are exchanged: a key before its query finds the entry for a key after it.",
         hints=[
@@ -21,7 +21,8 @@ MISTAKES = [
     ),
     Mistake(
         "distance_without_direction",
-        [STEPS.but(offsets=lambda offsets: offsets.abs()), STEPS.but(offsets=lambda offsets: -offsets.abs())],
+        STEPS.but(offsets=lambda offsets: offsets.abs()),
+        STEPS.but(offsets=lambda offsets: -offsets.abs()),
         does="the offsets lose their direction",
         says="A key before and a key after the query get the same bias: the direction is lost.",
         hints=[
@@ -32,7 +33,8 @@ MISTAKES = [
     ),
     Mistake(
         "offsets_off_by_one",
-        [STEPS.but(offsets=lambda offsets: offsets - 1), STEPS.but(offsets=lambda offsets: offsets + 1)],
+        STEPS.but(offsets=lambda offsets: offsets - 1),
+        STEPS.but(offsets=lambda offsets: offsets + 1),
         does="every offset is one too small, or one too large",
         says=(
             "Every offset is off by one. Either the last query does not stand at the last key, or offset 0 does not "
@@ -48,11 +50,9 @@ MISTAKES = [
     ),
     Mistake(
         "reach_too_large",
-        [
-            STEPS.but(reach=lambda table: table.shape[1]),
-            STEPS.but(reach=lambda table: table.shape[1] - 1),
-            STEPS.but(reach=lambda table: table.shape[1] // 2 + 1),
-        ],
+        STEPS.but(reach=lambda table: table.shape[1]),
+        STEPS.but(reach=lambda table: table.shape[1] - 1),
+        STEPS.but(reach=lambda table: table.shape[1] // 2 + 1),
         does="offset 0 does not find the middle column of the table",
         says=(
             "The reach is larger than the largest offset in the table, so that columns are looked up that it does "
@@ -66,9 +66,9 @@ MISTAKES = [
     ),
     Mistake(
         "reach_too_small",
-        [STEPS.but(reach=lambda table: table.shape[1] // 2 - 1)],
+        STEPS.but(reach=lambda table: table.shape[1] // 2 - 1),
         does="the reach is smaller than the largest offset in the table",
-        says="The reach is smaller than the largest offset in the table, so that the last columns are never used.",
+        says="{does}, so that the last columns are never used.",
         hints=[
             "A table for the offsets −2 … 2 has 5 columns. What is the reach?",
             "The table is 2 · reach + 1 long.",
@@ -77,12 +77,10 @@ MISTAKES = [
     ),
     Mistake(
         "reach_of_another_axis",
-        [
-            STEPS.but(reach=lambda table: table.shape[0] // 2),
-            STEPS.but(reach=lambda table: table.shape[0]),
-            STEPS.but(reach=lambda n_key: n_key - 1),
-            STEPS.but(reach=lambda n_key: n_key // 2),
-        ],
+        STEPS.but(reach=lambda table: table.shape[0] // 2),
+        STEPS.but(reach=lambda table: table.shape[0]),
+        STEPS.but(reach=lambda n_key: n_key - 1),
+        STEPS.but(reach=lambda n_key: n_key // 2),
         does="the reach is not taken from the columns of the table",
         says="The reach is taken from the number of heads, or of keys. It depends on the columns of the table alone.",
         hints=[
@@ -93,10 +91,8 @@ MISTAKES = [
     ),
     Mistake(
         "runs_off_the_table",
-        [
-            STEPS.but(clamped=lambda offsets: offsets),
-            STEPS.but(columns=lambda offsets, reach, table: (offsets + reach) % table.shape[1]),
-        ],
+        STEPS.but(clamped=lambda offsets: offsets),
+        STEPS.but(columns=lambda offsets, reach, table: (offsets + reach) % table.shape[1]),
         does="offsets beyond the table are not brought to its ends",
         says=(
             "Offsets that are not in the table are looked up all the same: they run off one end, or come back in at "
@@ -110,15 +106,10 @@ MISTAKES = [
     ),
     Mistake(
         "clamps_one_side_only",
-        [
-            STEPS.but(clamped=lambda offsets, reach: offsets.clamp(max=reach)),
-            STEPS.but(clamped=lambda offsets, reach: offsets.clamp(min=-reach)),
-        ],
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(max=reach)),
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(min=-reach)),
         does="on one side, offsets beyond the table are not brought to its end",
-        says=(
-            "On one side, offsets beyond the table are not brought to its end: there is no bound, or one too large. "
-            "Far keys can stand before the query, and after it."
-        ),
+        says="{does}: there is no bound, or one too large. Far keys can stand before the query, and after it.",
         hints=[
             "What is the smallest offset that occurs, and what is the largest?",
             "The table ends at −reach as well as at reach.",
@@ -127,13 +118,11 @@ MISTAKES = [
     ),
     Mistake(
         "clamps_to_other_bounds",
-        [
-            STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, reach)),
-            STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, 0)),
-            STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, reach - 1)),
-            STEPS.but(clamped=lambda offsets, reach: offsets.clamp(1 - reach, reach - 1)),
-            STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, 2 * reach)),
-        ],
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, reach)),
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, 0)),
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, reach - 1)),
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(1 - reach, reach - 1)),
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, 2 * reach)),
         does="the offsets are cut off at other bounds than −reach and reach",
         says=(
             "Offsets are cut off where the table still goes on: the bounds are not −reach and reach. Look at the "
@@ -147,7 +136,7 @@ MISTAKES = [
     ),
     Mistake(
         "clamps_after_adding",
-        [STEPS.but(columns=lambda offsets, reach: (offsets + reach).clamp(-reach, reach))],
+        STEPS.but(columns=lambda offsets, reach: (offsets + reach).clamp(-reach, reach)),
         does="the bounds of offsets are applied to columns, after the reach was added",
         says=(
             "The bounds of offsets, −reach and reach, are applied to columns: half of the table is never used. Look "
@@ -161,7 +150,7 @@ MISTAKES = [
     ),
     Mistake(
         "begins_at_the_wrong_end",
-        [STEPS.but(columns=lambda clamped: clamped)],
+        STEPS.but(columns=lambda clamped: clamped),
         does="the reach is not added, so that offset 0 finds column 0",
         says=(
             "Offset 0 finds column 0 of the table, and negative offsets are counted from its end. Column 0 belongs to "
@@ -175,7 +164,7 @@ MISTAKES = [
     ),
     Mistake(
         "reach_subtracted",
-        [STEPS.but(columns=lambda clamped, reach: clamped - reach).attempt],
+        STEPS.but(columns=lambda clamped, reach: clamped - reach).attempt,
         does="the reach is subtracted from the offsets, not added",
         says=(
             "The reach is subtracted: columns are then counted from the end of the table, and each offset finds the "
@@ -189,12 +178,10 @@ MISTAKES = [
     ),
     Mistake(
         "columns_off_by_one",
-        [
-            STEPS.but(columns=lambda columns: columns + 1),
-            STEPS.but(columns=lambda columns: columns - 1),
-        ],
+        STEPS.but(columns=lambda columns: columns + 1),
+        STEPS.but(columns=lambda columns: columns - 1),
         does="each offset finds the column beside its own",
-        says="Each offset finds the column beside its own. Look at what is added to the offsets.",
+        says="{does}. Look at what is added to the offsets.",
         hints=[
             "In a table for −2 … 2, which column is that of offset 0, counted from 0?",
             "Column 0 belongs to −reach.",
@@ -203,7 +190,7 @@ MISTAKES = [
     ),
     Mistake(
         "middle_at_the_last_column",
-        [STEPS.but(columns=lambda offsets, reach: (offsets + 2 * reach).clamp(0, 2 * reach))],
+        STEPS.but(columns=lambda offsets, reach: (offsets + 2 * reach).clamp(0, 2 * reach)),
         does="offset 0 finds the last column",
         says=(
             "Offset 0 finds the last column of the table, so that all keys after the query share it. The middle one "
@@ -217,10 +204,8 @@ MISTAKES = [
     ),
     Mistake(
         "nothing_beyond_the_table",
-        [
-            STEPS.but(bias=lambda bias, offsets, reach: bias * (offsets.abs() <= reach)),
-            STEPS.but(bias=lambda bias, offsets, reach: bias.masked_fill(offsets.abs() > reach, -torch.inf)),
-        ],
+        STEPS.but(bias=lambda bias, offsets, reach: bias * (offsets.abs() <= reach)),
+        STEPS.but(bias=lambda bias, offsets, reach: bias.masked_fill(offsets.abs() > reach, -torch.inf)),
         does="keys beyond the table do not take its last entry: they get 0, or are hidden",
         says="Offsets beyond the table get no entry of it at all. They should take the last one on their side.",
         hints=[
@@ -231,15 +216,10 @@ MISTAKES = [
     ),
     Mistake(
         "hides_the_future",
-        [
-            STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
-            STEPS.but(bias=lambda bias, offsets: bias * (offsets <= 0)),
-        ],
+        STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
+        STEPS.but(bias=lambda bias, offsets: bias * (offsets <= 0)),
         does="keys after the query get no entry of the table",
-        says=(
-            "Keys after the query get no entry of the table. It has columns for them; what may be seen at all is for "
-            "a mask to say."
-        ),
+        says="{does}. It has columns for them; what may be seen at all is for a mask to say.",
         hints=[
             "What is the right half of the table for?",
             "A bias and a mask are two things; lesson 04 has the mask.",
@@ -248,10 +228,8 @@ MISTAKES = [
     ),
     Mistake(
         "rows_of_the_table",
-        [
-            STEPS.but(bias=lambda table, columns: table[columns]),
-            STEPS.but(bias=lambda table, columns: F.embedding(columns, table)),
-        ],
+        STEPS.but(bias=lambda table, columns: table[columns]),
+        STEPS.but(bias=lambda table, columns: F.embedding(columns, table)),
         does="rows of the table are looked up and not columns",
         says="Rows of the table are looked up, which are its heads. The offsets count its columns.",
         hints=[
@@ -261,7 +239,7 @@ MISTAKES = [
     ),
     Mistake(
         "gathers",
-        [STEPS.but(bias=lambda table, columns: table.gather(1, columns))],
+        STEPS.but(bias=lambda table, columns: table.gather(1, columns)),
         does="`gather` is asked for the columns",
         says=(
             "`gather` wants an index with a row for each row of the table, and crashes. The same columns are needed "
@@ -274,12 +252,10 @@ MISTAKES = [
     ),
     Mistake(
         "heads_last",
-        [
-            STEPS.but(bias=lambda bias: bias.permute(1, 2, 0)),
-            STEPS.but(bias=lambda bias: bias.transpose(0, 1)),
-        ],
+        STEPS.but(bias=lambda bias: bias.permute(1, 2, 0)),
+        STEPS.but(bias=lambda bias: bias.transpose(0, 1)),
         does="the heads are not the first axis",
-        says="The heads are not the first axis; they should be.",
+        says="{does}; they should be.",
         hints=[
             "What shape is asked for?",
             "`table[:, columns]` keeps the heads in front.",
@@ -288,13 +264,11 @@ MISTAKES = [
     ),
     Mistake(
         "one_table_for_all_heads",
-        [
-            STEPS.but(bias=lambda bias: bias[0]),
-            STEPS.but(bias=lambda bias: bias.sum(0)),
-            STEPS.but(bias=lambda bias: bias.mean(0)),
-        ],
+        STEPS.but(bias=lambda bias: bias[0]),
+        STEPS.but(bias=lambda bias: bias.sum(0)),
+        STEPS.but(bias=lambda bias: bias.mean(0)),
         does="there is one table in place of one for each head",
-        says="There is one table in place of one for each head. The heads should stay apart, on the first axis.",
+        says="{does}. The heads should stay apart, on the first axis.",
         hints=[
             "What shape is asked for?",
             "Each head has learned numbers of its own.",
@@ -303,20 +277,15 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_row_for_all_heads",
-        [
-            STEPS.but(table=lambda table: table[:1].expand_as(table)),
-            STEPS.but(table=lambda table: table.mean(dim=0).expand_as(table)).attempt,
-        ],
+        STEPS.but(table=lambda table: table[:1].expand_as(table)),
+        STEPS.but(table=lambda table: table.mean(dim=0).expand_as(table)).attempt,
         does="all heads get the numbers of one row of the table",
-        says=(
-            "All heads get the numbers of one row of the table. Each head has a row of its own. Look at what is "
-            "indexed."
-        ),
+        says="{does}. Each head has a row of its own. Look at what is indexed.",
         hints=["What does the first axis of the table stand for?", "Is a single row picked, or an average taken?"],
     ),
     Mistake(
         "queries_and_keys_exchanged",
-        [STEPS.but(bias=lambda bias: bias.mT)],
+        STEPS.but(bias=lambda bias: bias.mT),
         does="queries and keys have changed places in the result",
         says="Queries and keys have changed places. Look at the order of the axes.",
         hints=[

@@ -51,7 +51,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
     return [
         Mistake(
             "forgets_the_factor_of_two",
-            [steps.but(two_i=lambda width: torch.arange(width // 2))],
+            steps.but(two_i=lambda width: torch.arange(width // 2)),
             does=f"the factor 2 of the exponent 2i/{d} is missing",
             says=(
                 "The first pair is as it should be, the later ones turn too fast: the exponents only get to about −½ "
@@ -61,7 +61,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "doubles_the_exponent",
-            [steps.but(two_i=lambda two_i: 2 * two_i)],
+            steps.but(two_i=lambda two_i: 2 * two_i),
             does=f"the factor 2 of the exponent 2i/{d} counts twice",
             says=(
                 "The first pair is as it should be, the later ones turn too slowly: the exponents run to about −2 "
@@ -76,11 +76,9 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "first_exponent_is_not_zero",
-            [
-                steps.but(two_i=lambda two_i: two_i + 2),
-                steps.but(two_i=lambda two_i: two_i + 1),
-                steps.but(two_i=lambda width: torch.arange(1, width // 2 + 1)).attempt,
-            ],
+            steps.but(two_i=lambda two_i: two_i + 2),
+            steps.but(two_i=lambda two_i: two_i + 1),
+            steps.but(two_i=lambda width: torch.arange(1, width // 2 + 1)).attempt,
             does="the first pair has an exponent other than 0",
             says=(
                 "The first pair already turns too slowly: its exponent is not 0, and its frequency not 1. Look at "
@@ -94,9 +92,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "as_many_frequencies_as_features",
-            [
-                steps.but(two_i=lambda width: torch.arange(width)),
-            ],
+            steps.but(two_i=lambda width: torch.arange(width)),
             does="there are as many frequencies as features, and not as pairs",
             says=(
                 "There are as many frequencies as features, so two for each pair. Look at how many exponents there are."
@@ -109,7 +105,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "slow_pairs_first",
-            [steps.but(two_i=lambda two_i: two_i.flip(0))],
+            steps.but(two_i=lambda two_i: two_i.flip(0)),
             does="the pairs get their frequencies in the reverse order",
             says=(
                 "The frequencies stand in the reverse order: the first pair is the slowest. Look at the order of the "
@@ -123,7 +119,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "exponents_not_divided",
-            [steps.but(exponents=lambda two_i: two_i)],
+            steps.but(exponents=lambda two_i: two_i),
             does=f"the exponents are not divided by {d}",
             says=(
                 "The first pair is as it should be; the later ones hardly turn at all, since their exponents are whole "
@@ -137,9 +133,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "reaches_the_base",
-            [
-                steps.but(exponents=lambda two_i, width: two_i / max(width - 2, 1)),
-            ],
+            steps.but(exponents=lambda two_i, width: two_i / max(width - 2, 1)),
             does="the exponents run to −1 itself in the last pair",
             says="The last pairs turn too slowly: the exponents run to −1 itself. Look at where they end.",
             hints=[
@@ -150,10 +144,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "divides_by_another_number",
-            [
-                steps.but(exponents=lambda two_i, width: two_i / (width - 1)),
-                steps.but(exponents=lambda two_i, width: two_i / math.sqrt(width)).attempt,
-            ],
+            steps.but(exponents=lambda two_i, width: two_i / (width - 1)),
+            steps.but(exponents=lambda two_i, width: two_i / math.sqrt(width)).attempt,
             does=f"the exponents are divided by another number than {d}",
             says=(
                 "The first pair is as it should be, the others are not: the exponents are divided by another number "
@@ -167,9 +159,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "one_frequency_for_all",
-            [
-                steps.but(exponents=lambda two_i, width: two_i // width),
-            ],
+            steps.but(exponents=lambda two_i, width: two_i // width),
             does="all pairs have the same frequency, 1",
             says=(
                 "All pairs turn equally fast, but each has a frequency of its own: look at how the frequency depends "
@@ -183,14 +173,12 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "multiplies_by_the_power",
-            [
-                steps.but(power=lambda base: lambda exponents: base**exponents),
-                steps.but(power=lambda base: lambda exponents: torch.exp(exponents * math.log(base))),
-                steps.but(  # in float64, as a loop in Python does it: the angles get large
-                    exponents=lambda two_i, width: two_i.double() / width,
-                    power=lambda base: lambda exponents: base**exponents,
-                ),
-            ],
+            steps.but(power=lambda base: lambda exponents: base**exponents),
+            steps.but(power=lambda base: lambda exponents: torch.exp(exponents * math.log(base))),
+            steps.but(  # in float64, as a loop in Python does it: the angles get large
+                exponents=lambda two_i, width: two_i.double() / width,
+                power=lambda base: lambda exponents: base**exponents,
+            ),
             does="the exponent of the base has no minus",
             says=(
                 "The later pairs turn faster than the first one, and not slower: neighbouring positions are torn "
@@ -204,10 +192,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "forgets_the_brackets",
-            [
-                steps.but(frequencies=lambda two_i, width, base: base**-two_i / width),
-                steps.but(frequencies=lambda two_i, width, base: base**-2 * (two_i / 2) / width),
-            ],
+            steps.but(frequencies=lambda two_i, width, base: base**-two_i / width),
+            steps.but(frequencies=lambda two_i, width, base: base**-2 * (two_i / 2) / width),
             does=f"{d} divides what comes out of a power, not the exponent",
             says=(
                 f"`{d}` divides the angle and not the exponent: Python takes a power before a division. Look at the "
@@ -221,10 +207,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "powers_of_another_number",
-            [
-                steps.but(base=lambda: math.e),
-                steps.but(base=lambda base: math.exp(math.log10(base))).attempt,
-            ],
+            steps.but(base=lambda: math.e),
+            steps.but(base=lambda base: math.exp(math.log10(base))).attempt,
             does="the powers are of another number than `base`",
             says=(
                 "The first pair is as it should be, the others are not: what is taken are not powers of `base`. Look "
@@ -238,7 +222,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "ignores_the_base",
-            [steps.but(base=lambda: 10000.0)],
+            steps.but(base=lambda: 10000.0),
             does="10000 stands in place of `base`",
             says="The result is the same for every base: 10000 seems to be written into the formula.",
             hints=[
@@ -249,7 +233,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "counts_in_whole_turns",
-            [steps.but(angles=lambda angles: 2 * math.pi * angles)],
+            steps.but(angles=lambda angles: 2 * math.pi * angles),
             does="the angles are multiplied by 2π",
             says="The angles are 2π times too large: the fastest pair is back at its start at every position.",
             hints=[
@@ -260,10 +244,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "converts_degrees",
-            [
-                steps.but(angles=lambda angles: torch.deg2rad(angles)),
-                steps.but(angles=lambda angles: torch.rad2deg(angles)).attempt,
-            ],
+            steps.but(angles=lambda angles: torch.deg2rad(angles)),
+            steps.but(angles=lambda angles: torch.rad2deg(angles)).attempt,
             does="the angles are converted, as if degrees came in somewhere",
             says="The angles are converted between degrees and radians. The formula gives them in radians already.",
             hints=[
@@ -274,12 +256,9 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "angles_in_whole_numbers",
-            [steps.but(angles=lambda angles: angles.floor())],
+            steps.but(angles=lambda angles: angles.floor()),
             does="the angles are cut to whole numbers",
-            says=(
-                "Slow pairs do not move at all: the angles are cut to whole numbers. Look at the division, or at the "
-                "type."
-            ),
+            says="Slow pairs do not move at all: {does}. Look at the division, or at the type.",
             hints=[
                 "What is `3 // 10`, and what `3 / 10`?",
                 "A slow pair turns by much less than 1 from one position to the next.",

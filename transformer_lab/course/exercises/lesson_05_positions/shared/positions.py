@@ -15,11 +15,11 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "first_query_at_the_first_key",
-            [steps.but(queries=lambda n_query: torch.arange(n_query))],
+            steps.but(queries=lambda n_query: torch.arange(n_query)),
             does="the first query is put at the first key",
             says=(
-                "The first query is put at the first key. A query that comes alone, as when a text is written word by "
-                "word, is the newest: it stands at the *last* key."
+                "{does}. A query that comes alone, as when a text is written word by word, is the newest: it stands at "
+                "the *last* key."
             ),
             hints=[
                 "With one query and 4 keys, which key is at distance 0?",
@@ -28,7 +28,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "moved_the_wrong_way",
-            [steps.but(queries=lambda n_query, n_key: torch.arange(n_query) + n_query - n_key)],
+            steps.but(queries=lambda n_query, n_key: torch.arange(n_query) + n_query - n_key),
             does="the queries begin at n_query − n_key, with a minus where there are more keys",
             says=(
                 "The queries begin at n_query − n_key: where there are more keys than queries, they stand before the "
@@ -41,7 +41,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "queries_from_their_number_on",
-            [steps.but(queries=lambda n_query, n_key: torch.arange(n_query, n_key))],
+            steps.but(queries=lambda n_query, n_key: torch.arange(n_query, n_key)),
             does="the queries begin at n_query and not at n_key − n_query",
             says=(
                 "The queries begin at position n_query, so that there are too few or too many. Look at where they "
@@ -54,12 +54,9 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "queries_backwards",
-            [steps.but(queries=lambda queries: queries.flip(0))],
+            steps.but(queries=lambda queries: queries.flip(0)),
             does="the queries are counted backwards",
-            says=(
-                "The queries are counted backwards: the first row belongs to the last of them. Look at the order of "
-                "the rows."
-            ),
+            says="{does}: the first row belongs to the last of them. Look at the order of the rows.",
             hints=[
                 "With 2 queries and 5 keys, at which positions are the queries, in order?",
                 "Row 0 is the query that comes first.",
@@ -67,7 +64,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "as_many_queries_as_keys",
-            [steps.but(queries=lambda n_key: torch.arange(n_key))],
+            steps.but(queries=lambda n_key: torch.arange(n_key)),
             does="there are as many queries as keys",
             says="There are as many rows as keys, however many queries are asked for. Look for `n_query`.",
             hints=[
@@ -77,7 +74,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "every_query_at_the_end",
-            [steps.but(queries=lambda n_query, n_key: torch.full((n_query,), n_key - 1))],
+            steps.but(queries=lambda n_query, n_key: torch.full((n_query,), n_key - 1)),
             does="all queries stand at the last key",
             says="All rows are alike: every query is put at the last key. Each has a position of its own.",
             hints=[
@@ -87,7 +84,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "positions_in_no_column",
-            [steps.but(offsets=lambda queries, keys: keys - queries)],
+            steps.but(offsets=lambda queries, keys: keys - queries),
             does="the positions of queries and keys are subtracted entry by entry, and not each from each",
             says=(
                 "The positions of queries and keys are subtracted entry by entry: that crashes, or leaves one number "

@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_lab.course.exercises.lesson_05_positions.shared.frequencies import FREQUENCIES
+from transformer_lab.course.exercises.lesson_05_positions.shared.steps import cosines, sines, width
 from transformer_lab.course.steps import InSteps
 
 
@@ -18,36 +19,12 @@ def shift_rotation(offset: int, d_model: int, base: float = 10000.0) -> Float[Te
     return rotation
 
 
-def width(d_model):
-    """take the width
-
-    the width
-    """
-    return d_model
-
-
 def angles(offset, frequencies):
     """multiply each frequency by the offset
 
     the angles: offset times frequency
     """
     return offset * frequencies
-
-
-def cosines(angles):
-    """take the cosines of the angles
-
-    the cosines of the angles
-    """
-    return angles.cos()
-
-
-def sines(angles):
-    """take the sines of the angles
-
-    the sines of the angles
-    """
-    return angles.sin()
 
 
 def blocks(cosines, sines):

@@ -38,7 +38,7 @@ def _with_own_frequencies(by):
 MISTAKES = [
     Mistake(
         "turns_backwards",
-        [STEPS.but(blocks=lambda blocks: blocks.mT)],
+        STEPS.but(blocks=lambda blocks: blocks.mT),
         does="each pair is turned backwards, by minus its angle",
         says="It turns the wrong way: PE(p) becomes PE(p − offset). Look at which of the two rows has the minus.",
         hints=[
@@ -49,10 +49,8 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_minus",
-        [
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, cosines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, -sines, -sines, cosines)),
-        ],
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, cosines)),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, -sines, -sines, cosines)),
         does="the two entries beside the diagonal of a block have the same sign",
         says="Lengths change: this is no rotation. Of the two sines, just one has a minus.",
         hints=[
@@ -63,11 +61,9 @@ MISTAKES = [
     ),
     Mistake(
         "minus_on_the_diagonal",
-        [
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, -cosines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(-cosines, sines, sines, cosines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, -sines, -sines, -cosines)),
-        ],
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, -cosines)),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(-cosines, sines, sines, cosines)),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, -sines, -sines, -cosines)),
         does="a minus stands on the diagonal of each block",
         says=(
             "This is a mirror and not a rotation: a minus stands before a cosine. With offset 0 the matrix should "
@@ -81,11 +77,9 @@ MISTAKES = [
     ),
     Mistake(
         "sine_and_cosine_exchanged",
-        [
-            STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin()),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, cosines, -sines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(-sines, cosines, cosines, sines)),
-        ],
+        STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin()),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, cosines, -sines)),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(-sines, cosines, cosines, sines)),
         does="sines stand on the diagonal, and cosines beside it",
         says=(
             "With offset 0 this matrix changes everything; it should change nothing. Look at what stands on the "
@@ -99,14 +93,12 @@ MISTAKES = [
     ),
     Mistake(
         "exchanged_in_one_row",
-        [
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -cosines, sines)).attempt,
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, -sines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, sines)).attempt,
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, -sines, cosines)),
-        ],
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -cosines, sines)).attempt,
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, -sines)),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, sines)).attempt,
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, -sines, cosines)),
         does="in one row of each block, sine and cosine have changed places",
-        says="In one row of each block, sine and cosine have changed places. Look at what stands on the diagonal.",
+        says="{does}. Look at what stands on the diagonal.",
         hints=[
             "With offset 0 the matrix has to be the identity. Is it, in both rows?",
             "cos(a + b) = cos a cos b − sin a sin b: which factor stands before sin a, which before cos a?",
@@ -115,15 +107,13 @@ MISTAKES = [
     ),
     Mistake(
         "entries_missing",
-        [
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, cosines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, -sines, cosines)).attempt,
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)).attempt,
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)).attempt,
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines + 1)),
-        ],
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines)),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, cosines)),
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, -sines, cosines)).attempt,
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)).attempt,
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)).attempt,
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines + 1)),
         does="one entry of each block, or two, are not filled in",
         says="An entry of each block, or two, are not filled in: they are still what they were at the start.",
         hints=[
@@ -134,9 +124,7 @@ MISTAKES = [
     ),
     Mistake(
         "sines_without_sign",
-        [
-            STEPS.but(sines=lambda sines: sines.abs()),
-        ],
+        STEPS.but(sines=lambda sines: sines.abs()),
         does="the sines have lost their sign",
         says=(
             "A sine that should be negative is positive, so steps back, or far ones, go wrong. Look at where the "
@@ -150,7 +138,7 @@ MISTAKES = [
     ),
     Mistake(
         "always_one_step",
-        [STEPS.but(offset=lambda: 1)],
+        STEPS.but(offset=lambda: 1),
         does="the offset is always 1",
         says="It always moves by one step. Look for `offset` in the angles.",
         hints=[
@@ -161,7 +149,8 @@ MISTAKES = [
     ),
     Mistake(
         "offset_off_by_one",
-        [STEPS.but(offset=lambda offset: offset + 1), STEPS.but(offset=lambda offset: offset - 1)],
+        STEPS.but(offset=lambda offset: offset + 1),
+        STEPS.but(offset=lambda offset: offset - 1),
         does="the offset is off by one",
         says="It moves by one step too many, or one too few. Look at what the frequencies are multiplied by.",
         hints=[
@@ -172,7 +161,7 @@ MISTAKES = [
     ),
     Mistake(
         "offset_without_sign",
-        [STEPS.but(offset=lambda offset: abs(offset))],
+        STEPS.but(offset=lambda offset: abs(offset)),
         does="the sign of the offset is lost",
         says=(
             "It always moves forward: a negative offset does what the positive one should do. Look for `abs`, or a "
@@ -186,12 +175,9 @@ MISTAKES = [
     ),
     Mistake(
         "offset_added",
-        [STEPS.but(angles=lambda offset, frequencies: offset + frequencies)],
+        STEPS.but(angles=lambda offset, frequencies: offset + frequencies),
         does="the offset is added to the frequencies",
-        says=(
-            "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how the two "
-            "meet."
-        ),
+        says="{does}, so that all pairs turn by nearly the same. Look at how the two meet.",
         hints=[
             "By how much does a pair of frequency θ turn in 2 steps, and in 3?",
             "Moving by k steps turns a pair of frequency θ by kθ.",
@@ -200,16 +186,11 @@ MISTAKES = [
     ),
     Mistake(
         "a_frequency_for_every_column",
-        [
-            STEPS.but(blocks=_with_own_frequencies(1)),
-            STEPS.but(blocks=_with_own_frequencies(2)),
-            STEPS.but(two_i=lambda two_i: 2 * two_i, blocks=_with_own_frequencies(2)),
-        ],
+        STEPS.but(blocks=_with_own_frequencies(1)),
+        STEPS.but(blocks=_with_own_frequencies(2)),
+        STEPS.but(two_i=lambda two_i: 2 * two_i, blocks=_with_own_frequencies(2)),
         does="the two rows of a block have different frequencies",
-        says=(
-            "The two rows of a block have different frequencies, so that it is no rotation. Look at the exponents of "
-            "neighbouring rows."
-        ),
+        says="{does}, so that it is no rotation. Look at the exponents of neighbouring rows.",
         hints=[
             "In the formula, i is the same in features 2i and 2i + 1.",
             "How many different frequencies are there for d_model features? Half as many.",
@@ -218,7 +199,7 @@ MISTAKES = [
     ),
     Mistake(
         "blocks_that_overlap",
-        [STEPS.but(rotation=_overlapping)],
+        STEPS.but(rotation=_overlapping),
         does="each block begins one row below the one before, and writes over it",
         says=(
             "The blocks overlap: each begins one row below the one before, and writes over it. The second half of the "
@@ -232,13 +213,11 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_block",
-        [
-            STEPS.but(rotation=lambda blocks: blocks[0]),
-            STEPS.but(rotation=lambda blocks, rotation: torch.block_diag(blocks[0], 0 * rotation[2:, 2:])),
-            STEPS.but(rotation=lambda blocks, width: torch.block_diag(blocks[0], torch.eye(width - 2))),
-        ],
+        STEPS.but(rotation=lambda blocks: blocks[0]),
+        STEPS.but(rotation=lambda blocks, rotation: torch.block_diag(blocks[0], 0 * rotation[2:, 2:])),
+        STEPS.but(rotation=lambda blocks, width: torch.block_diag(blocks[0], torch.eye(width - 2))),
         does="only the first pair has its block",
-        says="Only the first pair has its block. Each pair needs one, further down the diagonal.",
+        says="{does}. Each pair needs one, further down the diagonal.",
         hints=[
             "How many pairs are there in d_model features?",
             "The matrix has d_model rows and d_model columns; each pair takes two of either.",
@@ -247,10 +226,8 @@ MISTAKES = [
     ),
     Mistake(
         "last_block_missing",
-        [
-            STEPS.but(rotation=lambda blocks: torch.block_diag(*blocks[:-1], torch.zeros(2, 2))),
-            STEPS.but(rotation=lambda blocks: torch.block_diag(*blocks[:-1], torch.eye(2))),
-        ],
+        STEPS.but(rotation=lambda blocks: torch.block_diag(*blocks[:-1], torch.zeros(2, 2))),
+        STEPS.but(rotation=lambda blocks: torch.block_diag(*blocks[:-1], torch.eye(2))),
         does="the last pair has no block",
         says="The block of the last pair is missing. Look at where the pairs end.",
         hints=[
@@ -261,7 +238,7 @@ MISTAKES = [
     ),
     Mistake(
         "every_block_the_last",
-        [STEPS.but(rotation=lambda blocks: torch.block_diag(*[blocks[-1]] * len(blocks)))],
+        STEPS.but(rotation=lambda blocks: torch.block_diag(*[blocks[-1]] * len(blocks))),
         does="all blocks are that of the last pair",
         says="All blocks are alike: each is that of the last pair. Look at when the angle is computed.",
         hints=[
@@ -272,7 +249,7 @@ MISTAKES = [
     ),
     Mistake(
         "for_sines_then_cosines",
-        [STEPS.but(rotation=_in_halves)],
+        STEPS.but(rotation=_in_halves),
         does="features are paired half the width apart, as if all sines came first",
         says=(
             "This would move an encoding with all sines first and all cosines after them. Here each sine stands beside "
@@ -286,10 +263,8 @@ MISTAKES = [
     ),
     Mistake(
         "torch_of_a_number",
-        [
-            STEPS.but(cosines=lambda: torch.cos(1.0)),  # type: ignore[arg-type]
-            STEPS.but(sines=lambda: torch.sin(1.0)),  # type: ignore[arg-type]
-        ],
+        STEPS.but(cosines=lambda: torch.cos(1.0)),  # type: ignore[arg-type]
+        STEPS.but(sines=lambda: torch.sin(1.0)),  # type: ignore[arg-type]
         does="`torch.sin` or `torch.cos` is given a plain number",
         says="`torch.sin` and `torch.cos` take tensors, and the angle is a plain number: it crashes.",
         hints=[
@@ -300,10 +275,8 @@ MISTAKES = [
     ),
     Mistake(
         "math_of_a_tensor",
-        [
-            STEPS.but(cosines=lambda angles: torch.tensor([math.cos(angles)])),
-            STEPS.but(sines=lambda angles: torch.tensor([math.sin(angles)])),
-        ],
+        STEPS.but(cosines=lambda angles: torch.tensor([math.cos(angles)])),
+        STEPS.but(sines=lambda angles: torch.tensor([math.sin(angles)])),
         does="a whole tensor is given where a number is asked for, as by `math.sin`",
         says="`math.sin` and `math.cos` take a single number, and several angles come at once: it crashes.",
         hints=[

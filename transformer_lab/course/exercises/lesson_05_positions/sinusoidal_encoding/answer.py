@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_lab.course.exercises.lesson_05_positions.shared.frequencies import FREQUENCIES
+from transformer_lab.course.exercises.lesson_05_positions.shared.steps import column, sines, width
 from transformer_lab.course.steps import InSteps
 
 
@@ -26,36 +27,12 @@ def positions(length):
     return torch.arange(length)
 
 
-def width(d_model):
-    """take the width
-
-    the width
-    """
-    return d_model
-
-
-def column(positions):
-    """write the positions one below the other
-
-    the positions, as a column
-    """
-    return positions[:, None]
-
-
 def angles(column, frequencies):
     """multiply each position by each frequency
 
     the angles: position times frequency, (length, d_model / 2)
     """
     return column * frequencies
-
-
-def sines(angles):
-    """take the sines of the angles
-
-    the sines of the angles
-    """
-    return angles.sin()
 
 
 def cosines(angles):

@@ -17,15 +17,13 @@ def _cosines_further_on(by):
 MISTAKES = [
     Mistake(
         "a_frequency_for_every_column",
-        [
-            STEPS.but(cosines=_cosines_further_on(1)),
-            STEPS.but(cosines=_cosines_further_on(2)),
-            STEPS.but(two_i=lambda two_i: 2 * two_i, cosines=_cosines_further_on(2)),
-        ],
+        STEPS.but(cosines=_cosines_further_on(1)),
+        STEPS.but(cosines=_cosines_further_on(2)),
+        STEPS.but(two_i=lambda two_i: 2 * two_i, cosines=_cosines_further_on(2)),
         does="a sine and the cosine beside it have different frequencies",
         says=(
-            "A sine and the cosine beside it have different frequencies. They should be of the *same* angle: only then "
-            "is sin² + cos² equal to 1. Look at the exponents of two neighbouring columns."
+            "{does}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents of "
+            "two neighbouring columns."
         ),
         hints=[
             "In the formula, i is the same in columns 2i and 2i + 1.",
@@ -35,7 +33,7 @@ MISTAKES = [
     ),
     Mistake(
         "cosines_first",
-        [STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin())],
+        STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin()),
         does="sines and cosines have changed places",
         says="The cosines stand in the even columns, and the sines in the odd ones. Look at what position 0 must get.",
         hints=[
@@ -46,7 +44,7 @@ MISTAKES = [
     ),
     Mistake(
         "nothing_but_sines",
-        [STEPS.but(cosines=lambda angles: angles.sin())],
+        STEPS.but(cosines=lambda angles: angles.sin()),
         does="the odd columns hold sines, too",
         says=(
             "There are sines everywhere. A sine alone does not tell rising from falling: two positions in every wave "
@@ -60,7 +58,7 @@ MISTAKES = [
     ),
     Mistake(
         "nothing_but_cosines",
-        [STEPS.but(sines=lambda angles: angles.cos())],
+        STEPS.but(sines=lambda angles: angles.cos()),
         does="the even columns hold cosines, too",
         says=(
             "There are cosines everywhere. A cosine alone does not tell rising from falling: two positions in every "
@@ -74,7 +72,7 @@ MISTAKES = [
     ),
     Mistake(
         "cosines_missing",
-        [STEPS.but(cosines=lambda angles: torch.zeros_like(angles))],
+        STEPS.but(cosines=lambda angles: torch.zeros_like(angles)),
         does="the odd columns stay 0",
         says="The odd columns are all 0: nothing is written into them. Look at which columns are filled.",
         hints=[
@@ -85,7 +83,7 @@ MISTAKES = [
     ),
     Mistake(
         "sines_missing",
-        [STEPS.but(sines=lambda angles: torch.zeros_like(angles))],
+        STEPS.but(sines=lambda angles: torch.zeros_like(angles)),
         does="the even columns stay 0",
         says="The even columns are all 0: nothing is written into them. Look at which columns are filled.",
         hints=[
@@ -96,7 +94,7 @@ MISTAKES = [
     ),
     Mistake(
         "cosines_over_the_sines",
-        [STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: torch.zeros_like(angles))],
+        STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: torch.zeros_like(angles)),
         does="the cosines are written over the sines, into the even columns",
         says="The even columns hold cosines, and the odd ones are all 0: the cosines are written over the sines.",
         hints=[
@@ -107,7 +105,7 @@ MISTAKES = [
     ),
     Mistake(
         "minus_before_a_sine",
-        [STEPS.but(sines=lambda angles: -angles.sin())],
+        STEPS.but(sines=lambda angles: -angles.sin()),
         does="the sines have a minus",
         says="The sines come out with the wrong sign. Look at the sign of the angles.",
         hints=[
@@ -118,7 +116,7 @@ MISTAKES = [
     ),
     Mistake(
         "minus_before_a_cosine",
-        [STEPS.but(cosines=lambda angles: -angles.cos())],
+        STEPS.but(cosines=lambda angles: -angles.cos()),
         does="the cosines have a minus",
         says="The cosines come out with the wrong sign. Look at what position 0 must get.",
         hints=[
@@ -129,10 +127,8 @@ MISTAKES = [
     ),
     Mistake(
         "waves_of_a_number",
-        [
-            STEPS.but(sines=lambda: torch.sin(1.0)),  # type: ignore[arg-type]
-            STEPS.but(cosines=lambda: torch.cos(1.0)),  # type: ignore[arg-type]
-        ],
+        STEPS.but(sines=lambda: torch.sin(1.0)),  # type: ignore[arg-type]
+        STEPS.but(cosines=lambda: torch.cos(1.0)),  # type: ignore[arg-type]
         does="`torch.sin` or `torch.cos` is given a plain number",
         says="`torch.sin` and `torch.cos` take tensors, and the angle is a plain number: it crashes.",
         hints=[
@@ -144,7 +140,8 @@ MISTAKES = [
     ),
     Mistake(
         "math_of_a_tensor",
-        [STEPS.but(sines=lambda angles: math.sin(angles)), STEPS.but(cosines=lambda angles: math.cos(angles))],
+        STEPS.but(sines=lambda angles: math.sin(angles)),
+        STEPS.but(cosines=lambda angles: math.cos(angles)),
         does="a whole tensor is given where a number is asked for, as by `math.sin`",
         says="`math.sin` and `math.cos` take a single number, and the angles are a tensor: it crashes.",
         hints=[
@@ -155,7 +152,7 @@ MISTAKES = [
     ),
     Mistake(
         "sines_then_cosines",
-        [STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1))],
+        STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
         does="sines and cosines stand in two halves and not side by side",
         says=(
             "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
@@ -169,13 +166,11 @@ MISTAKES = [
     ),
     Mistake(
         "columns_overlap",
-        [
-            STEPS.but(
-                encoding=lambda sines, cosines, width: torch.cat(
-                    [sines, cosines[:, -1:], sines.new_zeros(len(sines), width // 2 - 1)], dim=1
-                )
-            ),
-        ],
+        STEPS.but(
+            encoding=lambda sines, cosines, width: torch.cat(
+                [sines, cosines[:, -1:], sines.new_zeros(len(sines), width // 2 - 1)], dim=1
+            )
+        ),
         does="pair i is written into columns i and i + 1, so each pair writes over the one before",
         says=(
             "Only the last cosine is left, and the columns after it are empty: each pair begins one column after the "
@@ -189,12 +184,10 @@ MISTAKES = [
     ),
     Mistake(
         "pairs_not_put_side_by_side",
-        [
-            STEPS.but(encoding=lambda sines, cosines: torch.stack([sines, cosines], dim=-1)),
-            STEPS.but(encoding=lambda sines, cosines: torch.stack([sines, cosines])),
-            STEPS.but(encoding=lambda sines, cosines: torch.stack([sines, cosines], dim=1)),
-            STEPS.but(encoding=lambda sines, cosines: (sines, cosines)),
-        ],
+        STEPS.but(encoding=lambda sines, cosines: torch.stack([sines, cosines], dim=-1)),
+        STEPS.but(encoding=lambda sines, cosines: torch.stack([sines, cosines])),
+        STEPS.but(encoding=lambda sines, cosines: torch.stack([sines, cosines], dim=1)),
+        STEPS.but(encoding=lambda sines, cosines: (sines, cosines)),
         does="sines and cosines come out as two tables, or on an axis of their own",
         says="Sines and cosines are not put together into one table: two tables come out, or one axis too many.",
         hints=[
@@ -205,11 +198,9 @@ MISTAKES = [
     ),
     Mistake(
         "scrambled_by_reshaping",
-        [
-            STEPS.but(
-                encoding=lambda sines, cosines, length, d_model: torch.stack([sines, cosines]).reshape(length, d_model)
-            ),
-        ],
+        STEPS.but(
+            encoding=lambda sines, cosines, length, d_model: torch.stack([sines, cosines]).reshape(length, d_model)
+        ),
         does="numbers of different positions get into one row",
         says=(
             "The shape is right, and rows hold numbers of different positions: reshaping only cuts one long row of "
@@ -223,10 +214,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_angles",
-        [
-            STEPS.but(encoding=lambda angles: angles.repeat_interleave(2, dim=-1)),
-            STEPS.but(encoding=lambda angles: torch.cat([angles, angles], dim=-1)),
-        ],
+        STEPS.but(encoding=lambda angles: angles.repeat_interleave(2, dim=-1)),
+        STEPS.but(encoding=lambda angles: torch.cat([angles, angles], dim=-1)),
         does="the angles themselves come out, each twice",
         says="These are the angles, each twice. Sine and cosine have not been taken of them.",
         hints=[
@@ -237,7 +226,7 @@ MISTAKES = [
     ),
     Mistake(
         "sines_and_cosines_added",
-        [STEPS.but(encoding=lambda sines, cosines: sines + cosines)],
+        STEPS.but(encoding=lambda sines, cosines: sines + cosines),
         does="sines and cosines are added up",
         says="Sines and cosines are added to each other. Each should have a column of its own.",
         hints=[
@@ -248,7 +237,7 @@ MISTAKES = [
     ),
     Mistake(
         "positions_in_no_column",
-        [STEPS.but(column=lambda positions: positions)],
+        STEPS.but(column=lambda positions: positions),
         does="positions and frequencies are multiplied entry by entry, and not each with each",
         says=(
             "Positions and frequencies are multiplied entry by entry, and there are not as many of the one as of the "
@@ -262,16 +251,14 @@ MISTAKES = [
     ),
     Mistake(
         "frequencies_down",
-        [
-            STEPS.but(angles=lambda angles: angles.T),
-            STEPS.but(
-                angles=lambda angles: angles.T,
-                encoding=lambda sines, cosines: torch.stack([sines, cosines], dim=-1).flatten(1),
-            ),
-            STEPS.but(angles=lambda angles: angles.T, encoding=lambda sines, cosines: torch.cat([sines, cosines])),
-        ],
+        STEPS.but(angles=lambda angles: angles.T),
+        STEPS.but(
+            angles=lambda angles: angles.T,
+            encoding=lambda sines, cosines: torch.stack([sines, cosines], dim=-1).flatten(1),
+        ),
+        STEPS.but(angles=lambda angles: angles.T, encoding=lambda sines, cosines: torch.cat([sines, cosines])),
         does="in the table of angles, frequencies go down and positions across",
-        says="In the table of angles, frequencies go down and positions across. Rows should be positions.",
+        says="{does}. Rows should be positions.",
         hints=[
             "Which shape have the angles, and which should they have?",
             "Each row of the result is one position.",
@@ -280,9 +267,9 @@ MISTAKES = [
     ),
     Mistake(
         "counts_from_one",
-        [STEPS.but(positions=lambda length: torch.arange(1, length + 1))],
+        STEPS.but(positions=lambda length: torch.arange(1, length + 1)),
         does="positions are counted from 1",
-        says="Positions are counted from 1. Look at the first row.",
+        says="{does}. Look at the first row.",
         hints=[
             "At position 0 all angles are 0: the first row should be 0, 1, 0, 1, …",
             "What does `torch.arange(length)` begin with?",
@@ -291,7 +278,7 @@ MISTAKES = [
     ),
     Mistake(
         "counts_backwards",
-        [STEPS.but(positions=lambda length: torch.arange(length).flip(0))],
+        STEPS.but(positions=lambda length: torch.arange(length).flip(0)),
         does="positions are counted from the end",
         says="The rows stand in the reverse order: position 0 comes last.",
         hints=[
@@ -302,11 +289,9 @@ MISTAKES = [
     ),
     Mistake(
         "positions_as_fractions",
-        [
-            STEPS.but(positions=lambda length: torch.arange(length) / length),
-            STEPS.but(positions=lambda length: torch.linspace(0, 1, length)),
-            STEPS.but(positions=lambda positions, d_model: positions / d_model),
-        ],
+        STEPS.but(positions=lambda length: torch.arange(length) / length),
+        STEPS.but(positions=lambda length: torch.linspace(0, 1, length)),
+        STEPS.but(positions=lambda positions, d_model: positions / d_model),
         does="the positions are divided by a number",
         says=(
             "The first pair already turns too slowly: the positions are divided by something, so that they are "
@@ -319,9 +304,9 @@ MISTAKES = [
     ),
     Mistake(
         "features_in_rows",
-        [STEPS.but(encoding=lambda encoding: encoding.T)],
+        STEPS.but(encoding=lambda encoding: encoding.T),
         does="rows and columns are exchanged",
-        says="Rows and columns are exchanged. Look at what a row is: here, one position.",
+        says="{does}. Look at what a row is: here, one position.",
         hints=[
             "What shape is asked for?",
             "Positions go down: `torch.arange(length)[:, None]` is a column.",
@@ -330,11 +315,9 @@ MISTAKES = [
     ),
     Mistake(
         "scaled",
-        [
-            STEPS.but(encoding=lambda encoding, d_model: encoding * math.sqrt(d_model)),
-            STEPS.but(encoding=lambda encoding, d_model: encoding / math.sqrt(d_model)),
-            STEPS.but(encoding=lambda encoding, d_model: encoding * math.sqrt(2 / d_model)),
-        ],
+        STEPS.but(encoding=lambda encoding, d_model: encoding * math.sqrt(d_model)),
+        STEPS.but(encoding=lambda encoding, d_model: encoding / math.sqrt(d_model)),
+        STEPS.but(encoding=lambda encoding, d_model: encoding * math.sqrt(2 / d_model)),
         does="the table is multiplied by a number",
         says="The whole table is multiplied by a number. Sines and cosines go in as they are, between −1 and 1.",
         hints=[

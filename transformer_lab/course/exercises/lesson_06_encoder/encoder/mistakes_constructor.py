@@ -16,7 +16,7 @@ class PreNormLayers(Encoder):
 MISTAKES = [
     Mistake(
         "pre_norm_layers",
-        [PreNormLayers],
+        PreNormLayers,
         says=(
             "These are pre-norm layers. Their parameters have the same names, so nothing complains. Look at `__init__`."
         ),

@@ -3,6 +3,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_lab.course.exercises.lesson_06_encoder.shared.layer_steps import attended, first_norm, second_norm
 from transformer_lab.course.exercises.shared.library_parts import parts
 from transformer_lab.course.steps import InSteps
 
@@ -48,28 +49,12 @@ def values(x):
     return x
 
 
-def attended(self, queries, keys, values, mask):
-    """attend, with the mask
-
-    the output of the attention
-    """
-    return self.self_attention(queries, keys, values, mask)
-
-
 def sum_1(x, attended):
     """add x to it
 
     the first sum: x plus the output of the attention
     """
     return x + attended
-
-
-def first_norm(self):
-    """choose `norm_1`
-
-    the first norm: `norm_1`
-    """
-    return self.norm_1
 
 
 def normed_1(first_norm, sum_1):
@@ -96,14 +81,6 @@ def sum_2(normed_1, computed):
     return normed_1 + computed
 
 
-def second_norm(self):
-    """choose `norm_2`
-
-    the second norm: `norm_2`
-    """
-    return self.norm_2
-
-
 def normed_2(second_norm, sum_2):
     """normalise this sum, too
 
@@ -114,5 +91,5 @@ def normed_2(second_norm, sum_2):
 
 STEPS = InSteps(
     queries, keys, values, attended, sum_1, first_norm, normed_1, computed, sum_2, second_norm, normed_2,
-    reference=EncoderLayer,
+    reference=EncoderLayer
 )  # fmt: skip

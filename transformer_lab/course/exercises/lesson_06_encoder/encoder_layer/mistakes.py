@@ -20,7 +20,7 @@ PRE_NORM_NETWORK: dict[str, Step] = {
 NORMS = [
     Mistake(
         "pre_norm_instead",
-        [STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK)],
+        STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK),
         does="the norms stand in front of the sublayers, as in pre-norm",
         says=(
             "This is the pre-norm layer: the inputs of the sublayers are normalised, and the sums are not. It is a "
@@ -34,7 +34,8 @@ NORMS = [
     ),
     Mistake(
         "pre_norm_in_one_half",
-        [STEPS.but(**PRE_NORM_ATTENTION), STEPS.but(**PRE_NORM_NETWORK)],
+        STEPS.but(**PRE_NORM_ATTENTION),
+        STEPS.but(**PRE_NORM_NETWORK),
         does="one half is pre-norm: the norm stands in front of the sublayer",
         says=(
             "One half of this layer is post-norm, and the other pre-norm: there the norm stands in front of the "
@@ -48,10 +49,8 @@ NORMS = [
     ),
     Mistake(
         "norms_in_front_too",
-        [
-            STEPS.but(**{name: PRE_NORM_ATTENTION[name] for name in ("queries", "keys", "values")}),
-            STEPS.but(computed=PRE_NORM_NETWORK["computed"]),
-        ],
+        STEPS.but(**{name: PRE_NORM_ATTENTION[name] for name in ("queries", "keys", "values")}),
+        STEPS.but(computed=PRE_NORM_NETWORK["computed"]),
         does="a sublayer's input is normalised as well",
         says=(
             "A sublayer's input is normalised as well as its sum. Post-norm has one norm in each half: look at what "
@@ -65,16 +64,14 @@ NORMS = [
     ),
     Mistake(
         "norms_the_branch",
-        [
-            STEPS.but(normed_1=lambda x, first_norm, attended: x + first_norm(attended)),
-            STEPS.but(normed_2=lambda normed_1, second_norm, computed: normed_1 + second_norm(computed)),
-            STEPS.but(
-                attended=lambda first_norm, attended: first_norm(attended),
-                normed_1=lambda sum_1: sum_1,
-                computed=lambda second_norm, computed: second_norm(computed),
-                normed_2=lambda sum_2: sum_2,
-            ),
-        ],
+        STEPS.but(normed_1=lambda x, first_norm, attended: x + first_norm(attended)),
+        STEPS.but(normed_2=lambda normed_1, second_norm, computed: normed_1 + second_norm(computed)),
+        STEPS.but(
+            attended=lambda first_norm, attended: first_norm(attended),
+            normed_1=lambda sum_1: sum_1,
+            computed=lambda second_norm, computed: second_norm(computed),
+            normed_2=lambda sum_2: sum_2,
+        ),
         does="a sublayer's output is normalised before it is added, and the sum is not",
         says=(
             "A sublayer's output is normalised before it is added, and the sum is not normalised at all. Look at "
@@ -88,12 +85,10 @@ NORMS = [
     ),
     Mistake(
         "norms_the_branch_too",
-        [
-            STEPS.but(attended=lambda first_norm, attended: first_norm(attended)),
-            STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
-        ],
+        STEPS.but(attended=lambda first_norm, attended: first_norm(attended)),
+        STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
         does="a sublayer's output is normalised before it is added",
-        says="A sublayer's output is normalised before it is added, and the sum once more. Look for a norm too many.",
+        says="{does}, and the sum once more. Look for a norm too many.",
         hints=[
             "How often is each norm called?",
             "In LayerNorm(x + sublayer(x)), what is added is the sublayer's output as it is.",
@@ -102,13 +97,11 @@ NORMS = [
     ),
     Mistake(
         "normed_before_and_added",
-        [
-            STEPS.but(
-                x=lambda first_norm, x: first_norm(x),
-                normed_1=lambda second_norm, sum_1: second_norm(sum_1),
-                normed_2=lambda sum_2: sum_2,
-            )
-        ],
+        STEPS.but(
+            x=lambda first_norm, x: first_norm(x),
+            normed_1=lambda second_norm, sum_1: second_norm(sum_1),
+            normed_2=lambda sum_2: sum_2,
+        ),
         does="`x` itself is replaced by the normalised x before each sublayer",
         says=(
             "x itself is replaced by the normalised x before each sublayer, and the last sum is not normalised at all. "
@@ -122,9 +115,9 @@ NORMS = [
     ),
     Mistake(
         "no_norm_behind_the_attention",
-        [STEPS.but(normed_1=lambda sum_1: sum_1)],
+        STEPS.but(normed_1=lambda sum_1: sum_1),
         does="the first sum is not normalised",
-        says="The first sum is not normalised: a norm is missing behind the attention.",
+        says="{does}: a norm is missing behind the attention.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "`norm_1` belongs to the attention, `norm_2` to the network.",
@@ -133,9 +126,9 @@ NORMS = [
     ),
     Mistake(
         "no_norm_behind_the_network",
-        [STEPS.but(normed_2=lambda sum_2: sum_2)],
+        STEPS.but(normed_2=lambda sum_2: sum_2),
         does="the second sum is not normalised",
-        says="The second sum is not normalised: a norm is missing behind the network.",
+        says="{does}: a norm is missing behind the network.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "`norm_1` belongs to the attention, `norm_2` to the network.",
@@ -144,9 +137,9 @@ NORMS = [
     ),
     Mistake(
         "no_norms",
-        [STEPS.but(normed_1=lambda sum_1: sum_1, normed_2=lambda sum_2: sum_2)],
+        STEPS.but(normed_1=lambda sum_1: sum_1, normed_2=lambda sum_2: sum_2),
         does="neither sum is normalised",
-        says="Neither sum is normalised, so the numbers grow from layer to layer. Look for the norms.",
+        says="{does}, so the numbers grow from layer to layer. Look for the norms.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "`norm_1` belongs to the attention, `norm_2` to the network.",
@@ -158,7 +151,7 @@ NORMS = [
 SUMS = [
     Mistake(
         "no_residual_around_the_attention",
-        [STEPS.but(sum_1=lambda attended: attended)],
+        STEPS.but(sum_1=lambda attended: attended),
         does="the residual around the attention is missing",
         says=(
             "The first residual is missing: the output of the attention takes the place of x, instead of being added "
@@ -172,7 +165,7 @@ SUMS = [
     ),
     Mistake(
         "no_residual_around_the_network",
-        [STEPS.but(sum_2=lambda computed: computed)],
+        STEPS.but(sum_2=lambda computed: computed),
         does="the residual around the network is missing",
         says=(
             "The second residual is missing: the output of the network takes the place of what the network was given, "
@@ -186,11 +179,11 @@ SUMS = [
     ),
     Mistake(
         "no_residual",
-        [STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed)],
+        STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed),
         does="both residuals are missing",
         says=(
-            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to "
-            "it. Look at what the norms are given."
+            "{does}: a sublayer's output takes the place of its input, instead of being added to it. Look at what the "
+            "norms are given."
         ),
         hints=[
             "With all weights of attention and network at 0, what comes out? x should still be in it.",
@@ -200,10 +193,8 @@ SUMS = [
     ),
     Mistake(
         "neither_added_nor_normed",
-        [
-            STEPS.but(normed_1=lambda attended: attended),
-            STEPS.but(normed_2=lambda computed: computed),
-        ],
+        STEPS.but(normed_1=lambda attended: attended),
+        STEPS.but(normed_2=lambda computed: computed),
         does="a sublayer's output is handed on with neither a sum nor a norm",
         says=(
             "A sublayer's output is handed on as it is: there is neither a sum nor a norm around it. Look at each of "
@@ -217,18 +208,14 @@ SUMS = [
     ),
     Mistake(
         "added_behind_a_norm",
-        [
-            STEPS.but(normed_1=lambda x, normed_1: x + normed_1),
-            STEPS.but(normed_2=lambda normed_1, normed_2: normed_1 + normed_2),
-            STEPS.but(
-                normed_1=lambda x, normed_1: x + normed_1, normed_2=lambda normed_1, normed_2: normed_1 + normed_2
-            ),
-            STEPS.but(normed_2=lambda x, normed_2: x + normed_2),
-        ],
+        STEPS.but(normed_1=lambda x, normed_1: x + normed_1),
+        STEPS.but(normed_2=lambda normed_1, normed_2: normed_1 + normed_2),
+        STEPS.but(normed_1=lambda x, normed_1: x + normed_1, normed_2=lambda normed_1, normed_2: normed_1 + normed_2),
+        STEPS.but(normed_2=lambda x, normed_2: x + normed_2),
         does="what comes out of a norm is added to something once more",
         says=(
-            "What comes out of a norm is added to something once more, so that it leaves the layer, or its first half, "
-            "without having just been normalised. Look at what stands in front of each norm."
+            "{does}, so that it leaves the layer, or its first half, without having just been normalised. Look at what "
+            "stands in front of each norm."
         ),
         hints=[
             "How often does x occur as a summand in each half?",
@@ -238,12 +225,9 @@ SUMS = [
     ),
     Mistake(
         "adds_the_sum_before_its_norm",
-        [STEPS.but(sum_2=lambda sum_1, computed: sum_1 + computed)],
+        STEPS.but(sum_2=lambda sum_1, computed: sum_1 + computed),
         does="the network's output is added to the first sum as it was before its norm",
-        says=(
-            "The network's output is added to the first sum as it was before its norm. Look at what the second sum is "
-            "made of."
-        ),
+        says="{does}. Look at what the second sum is made of.",
         hints=[
             "Each sublayer's output is added to what that sublayer itself was given.",
             "What was the network given?",
@@ -252,9 +236,9 @@ SUMS = [
     ),
     Mistake(
         "network_reads_the_sum_before_its_norm",
-        [STEPS.but(computed=lambda self, sum_1: self.feed_forward(sum_1))],
+        STEPS.but(computed=lambda self, sum_1: self.feed_forward(sum_1)),
         does="the network reads the first sum as it was before its norm",
-        says="The network reads the first sum as it was before its norm. Look at what the network is given.",
+        says="{does}. Look at what the network is given.",
         hints=[
             "The second half is LayerNorm(x + network(x)). Which x is that?",
             "In the formula, x has been replaced by the result of the first half.",
@@ -263,9 +247,9 @@ SUMS = [
     ),
     Mistake(
         "network_reads_the_layers_input",
-        [STEPS.but(computed=lambda self, x: self.feed_forward(x))],
+        STEPS.but(computed=lambda self, x: self.feed_forward(x)),
         does="the network reads what came into the layer",
-        says="The network reads what came into the layer, not what attention made of it. Look at what it is given.",
+        says="{does}, not what attention made of it. Look at what it is given.",
         hints=[
             "The second half is LayerNorm(x + network(x)). Which x is that?",
             "In the formula, x has been replaced by the result of the first half.",
@@ -274,21 +258,19 @@ SUMS = [
     ),
     Mistake(
         "side_by_side",
-        [
-            STEPS.but(
-                computed=lambda self, x: self.feed_forward(x),
-                sum_2=lambda x, attended, computed: x + attended + computed,
-            ),
-            STEPS.but(
-                computed=lambda self, x: self.feed_forward(x),
-                sum_2=lambda x, computed: x + computed,
-                normed_2=lambda normed_1, normed_2: normed_1 + normed_2,
-            ),
-        ],
+        STEPS.but(
+            computed=lambda self, x: self.feed_forward(x),
+            sum_2=lambda x, attended, computed: x + attended + computed,
+        ),
+        STEPS.but(
+            computed=lambda self, x: self.feed_forward(x),
+            sum_2=lambda x, computed: x + computed,
+            normed_2=lambda normed_1, normed_2: normed_1 + normed_2,
+        ),
         does="attention and network work side by side, on the same x",
         says=(
-            "Attention and network work side by side, on the same x. They should come one after the other: the network "
-            "works on what the attention found. Look at what each is given."
+            "{does}. They should come one after the other: the network works on what the attention found. Look at what "
+            "each is given."
         ),
         hints=[
             "What does the network know of the other positions?",

@@ -36,11 +36,11 @@ class DropsATenthOfTheOutput(FeedForward):
 ACTIVATION = [
     Mistake(
         "without_relu",
-        [activation(lambda hidden: hidden)],
+        activation(lambda hidden: hidden),
         does="nothing is done to the hidden features between the two layers",
         says=(
-            "Nothing is done to the hidden features between the two layers, so together these are one linear layer, "
-            "and a narrow one would do. A step is missing, or its result is not used."
+            "{does}, so together these are one linear layer, and a narrow one would do. A step is missing, or its "
+            "result is not used."
         ),
         hints=[
             "Does `f(a + b) + f(0)` equal `f(a) + f(b)`? For this network it should not.",
@@ -50,7 +50,7 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_at_the_end_instead",
-        [STEPS.but(activated=lambda hidden: hidden, output=lambda output: torch.relu(output)).attempt],
+        STEPS.but(activated=lambda hidden: hidden, output=lambda output: torch.relu(output)).attempt,
         does="the ReLU comes after the second layer, and not between the layers",
         says=(
             "The ReLU comes after the second layer, so that the network can only add and never take away. Look at the "
@@ -64,10 +64,8 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_at_the_end",
-        [
-            STEPS.but(second_layer=lambda self: lambda z: torch.relu(self.w_2(z))),
-            STEPS.but(output=lambda output: torch.relu(output)),
-        ],
+        STEPS.but(second_layer=lambda self: lambda z: torch.relu(self.w_2(z))),
+        STEPS.but(output=lambda output: torch.relu(output)),
         does="a ReLU is applied to the output of the second layer",
         says=(
             "A ReLU comes after the second layer as well, so that the network can only add and never take away. Look "
@@ -81,7 +79,7 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_first",
-        [STEPS.but(x=lambda x: torch.relu(x), activated=lambda hidden: hidden)],
+        STEPS.but(x=lambda x: torch.relu(x), activated=lambda hidden: hidden),
         does="the ReLU is applied to x itself, and not between the layers",
         says=(
             "The ReLU is applied to x itself, and nothing stands between the two layers. Look at the order of the "
@@ -95,9 +93,9 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_on_x_too",
-        [STEPS.but(x=lambda x: torch.relu(x))],
+        STEPS.but(x=lambda x: torch.relu(x)),
         does="a ReLU is applied to x itself",
-        says="A ReLU is applied to x itself, before the first layer. Look at the number of steps.",
+        says="{does}, before the first layer. Look at the number of steps.",
         hints=[
             "Does the result depend on a negative number in x? It should.",
             "How often does the formula have a max?",
@@ -106,21 +104,16 @@ ACTIVATION = [
     ),
     Mistake(
         "another_activation",
-        [
-            *[
-                activation(f)
-                for f in (F.gelu, F.silu, F.elu, F.softplus, F.tanh, F.sigmoid, F.mish, F.hardswish, F.selu)
-            ],
-            activation(partial(F.gelu, approximate="tanh")),
-            activation(partial(F.leaky_relu, negative_slope=0.01)),
-            activation(partial(F.leaky_relu, negative_slope=0.1)),
-            activation(partial(F.leaky_relu, negative_slope=0.2)),
-            activation(partial(F.softmax, dim=-1)),
-            activation(torch.abs),
-            activation(torch.exp),
-            activation(F.hardtanh),
-            activation(lambda hidden: hidden * torch.sigmoid(1.702 * hidden)),
-        ],
+        *[activation(f) for f in (F.gelu, F.silu, F.elu, F.softplus, F.tanh, F.sigmoid, F.mish, F.hardswish, F.selu)],
+        activation(partial(F.gelu, approximate="tanh")),
+        activation(partial(F.leaky_relu, negative_slope=0.01)),
+        activation(partial(F.leaky_relu, negative_slope=0.1)),
+        activation(partial(F.leaky_relu, negative_slope=0.2)),
+        activation(partial(F.softmax, dim=-1)),
+        activation(torch.abs),
+        activation(torch.exp),
+        activation(F.hardtanh),
+        activation(lambda hidden: hidden * torch.sigmoid(1.702 * hidden)),
         does="another function than a ReLU stands between the two layers",
         says=(
             "Another function than a ReLU stands in the middle. Many models since the Transformer have other ones; the "
@@ -134,7 +127,8 @@ ACTIVATION = [
     ),
     Mistake(
         "cut_off_above",
-        [activation(F.relu6), activation(lambda hidden: hidden.clamp(0, 1))],
+        activation(F.relu6),
+        activation(lambda hidden: hidden.clamp(0, 1)),
         does="large numbers are cut off between the layers",
         says=(
             "Large numbers in the middle are cut off above: the ReLU cuts off below only. Look at what becomes of a "
@@ -148,7 +142,8 @@ ACTIVATION = [
     ),
     Mistake(
         "keeps_the_negative_numbers",
-        [activation(lambda hidden: hidden.clamp(max=0)), activation(lambda hidden: torch.relu(-hidden))],
+        activation(lambda hidden: hidden.clamp(max=0)),
+        activation(lambda hidden: torch.relu(-hidden)),
         does="the negative hidden features are kept, and the positive ones set to 0",
         says=(
             "The wrong side is kept: the negative hidden features get through, and the positive ones become 0. Look at "
@@ -162,9 +157,9 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_squared",
-        [activation(lambda hidden: torch.relu(hidden) ** 2)],
+        activation(lambda hidden: torch.relu(hidden) ** 2),
         does="the positive hidden features are squared",
-        says="The positive hidden features are squared: multiplied by themselves. A ReLU leaves them as they are.",
+        says="{does}: multiplied by themselves. A ReLU leaves them as they are.",
         hints=[
             "What should become of 3 in the middle?",
             "max(0, 3) is 3.",
@@ -173,12 +168,9 @@ ACTIVATION = [
     ),
     Mistake(
         "only_whether_positive",
-        [activation(lambda hidden: (hidden > 0).float())],
+        activation(lambda hidden: (hidden > 0).float()),
         does="only 0 or 1 is left of each hidden feature: whether it is positive",
-        says=(
-            "Only 0 or 1 is left of each hidden feature: whether it is positive. A comparison gives a mask; what it "
-            "lets through should keep its size."
-        ),
+        says="{does}. A comparison gives a mask; what it lets through should keep its size.",
         hints=[
             "What should become of 3 in the middle, and what of 5?",
             "Positive numbers stay as they are.",
@@ -187,9 +179,9 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_before_the_bias",
-        [STEPS.but(activated=lambda self, x: torch.relu(x @ self.w_1.weight.T) + self.w_1.bias)],
+        STEPS.but(activated=lambda self, x: torch.relu(x @ self.w_1.weight.T) + self.w_1.bias),
         does="the bias of the first layer is added after the ReLU",
-        says="The bias of the first layer is added after the ReLU. Look at the brackets of the formula.",
+        says="{does}. Look at the brackets of the formula.",
         hints=[
             "Can one of the numbers that the second layer is given be negative?",
             "Inside of the max stands x W₁ + b₁, the whole output of the first layer.",
@@ -198,7 +190,7 @@ ACTIVATION = [
     ),
     Mistake(
         "largest_of_all",
-        [activation(lambda hidden: max(0, hidden))],
+        activation(lambda hidden: max(0, hidden)),
         does="a whole tensor is asked whether it is above 0, as by Python's own `max`",
         says=(
             "The formula's max is meant number by number. `max(0, z)` asks Python which of two things is the larger, "
@@ -212,12 +204,10 @@ ACTIVATION = [
     ),
     Mistake(
         "torchs_max_of_a_number",
-        [
-            activation(lambda hidden: torch.max(0, hidden)),  # type: ignore[call-overload]
-            activation(lambda hidden: torch.max(hidden, 0)),
-            activation(lambda hidden: torch.maximum(0, hidden)),  # type: ignore[arg-type]
-            activation(lambda hidden: torch.maximum(hidden, 0)),  # type: ignore[arg-type]
-        ],
+        activation(lambda hidden: torch.max(0, hidden)),  # type: ignore[call-overload]
+        activation(lambda hidden: torch.max(hidden, 0)),
+        activation(lambda hidden: torch.maximum(0, hidden)),  # type: ignore[arg-type]
+        activation(lambda hidden: torch.maximum(hidden, 0)),  # type: ignore[arg-type]
         does="`max` or `maximum` of torch is given a tensor and the number 0",
         says=(
             "torch's `max` and `maximum` do not compare a tensor with a number: they crash, or take the number for an "
@@ -234,13 +224,11 @@ ACTIVATION = [
 LAYERS = [
     Mistake(
         "layers_swapped",
-        [
-            STEPS.but(first_layer=lambda self: self.w_2, second_layer=lambda self: self.w_1),
-            STEPS.but(first_layer=lambda self: self.w_2),
-            STEPS.but(second_layer=lambda self: self.w_1),
-        ],
+        STEPS.but(first_layer=lambda self: self.w_2, second_layer=lambda self: self.w_1),
+        STEPS.but(first_layer=lambda self: self.w_2),
+        STEPS.but(second_layer=lambda self: self.w_1),
         does="a layer is used where the other one belongs",
-        says="A layer is used where the other one belongs: where d_model and d_ff differ, the sizes do not fit.",
+        says="{does}: where d_model and d_ff differ, the sizes do not fit.",
         hints=[
             "How wide are the vectors that `w_1` takes, and how wide are those that it returns?",
             "`nn.Linear(a, b)` turns width a into width b.",
@@ -249,14 +237,12 @@ LAYERS = [
     ),
     Mistake(
         "weights_not_transposed",
-        [
-            STEPS.but(
-                first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias,
-                second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
-            ),
-            STEPS.but(first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias),
-            STEPS.but(second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias),
-        ],
+        STEPS.but(
+            first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias,
+            second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
+        ),
+        STEPS.but(first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias),
+        STEPS.but(second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias),
         does="the weights of a layer are multiplied by without being transposed",
         says=(
             "The weights of a layer are used as they are stored, and that is the other way round: `nn.Linear` keeps "
@@ -270,16 +256,14 @@ LAYERS = [
     ),
     Mistake(
         "bias_forgotten",
-        [
-            STEPS.but(
-                first_layer=lambda self: partial(F.linear, weight=self.w_1.weight),
-                second_layer=lambda self: partial(F.linear, weight=self.w_2.weight),
-            ),
-            STEPS.but(first_layer=lambda self: partial(F.linear, weight=self.w_1.weight)),
-            STEPS.but(second_layer=lambda self: partial(F.linear, weight=self.w_2.weight)),
-        ],
+        STEPS.but(
+            first_layer=lambda self: partial(F.linear, weight=self.w_1.weight),
+            second_layer=lambda self: partial(F.linear, weight=self.w_2.weight),
+        ),
+        STEPS.but(first_layer=lambda self: partial(F.linear, weight=self.w_1.weight)),
+        STEPS.but(second_layer=lambda self: partial(F.linear, weight=self.w_2.weight)),
         does="the weights of a layer are used without its bias",
-        says="The weights of a layer are used without its bias.",
+        says="{does}.",
         hints=[
             "With all weights 0, what should come out?",
             "A layer is called like a function, and then does all it has to.",
@@ -288,12 +272,10 @@ LAYERS = [
     ),
     Mistake(
         "bias_subtracted",
-        [
-            STEPS.but(first_layer=lambda self: lambda x: F.linear(x, self.w_1.weight, -self.w_1.bias)),
-            STEPS.but(second_layer=lambda self: lambda z: F.linear(z, self.w_2.weight, -self.w_2.bias)),
-        ],
+        STEPS.but(first_layer=lambda self: lambda x: F.linear(x, self.w_1.weight, -self.w_1.bias)),
+        STEPS.but(second_layer=lambda self: lambda z: F.linear(z, self.w_2.weight, -self.w_2.bias)),
         does="the bias of a layer is subtracted",
-        says="The bias of a layer is subtracted. A linear layer adds it. Look for a minus.",
+        says="{does}. A linear layer adds it. Look for a minus.",
         hints=[
             "What does `nn.Linear` return for an input of zeros?",
             "x Wᵀ + b: the bias comes with a plus.",
@@ -302,7 +284,7 @@ LAYERS = [
     ),
     Mistake(
         "layer_taken_for_a_matrix",
-        [STEPS.but(first_layer=lambda self: lambda x: self.w_1 @ x)],
+        STEPS.but(first_layer=lambda self: lambda x: self.w_1 @ x),
         does="a layer is multiplied as if it were a matrix",
         says="A layer is no matrix: it cannot be multiplied by.",
         hints=[
@@ -313,9 +295,9 @@ LAYERS = [
     ),
     Mistake(
         "only_the_first_layer",
-        [STEPS.but(output=lambda activated: activated)],
+        STEPS.but(output=lambda activated: activated),
         does="the second layer has no effect",
-        says="The second layer has no effect: what comes out is still d_ff wide. A step is missing.",
+        says="{does}: what comes out is still d_ff wide. A step is missing.",
         hints=[
             "Which shape is asked for?",
             "Which of the two layers is never called?",
@@ -324,7 +306,7 @@ LAYERS = [
     ),
     Mistake(
         "applied_twice",
-        [STEPS.but(output=lambda self, output: self.w_2(torch.relu(self.w_1(output))))],
+        STEPS.but(output=lambda self, output: self.w_2(torch.relu(self.w_1(output)))),
         does="the whole network is applied once more to its output",
         says="The whole network is applied twice: once more to its own output. Look for a loop, or a call too many.",
         hints=[
@@ -338,12 +320,9 @@ LAYERS = [
 RESULT = [
     Mistake(
         "adds_the_input",
-        [STEPS.but(output=lambda x, output: x + output)],
+        STEPS.but(output=lambda x, output: x + output),
         does="the input is added to the result",
-        says=(
-            "The input is added to the result. That is the residual connection, and it is the business of the layer "
-            "around this network."
-        ),
+        says="{does}. That is the residual connection, and it is the business of the layer around this network.",
         hints=[
             "With all parameters 0, what should come out?",
             "The formula has no x outside of the brackets.",
@@ -352,14 +331,12 @@ RESULT = [
     ),
     Mistake(
         "scaled",
-        [
-            STEPS.but(output=lambda output, hidden: output / hidden.shape[-1] ** 0.5),
-            STEPS.but(output=lambda output, hidden: output / hidden.shape[-1]),
-            STEPS.but(output=lambda output: output / output.shape[-1] ** 0.5),
-            STEPS.but(output=lambda output: output / output.shape[-1]),
-            STEPS.but(activated=lambda activated: activated / activated.shape[-1] ** 0.5),
-            STEPS.but(hidden=lambda x, hidden: hidden / x.shape[-1] ** 0.5),
-        ],
+        STEPS.but(output=lambda output, hidden: output / hidden.shape[-1] ** 0.5),
+        STEPS.but(output=lambda output, hidden: output / hidden.shape[-1]),
+        STEPS.but(output=lambda output: output / output.shape[-1] ** 0.5),
+        STEPS.but(output=lambda output: output / output.shape[-1]),
+        STEPS.but(activated=lambda activated: activated / activated.shape[-1] ** 0.5),
+        STEPS.but(hidden=lambda x, hidden: hidden / x.shape[-1] ** 0.5),
         does="what the layers compute is divided by a width, or by its root",
         says=(
             "Numbers are divided by a width, or by the root of one. Attention divides its scores so; here nothing is "
@@ -373,12 +350,10 @@ RESULT = [
     ),
     Mistake(
         "normalised",
-        [
-            STEPS.but(output=lambda output: F.layer_norm(output, output.shape[-1:])),
-            STEPS.but(x=lambda x: F.layer_norm(x, x.shape[-1:])),
-            STEPS.but(activated=lambda activated: F.layer_norm(activated, activated.shape[-1:])),
-            STEPS.but(output=lambda output: torch.softmax(output, dim=-1)),
-        ],
+        STEPS.but(output=lambda output: F.layer_norm(output, output.shape[-1:])),
+        STEPS.but(x=lambda x: F.layer_norm(x, x.shape[-1:])),
+        STEPS.but(activated=lambda activated: F.layer_norm(activated, activated.shape[-1:])),
+        STEPS.but(output=lambda output: torch.softmax(output, dim=-1)),
         does="a softmax or a norm is applied, where neither belongs",
         says=(
             "Something is normalised here, by a norm or a softmax. The norms stand outside of this network, and no "
@@ -392,7 +367,9 @@ RESULT = [
     ),
     Mistake(
         "dropout_in_eval",
-        [DropsHalf, DropsATenth, DropsATenthOfTheOutput],
+        DropsHalf,
+        DropsATenth,
+        DropsATenthOfTheOutput,
         says="Some numbers are dropped at random, even after `eval()`. Here is no dropout at all.",
         hints=[
             "Call it twice with the same x. What differs?",
@@ -402,11 +379,9 @@ RESULT = [
     ),
     Mistake(
         "dropout_in_training",
-        [
-            STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.5, self.training)),
-            STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.1, self.training)),
-            STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)),
-        ],
+        STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.5, self.training)),
+        STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.1, self.training)),
+        STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)),
         does="some numbers are dropped at random in train mode",
         says="While training, some numbers are dropped at random. In these exercises there is no dropout.",
         hints=[

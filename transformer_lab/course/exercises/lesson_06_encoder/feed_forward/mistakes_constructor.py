@@ -38,7 +38,7 @@ class SizesSwapped(FeedForward):
 MISTAKES = [
     Mistake(
         "layers_without_bias",
-        [LayersWithoutBias],
+        LayersWithoutBias,
         says="The layers have no biases. Look at `__init__`.",
         hints=[
             "`__init__` was right as it was given.",
@@ -48,7 +48,7 @@ MISTAKES = [
     ),
     Mistake(
         "unused_layer",
-        [UnusedLayer],
+        UnusedLayer,
         says="There is a layer that takes no part. Look at `__init__`.",
         hints=[
             "`__init__` was right as it was given.",
@@ -58,7 +58,7 @@ MISTAKES = [
     ),
     Mistake(
         "other_names",
-        [OtherNames],
+        OtherNames,
         says=(
             "The layers have other names than those asked for, so no parameters can be loaded into them. Look at "
             "`__init__`."
@@ -71,7 +71,7 @@ MISTAKES = [
     ),
     Mistake(
         "sizes_swapped",
-        [SizesSwapped],
+        SizesSwapped,
         says=(
             "The two sizes have changed places: the network is narrow in the middle, or takes vectors of the wrong "
             "width. Look at `__init__`."

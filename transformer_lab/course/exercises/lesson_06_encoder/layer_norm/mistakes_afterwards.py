@@ -2,14 +2,15 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_weight
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
         "no_weight",
-        [STEPS.but(stretched=lambda normalised: normalised)],
+        STEPS.but(stretched=lambda normalised: normalised),
         does="the weight has no effect",
-        says="The weight has no effect. The normalised vectors are stretched *and* shifted.",
+        says="{does}. The normalised vectors are stretched *and* shifted.",
         hints=[
             "Which argument can be changed without changing the result?",
             "Which argument stretches, and which one shifts?",
@@ -18,9 +19,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_bias",
-        [STEPS.but(shifted=lambda stretched: stretched)],
+        STEPS.but(shifted=lambda stretched: stretched),
         does="the bias has no effect",
-        says="The bias has no effect. The normalised vectors are stretched *and* shifted.",
+        says="{does}. The normalised vectors are stretched *and* shifted.",
         hints=[
             "Which argument can be changed without changing the result?",
             "Which argument stretches, and which one shifts?",
@@ -29,12 +30,9 @@ MISTAKES = [
     ),
     Mistake(
         "neither_weight_nor_bias",
-        [STEPS.but(stretched=lambda normalised: normalised, shifted=lambda stretched: stretched)],
+        STEPS.but(stretched=lambda normalised: normalised, shifted=lambda stretched: stretched),
         does="neither weight nor bias has an effect",
-        says=(
-            "Neither weight nor bias has an effect. The normalised vectors are stretched *and* shifted. Look for "
-            "arguments that are not used."
-        ),
+        says="{does}. The normalised vectors are stretched *and* shifted. Look for arguments that are not used.",
         hints=[
             "Which arguments can be changed without changing the result?",
             "Which argument stretches, and which one shifts?",
@@ -43,14 +41,12 @@ MISTAKES = [
     ),
     Mistake(
         "weight_and_bias_swapped",
-        [
-            STEPS.but(
-                stretched=lambda normalised, bias: normalised * bias,
-                shifted=lambda stretched, weight: stretched + weight,
-            )
-        ],
+        STEPS.but(
+            stretched=lambda normalised, bias: normalised * bias,
+            shifted=lambda stretched, weight: stretched + weight,
+        ),
         does="weight and bias have changed places",
-        says="Weight and bias have changed places.",
+        says="{does}.",
         hints=[
             "Which of the two is multiplied by?",
             "With a weight of 1 and a bias of 0 nothing should happen.",
@@ -59,14 +55,12 @@ MISTAKES = [
     ),
     Mistake(
         "bias_inside",
-        [
-            STEPS.but(
-                stretched=lambda normalised, weight, bias: (normalised + bias) * weight,
-                shifted=lambda stretched: stretched,
-            )
-        ],
+        STEPS.but(
+            stretched=lambda normalised, weight, bias: (normalised + bias) * weight,
+            shifted=lambda stretched: stretched,
+        ),
         does="the bias is multiplied by the weight",
-        says="The bias is multiplied by the weight, too. Look at the brackets.",
+        says="{does}, too. Look at the brackets.",
         hints=[
             "With a weight of 2 and a bias of 3, what should 0 become?",
             "First stretch, then shift.",
@@ -75,12 +69,10 @@ MISTAKES = [
     ),
     Mistake(
         "multiplied_by_the_sum",
-        [
-            STEPS.but(
-                stretched=lambda normalised, weight, bias: normalised * (weight + bias),
-                shifted=lambda stretched: stretched,
-            )
-        ],
+        STEPS.but(
+            stretched=lambda normalised, weight, bias: normalised * (weight + bias),
+            shifted=lambda stretched: stretched,
+        ),
         does="the sum of weight and bias is multiplied by",
         says=(
             "Weight and bias are added first, and their sum is multiplied by: the bias shifts nothing. Look at the "
@@ -94,14 +86,12 @@ MISTAKES = [
     ),
     Mistake(
         "bias_divided_too",
-        [
-            STEPS.but(
-                normalised=lambda deviations: deviations,
-                shifted=lambda stretched, bias, root: (stretched + bias) / root,
-            )
-        ],
+        STEPS.but(
+            normalised=lambda deviations: deviations,
+            shifted=lambda stretched, bias, root: (stretched + bias) / root,
+        ),
         does="the bias is divided by the root, too",
-        says="The bias is divided by the root, too. Look at the brackets.",
+        says="{does}. Look at the brackets.",
         hints=[
             "What should come out for the vector (3, 3, 3, 3), whose deviations are all 0?",
             "First normalise, then stretch, then shift.",
@@ -110,9 +100,9 @@ MISTAKES = [
     ),
     Mistake(
         "bias_subtracted",
-        [STEPS.but(shifted=lambda stretched, bias: stretched - bias)],
+        STEPS.but(shifted=lambda stretched, bias: stretched - bias),
         does="the bias is subtracted",
-        says="The bias is subtracted. Look at the sign.",
+        says="{does}. Look at the sign.",
         hints=[
             "What should come out for the vector (3, 3, 3, 3), whose deviations are all 0?",
             "The formula ends with + b.",
@@ -120,21 +110,10 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "divided_by_the_weight",
-        [STEPS.but(stretched=lambda normalised, weight: normalised / weight)],
-        does="the weight is divided by",
-        says="The weight is divided by: a large weight makes its feature small. Look at where the weight stands.",
-        hints=[
-            "With a weight of 2, what should 1 become before the bias is added?",
-            "The weight stands above the fraction bar.",
-            "Multiply by the weight.",
-        ],
-    ),
-    Mistake(
         "weight_added",
-        [STEPS.but(stretched=lambda normalised, weight: normalised + weight)],
+        STEPS.but(stretched=lambda normalised, weight: normalised + weight),
         does="the weight is added",
-        says="The weight is added, so it shifts, where it should stretch. Look at the operator.",
+        says="{does}, so it shifts, where it should stretch. Look at the operator.",
         hints=[
             "With a weight of 2, what should 1 become before the bias is added?",
             "The weight multiplies, the bias is added.",
@@ -142,47 +121,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "one_plus_the_weight",
-        [STEPS.but(weight=lambda weight: 1 + weight)],
-        does="1 is added to the weight",
-        says=(
-            "1 is added to the weight. Some models keep a weight's distance from 1 and add it back so; here the "
-            "weight is the factor itself."
-        ),
-        hints=[
-            "With a weight of 2, what should 1 become before the bias is added?",
-            "A weight of 1 should change nothing.",
-            "Multiply by the weight as it is.",
-        ],
-    ),
-    Mistake(
-        "weighted_first",
-        [STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised)],
-        does="`x` is multiplied by the weight before it is normalised",
-        says=(
-            "x is multiplied by the weight before it is normalised, so the weight also changes mean and variance. "
-            "Look at the order of the steps."
-        ),
-        hints=[
-            "If all weights are doubled, what should happen to the result, before the bias is added? It should double.",
-            "First normalise, then stretch, then shift.",
-            "Multiply by the weight after the division.",
-        ],
-    ),
-    Mistake(
         "one_weight_for_all",
-        [
-            STEPS.but(weight=lambda weight: weight.mean()),
-            STEPS.but(weight=lambda weight: weight[0]),
-            STEPS.but(bias=lambda bias: bias[0]),
-        ],
+        STEPS.but(weight=lambda weight: weight.mean()),
+        STEPS.but(weight=lambda weight: weight[0]),
+        STEPS.but(bias=lambda bias: bias[0]),
         does="one number of weight or bias is used for all features",
-        says="One number of weight or bias is used for all features. Each feature has its own.",
+        says="{does}. Each feature has its own.",
         hints=[
             "Which numbers of weight and bias can be changed without changing the result?",
             "`weight` and `bias` have the shape (d): a number for each feature.",
             "Multiply by the whole weight, and add the whole bias: they line up with the last axis.",
         ],
+    ),
+    *of_the_weight(
+        STEPS,
+        "normalised",
+        STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised),
+        elsewhere=(
+            "Some models keep a weight's distance from 1 and add it back so; here the weight is the factor itself."
+        ),
+        bias=True,
     ),
     *of_the_result(STEPS, "axes_of_length_1_removed"),
 ]

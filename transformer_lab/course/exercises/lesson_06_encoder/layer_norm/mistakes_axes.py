@@ -4,19 +4,18 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import axis_from_the_front
 
 MISTAKES = [
     Mistake(
         "over_everything",
-        [
-            STEPS.but(axis=lambda x: tuple(range(x.dim()))),
-            STEPS.but(mean=lambda x: x.mean()),
-            STEPS.but(variance=lambda squares: squares.mean()),
-        ],
+        STEPS.but(axis=lambda x: tuple(range(x.dim()))),
+        STEPS.but(mean=lambda x: x.mean()),
+        STEPS.but(variance=lambda squares: squares.mean()),
         does="one mean or variance is taken of all numbers in x together",
         says=(
-            "One mean or variance is taken of all numbers in x together. Then each position depends on all others, "
-            "and on the padding. Look at which axes are averaged over."
+            "{does}. Then each position depends on all others, and on the padding. Look at which axes are averaged "
+            "over."
         ),
         hints=[
             "Change the last vector of a sentence. May the output for the first one change?",
@@ -26,11 +25,12 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_whole_sentence",
-        [STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))), STEPS.but(axis=lambda: (-2, -1))],
+        STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
+        STEPS.but(axis=lambda: (-2, -1)),
         does="mean and variance are taken of all positions of a sentence together",
         says=(
-            "Mean and variance are taken of all positions of a sentence together. Then each position depends on all "
-            "others, and on the padding. Look at which axes are averaged over."
+            "{does}. Then each position depends on all others, and on the padding. Look at which axes are averaged "
+            "over."
         ),
         hints=[
             "Change the last vector of a sentence. May the output for the first one change?",
@@ -40,17 +40,14 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_batch",
-        [
-            STEPS.but(axis=lambda: 0),
-            STEPS.but(axis=lambda x: tuple(range(x.dim() - 1)) or 0),
-            STEPS.but(mean=lambda x: x.mean(dim=0, keepdim=True)),
-            STEPS.but(variance=lambda squares: squares.mean(dim=0, keepdim=True)),
-        ],
+        STEPS.but(axis=lambda: 0),
+        STEPS.but(axis=lambda x: tuple(range(x.dim() - 1)) or 0),
+        STEPS.but(mean=lambda x: x.mean(dim=0, keepdim=True)),
+        STEPS.but(variance=lambda squares: squares.mean(dim=0, keepdim=True)),
         does="mean or variance is taken over the first axis, that of the batch",
         says=(
             "Each feature is normalised over the first axis, that of the batch, which is what BatchNorm does. What "
-            "comes out for a sentence then depends on its neighbours. Look at the axis of the mean and of the "
-            "variance."
+            "comes out for a sentence then depends on its neighbours. Look at the axis of the mean and of the variance."
         ),
         hints=[
             "Which of these should not matter for a vector: its own features, or the other sentences?",
@@ -60,12 +57,10 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_positions",
-        [
-            STEPS.but(axis=lambda x: -min(x.dim(), 2)),
-            STEPS.but(axis=lambda: -2),
-            STEPS.but(mean=lambda x: x.mean(dim=-2, keepdim=True)),
-            STEPS.but(variance=lambda squares: squares.mean(dim=-2, keepdim=True)),
-        ],
+        STEPS.but(axis=lambda x: -min(x.dim(), 2)),
+        STEPS.but(axis=lambda: -2),
+        STEPS.but(mean=lambda x: x.mean(dim=-2, keepdim=True)),
+        STEPS.but(variance=lambda squares: squares.mean(dim=-2, keepdim=True)),
         does="mean or variance is taken over the positions, the axis before the last",
         says=(
             "Mean or variance is taken over the positions, so positions mix. It should be each position over its "
@@ -77,40 +72,19 @@ MISTAKES = [
             "Average over the last axis: `dim=-1`.",
         ],
     ),
-    Mistake(
-        "axis_from_the_front",
-        [
-            STEPS.but(axis=lambda: 1),
-            STEPS.but(axis=lambda: 2),
-            STEPS.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
-            STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
-        ],
-        does="the axis is counted from the front",
-        says=(
-            "Right for one number of axes in front of the features, and for no other: the axis is counted from the "
-            "front. Look at how the axis is named."
-        ),
-        hints=[
-            "For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?",
-            "The features are the last axis, whatever stands in front.",
-            "`dim=-1`.",
-        ],
-    ),
+    axis_from_the_front(STEPS),
     Mistake(
         "axis_dropped",
-        [
-            STEPS.but(
-                mean=lambda x, axis: x.mean(dim=axis),
-                variance=lambda x, axis: x.var(dim=axis, unbiased=False),
-            ),
-            STEPS.but(mean=lambda x, axis: x.mean(dim=axis)),
-            STEPS.but(variance=lambda squares, axis: squares.mean(dim=axis)),
-        ],
+        STEPS.but(
+            mean=lambda x, axis: x.mean(dim=axis),
+            variance=lambda x, axis: x.var(dim=axis, unbiased=False),
+        ),
+        STEPS.but(mean=lambda x, axis: x.mean(dim=axis)),
+        STEPS.but(variance=lambda squares, axis: squares.mean(dim=axis)),
         does="mean or variance loses the axis along which it was taken",
         says=(
             "Right for a single vector. For several, mean or variance has lost its last axis, so it does not line up "
-            "with the vectors: a crash, or, where n and d are equal, nonsense. Look at the shapes of mean and "
-            "variance."
+            "with the vectors: a crash, or, where n and d are equal, nonsense. Look at the shapes of mean and variance."
         ),
         hints=[
             "x has the shape (2, 3, 5). Which shape has `x.mean(dim=-1)`?",
@@ -120,7 +94,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_kept",
-        [STEPS.but(normalised=lambda x, root: x / root)],
+        STEPS.but(normalised=lambda x, root: x / root),
         does="`x` itself is divided, without its mean being subtracted",
         says="The mean of the result is not 0: x is divided, but never centred. Look at what is divided.",
         hints=[
@@ -131,7 +105,7 @@ MISTAKES = [
     ),
     Mistake(
         "root_mean_square",
-        [STEPS.but(mean=lambda x: torch.zeros_like(x[..., :1]))],
+        STEPS.but(mean=lambda x: torch.zeros_like(x[..., :1])),
         does="no mean is subtracted at all, as in RMSNorm",
         says=(
             "No mean is subtracted at all. That is another norm, RMSNorm, which lesson 11 is about. Here each vector "
@@ -145,7 +119,7 @@ MISTAKES = [
     ),
     Mistake(
         "sum_in_place_of_the_mean",
-        [STEPS.but(mean=lambda x, axis: x.sum(dim=axis, keepdim=True))],
+        STEPS.but(mean=lambda x, axis: x.sum(dim=axis, keepdim=True)),
         does="the sum of the features is subtracted, not their mean",
         says="The features are added up and not averaged: the sum is subtracted. Look at how the mean is computed.",
         hints=[
@@ -156,7 +130,7 @@ MISTAKES = [
     ),
     Mistake(
         "median_in_place_of_the_mean",
-        [STEPS.but(mean=lambda x: x.median(dim=-1, keepdim=True).values)],
+        STEPS.but(mean=lambda x: x.median(dim=-1, keepdim=True).values),
         does="the median is subtracted, not the mean",
         says="The median of the features is subtracted, not their mean.",
         hints=[
@@ -167,9 +141,9 @@ MISTAKES = [
     ),
     Mistake(
         "mean_added",
-        [STEPS.but(deviations=lambda x, mean: x + mean)],
+        STEPS.but(deviations=lambda x, mean: x + mean),
         does="the mean is added to x, not subtracted",
-        says="The mean is added to x, not subtracted. Look at the sign.",
+        says="{does}. Look at the sign.",
         hints=[
             "In the first case, the first deviation should be 3, and the others −1. What are they?",
             "Each deviation is the number less the mean.",
@@ -177,7 +151,7 @@ MISTAKES = [
     ),
     Mistake(
         "deviations_negated",
-        [STEPS.but(deviations=lambda x, mean: mean - x)],
+        STEPS.but(deviations=lambda x, mean: mean - x),
         does="`x` is subtracted from the mean",
         says=(
             "x is subtracted from the mean, so all deviations have the wrong sign. Look at what is subtracted from "
@@ -190,7 +164,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_centred",
-        [STEPS.but(normalised=lambda deviations: deviations)],
+        STEPS.but(normalised=lambda deviations: deviations),
         does="the deviations are not divided",
         says="The mean is subtracted, but the size of the vectors is as it was. A step is missing.",
         hints=[
@@ -201,11 +175,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_brackets",
-        [
-            STEPS.but(stretched=lambda x, mean, root, weight: weight * x - mean / root),
-            STEPS.but(stretched=lambda x, mean, root, weight: x - mean / root * weight),
-            STEPS.but(normalised=lambda x, mean, root: x - mean / root),
-        ],
+        STEPS.but(stretched=lambda x, mean, root, weight: weight * x - mean / root),
+        STEPS.but(stretched=lambda x, mean, root, weight: x - mean / root * weight),
+        STEPS.but(normalised=lambda x, mean, root: x - mean / root),
         does="only the mean is divided, and not the difference of x and the mean",
         says=(
             "Only the mean is divided, and not the difference: division binds more tightly than subtraction. Look at "
@@ -218,19 +190,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "multiplied_by_the_root",
-        [STEPS.but(normalised=lambda deviations, root: deviations * root)],
-        does="the deviations are multiplied by the root, not divided",
-        says="The deviations are multiplied by the root, so large vectors get even larger. Look at the operator.",
-        hints=[
-            "Should multiplying x by 10 change the result much?",
-            "`rsqrt` is 1 divided by the root: by that one multiplies; by `sqrt` one divides.",
-            "Divide by `torch.sqrt(variance + eps)`.",
-        ],
-    ),
-    Mistake(
         "centres_in_place",
-        [STEPS.but(deviations=lambda x, mean: x.sub_(mean))],
+        STEPS.but(deviations=lambda x, mean: x.sub_(mean)),
         does="the mean is subtracted from x in place",
         says=(
             "The result is right, but x is not what it was: it is changed in place, and the caller may still need it. "

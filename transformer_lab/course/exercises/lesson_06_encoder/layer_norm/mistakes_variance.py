@@ -6,6 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_root
 
 
 def _length(numbers, axis):
@@ -17,7 +18,7 @@ def _length(numbers, axis):
 VARIANCE = [
     Mistake(
         "unbiased_variance",
-        [STEPS.but(variance=lambda squares, axis: squares.sum(axis, keepdim=True) / (_length(squares, axis) - 1))],
+        STEPS.but(variance=lambda squares, axis: squares.sum(axis, keepdim=True) / (_length(squares, axis) - 1)),
         does="the sum of squares is divided by one less than their number",
         says=(
             "The sum of squares is divided by d − 1, as statisticians do for a sample, and as `var` and `std` do "
@@ -31,13 +32,11 @@ VARIANCE = [
     ),
     Mistake(
         "unbiased_deviation_and_eps",
-        [
-            STEPS.but(
-                variance=lambda squares, axis: squares.sum(axis, keepdim=True) / (_length(squares, axis) - 1),
-                with_eps=lambda variance: variance,
-                root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
-            )
-        ],
+        STEPS.but(
+            variance=lambda squares, axis: squares.sum(axis, keepdim=True) / (_length(squares, axis) - 1),
+            with_eps=lambda variance: variance,
+            root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
+        ),
         does="the standard deviation is that of d − 1, and eps is added to it",
         says=(
             "Two things at once, as in a widely read tutorial: `std` divides by d − 1, and eps is added to the "
@@ -51,12 +50,9 @@ VARIANCE = [
     ),
     Mistake(
         "sum_of_squares",
-        [STEPS.but(variance=lambda squares, axis: squares.sum(axis, keepdim=True))],
+        STEPS.but(variance=lambda squares, axis: squares.sum(axis, keepdim=True)),
         does="the squared deviations are added up and not averaged",
-        says=(
-            "The squared deviations are added up and not averaged, so vectors of many features come out small. Look "
-            "at how the variance is computed."
-        ),
+        says="{does}, so vectors of many features come out small. Look at how the variance is computed.",
         hints=[
             "In the first case, the squares of the deviations are 1, 1, 1 and 9. Which variance comes out: 3 or 12?",
             "The variance is the *mean* of the squared deviations.",
@@ -65,14 +61,12 @@ VARIANCE = [
     ),
     Mistake(
         "divided_by_another_length",
-        [
-            STEPS.but(variance=lambda squares, x: squares.sum(dim=-1, keepdim=True) / len(x)),
-            STEPS.but(mean=lambda x: x.sum(dim=-1, keepdim=True) / len(x)),
-        ],
+        STEPS.but(variance=lambda squares, x: squares.sum(dim=-1, keepdim=True) / len(x)),
+        STEPS.but(mean=lambda x: x.sum(dim=-1, keepdim=True) / len(x)),
         does="a sum over the features is divided by the length of the first axis",
         says=(
-            "A sum over the features is divided by the length of the first axis, which `len` returns. Right for a "
-            "single vector, and wrong where others stand in front. Look at how mean and variance are computed."
+            "{does}, which `len` returns. Right for a single vector, and wrong where others stand in front. Look at "
+            "how mean and variance are computed."
         ),
         hints=[
             "For x of shape (2, 3, 5), how many numbers are added up for each mean, and what is `len(x)`?",
@@ -82,7 +76,7 @@ VARIANCE = [
     ),
     Mistake(
         "squares_not_centred",
-        [STEPS.but(squares=lambda x: x.square())],
+        STEPS.but(squares=lambda x: x.square()),
         does="the numbers in x are squared, not their deviations",
         says=(
             "The variance is made of the squares of x itself. It is the mean of the squared *deviations* from the "
@@ -96,9 +90,7 @@ VARIANCE = [
     ),
     Mistake(
         "loses_digits",
-        [
-            STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) - mean**2),
-        ],
+        STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) - mean**2),
         does="the variance is the difference of two large numbers, which loses digits where x is far from 0",
         says=(
             "Right near 0; where x is far from 0, the variance comes out wrong. The mean of the squares less the "
@@ -113,11 +105,11 @@ VARIANCE = [
     ),
     Mistake(
         "square_of_the_mean_added",
-        [STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) + mean**2)],
+        STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) + mean**2),
         does="the square of the mean is added to the mean of the squares",
         says=(
-            "The square of the mean is added to the mean of the squares: the farther x is from 0, the larger that "
-            "gets. A variance does not change when all numbers move. Look at the sign."
+            "{does}: the farther x is from 0, the larger that gets. A variance does not change when all numbers move. "
+            "Look at the sign."
         ),
         hints=[
             "Does the result change when 10 is added to all features?",
@@ -127,9 +119,9 @@ VARIANCE = [
     ),
     Mistake(
         "difference_of_squares_reversed",
-        [STEPS.but(variance=lambda x, axis, mean: mean**2 - x.square().mean(axis, keepdim=True))],
+        STEPS.but(variance=lambda x, axis, mean: mean**2 - x.square().mean(axis, keepdim=True)),
         does="the variance has the wrong sign",
-        says="The variance has the wrong sign: the mean of the squares is subtracted from the square of the mean.",
+        says="{does}: the mean of the squares is subtracted from the square of the mean.",
         hints=[
             "Can a mean of squares be negative?",
             "In the first case the variance should be 3.",
@@ -138,13 +130,11 @@ VARIANCE = [
     ),
     Mistake(
         "absolute_deviations",
-        [
-            STEPS.but(squares=lambda deviations: deviations.abs()),
-            STEPS.but(root=lambda deviations, axis, eps: deviations.abs().mean(axis, keepdim=True) + eps),
-            STEPS.but(root=lambda deviations, axis: deviations.abs().mean(axis, keepdim=True)),
-        ],
+        STEPS.but(squares=lambda deviations: deviations.abs()),
+        STEPS.but(root=lambda deviations, axis, eps: deviations.abs().mean(axis, keepdim=True) + eps),
+        STEPS.but(root=lambda deviations, axis: deviations.abs().mean(axis, keepdim=True)),
         does="the absolute deviations are averaged, not their squares",
-        says="The absolute deviations are averaged, not their squares. Look at how the variance is computed.",
+        says="{does}. Look at how the variance is computed.",
         hints=[
             "In the first case, the deviations are 3, −1, −1 and −1. What is the mean of their squares?",
             "9 + 1 + 1 + 1 is 12, and divided by 4 it is 3.",
@@ -153,12 +143,9 @@ VARIANCE = [
     ),
     Mistake(
         "deviations_not_squared",
-        [STEPS.but(squares=lambda deviations: deviations)],
+        STEPS.but(squares=lambda deviations: deviations),
         does="the deviations are averaged without being squared",
-        says=(
-            "The deviations are averaged without being squared: positive and negative ones cancel, and their mean is "
-            "always 0. A step is missing."
-        ),
+        says="{does}: positive and negative ones cancel, and their mean is always 0. A step is missing.",
         hints=[
             "In the first case, the deviations are 3, −1, −1 and −1. What is their mean?",
             "What has to be done to them so that they do not cancel?",
@@ -167,16 +154,14 @@ VARIANCE = [
     ),
     Mistake(
         "length_of_the_vector",
-        [
-            STEPS.but(root=lambda x: x.norm(dim=-1, keepdim=True)),
-            STEPS.but(root=lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
-            STEPS.but(root=lambda deviations: deviations.norm(dim=-1, keepdim=True)),
-            STEPS.but(root=lambda deviations, eps: deviations.norm(dim=-1, keepdim=True) + eps),
-        ],
+        STEPS.but(root=lambda x: x.norm(dim=-1, keepdim=True)),
+        STEPS.but(root=lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
+        STEPS.but(root=lambda deviations: deviations.norm(dim=-1, keepdim=True)),
+        STEPS.but(root=lambda deviations, eps: deviations.norm(dim=-1, keepdim=True) + eps),
         does="the length of a vector is divided by",
         says=(
-            "The length of a vector is divided by, which is the root of a *sum* of squares. The standard deviation is "
-            "the root of a mean. Look at what is divided by."
+            "{does}, which is the root of a *sum* of squares. The standard deviation is the root of a mean. Look at "
+            "what is divided by."
         ),
         hints=[
             "What is the variance of each vector of the result, before weight and bias? It should be near 1.",
@@ -186,16 +171,11 @@ VARIANCE = [
     ),
     Mistake(
         "largest_or_range",
-        [
-            STEPS.but(root=lambda deviations: deviations.abs().amax(dim=-1, keepdim=True)),
-            STEPS.but(root=lambda x: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True)),
-            STEPS.but(root=lambda x, eps: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True) + eps),
-        ],
+        STEPS.but(root=lambda deviations: deviations.abs().amax(dim=-1, keepdim=True)),
+        STEPS.but(root=lambda x: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True)),
+        STEPS.but(root=lambda x, eps: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True) + eps),
         does="the largest deviation is divided by, or the range of the numbers",
-        says=(
-            "The largest deviation is divided by, or the range of the numbers. It should be the standard deviation. "
-            "Look at what is divided by."
-        ),
+        says="{does}. It should be the standard deviation. Look at what is divided by.",
         hints=[
             "What is the variance of each vector of the result, before weight and bias? It should be near 1.",
             "All deviations count for the variance, not only the largest.",
@@ -207,12 +187,10 @@ VARIANCE = [
 EPS = [
     Mistake(
         "eps_beside_the_root",
-        [
-            STEPS.but(
-                with_eps=lambda variance: variance,
-                root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
-            )
-        ],
+        STEPS.but(
+            with_eps=lambda variance: variance,
+            root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
+        ),
         does="`eps` is added to the root, not under it",
         says=(
             "eps is added to the standard deviation. It belongs to the variance, under the root. With a small eps "
@@ -225,7 +203,7 @@ EPS = [
     ),
     Mistake(
         "eps_twice",
-        [STEPS.but(root=lambda root, eps: root + eps)],
+        STEPS.but(root=lambda root, eps: root + eps),
         does="`eps` is added to the root",
         says="eps is added twice: under the root, and once more to the root. Look at where eps stands.",
         hints=[
@@ -236,9 +214,9 @@ EPS = [
     ),
     Mistake(
         "no_eps",
-        [STEPS.but(with_eps=lambda variance: variance)],
+        STEPS.but(with_eps=lambda variance: variance),
         does="`eps` has no effect",
-        says="`eps` has no effect, so where all features of a vector are alike, 0 is divided by 0. Look for `eps`.",
+        says="{does}, so where all features of a vector are alike, 0 is divided by 0. Look for `eps`.",
         hints=[
             "What is the variance of (3, 3, 3, 3)?",
             "`eps` keeps what is divided by away from 0.",
@@ -246,28 +224,10 @@ EPS = [
         ],
     ),
     Mistake(
-        "eps_fixed",
-        [
-            STEPS.but(eps=lambda: 1e-5),
-            STEPS.but(eps=lambda: 1e-6),
-            STEPS.but(eps=lambda: 1e-8),
-            STEPS.but(eps=lambda: 1e-12),
-        ],
-        does="a small number is written in the place of eps",
-        says="The result is the same for every eps: a small number is written into the formula in its place.",
-        hints=[
-            "What should happen when `eps` is 1?",
-            "The argument has a name; a number in its place never changes.",
-            "Add the argument `eps` to the variance.",
-        ],
-    ),
-    Mistake(
         "eps_above_the_fraction_bar",
-        [
-            STEPS.but(
-                with_eps=lambda variance: variance, normalised=lambda deviations, root, eps: (deviations + eps) / root
-            )
-        ],
+        STEPS.but(
+            with_eps=lambda variance: variance, normalised=lambda deviations, root, eps: (deviations + eps) / root
+        ),
         does="`eps` is added to the deviations, not to the variance",
         says="eps is added to the deviations: it stands above the fraction bar. Look at where eps comes in.",
         hints=[
@@ -278,7 +238,7 @@ EPS = [
     ),
     Mistake(
         "eps_squared",
-        [STEPS.but(with_eps=lambda variance, eps: variance + eps**2)],
+        STEPS.but(with_eps=lambda variance, eps: variance + eps**2),
         does="`eps` is squared",
         says="eps is squared. It is added to the variance as it is. Look at where eps comes in.",
         hints=[
@@ -288,7 +248,7 @@ EPS = [
     ),
     Mistake(
         "eps_subtracted",
-        [STEPS.but(with_eps=lambda variance, eps: variance - eps)],
+        STEPS.but(with_eps=lambda variance, eps: variance - eps),
         does="`eps` is subtracted from the variance",
         says="eps is subtracted from the variance, so that it may get 0 or negative. Look at the sign.",
         hints=[
@@ -298,12 +258,8 @@ EPS = [
     ),
     Mistake(
         "eps_as_a_minimum",
-        [
-            STEPS.but(with_eps=lambda variance, eps: variance.clamp(min=eps)),
-            STEPS.but(
-                with_eps=lambda variance: variance, root=lambda with_eps, eps: torch.sqrt(with_eps).clamp(min=eps)
-            ),
-        ],
+        STEPS.but(with_eps=lambda variance, eps: variance.clamp(min=eps)),
+        STEPS.but(with_eps=lambda variance: variance, root=lambda with_eps, eps: torch.sqrt(with_eps).clamp(min=eps)),
         does="`eps` is taken as a minimum, not added",
         says=(
             "eps is taken as a minimum: it matters only where variance or deviation is smaller. The formula adds it. "
@@ -319,7 +275,7 @@ EPS = [
 ROOT = [
     Mistake(
         "divides_by_the_variance",
-        [STEPS.but(root=lambda with_eps: with_eps)],
+        STEPS.but(root=lambda with_eps: with_eps),
         does="no root is taken of the variance",
         says=(
             "The deviations are divided by the variance, so large vectors come out small and small ones large. A step "
@@ -333,35 +289,22 @@ ROOT = [
     ),
     Mistake(
         "root_of_the_deviation",
-        [
-            STEPS.but(
-                variance=lambda squares, axis: squares.mean(axis, keepdim=True).sqrt(),
-            ),
-            STEPS.but(root=lambda root: torch.sqrt(root)),
-        ],
+        STEPS.but(variance=lambda squares, axis: squares.mean(axis, keepdim=True).sqrt()),
+        STEPS.but(root=lambda root: torch.sqrt(root)),
         does="the root is taken twice",
-        says=("The root is taken twice. (`std` is the root of the variance already.) Look at what is under the root."),
+        says="{does}. (`std` is the root of the variance already.) Look at what is under the root.",
         hints=[
             "In the first case the variance is 3. What is the standard deviation, and what is divided by?",
             "eps is added to the variance, and then one root is taken.",
             "`torch.sqrt(x.var(dim=-1, keepdim=True, unbiased=False) + eps)`.",
         ],
     ),
-    Mistake(
-        "root_of_a_number",
-        [STEPS.but(root=lambda with_eps: math.sqrt(with_eps))],
-        does="a whole tensor is given where a number is asked for, as by `math.sqrt`",
-        says=(
-            "`math.sqrt` takes the root of a single number, so only a single vector can be normalised. Each vector "
-            "has a variance of its own."
-        ),
-        hints=[
-            "Which shape has the variance of 3 vectors?",
-            "Torch has a root that works entry by entry.",
-            "`torch.sqrt`, or `(…) ** 0.5`.",
-        ],
-    ),
 ]
 
 
-MISTAKES = [*VARIANCE, *EPS, *ROOT]
+MISTAKES = [
+    *VARIANCE,
+    *EPS,
+    *ROOT,
+    *of_the_root(STEPS, "variance", 1, "deviations", "the deviations are"),
+]

@@ -3,6 +3,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_lab.course.exercises.lesson_06_encoder.shared.layer_steps import attended, first_norm, second_norm
 from transformer_lab.course.exercises.shared.library_parts import parts
 from transformer_lab.course.steps import InSteps
 
@@ -23,14 +24,6 @@ class PreNormEncoderLayer(nn.Module):
         normalised = self.norm_1(x)
         x = x + self.self_attention(normalised, normalised, normalised, mask)
         return x + self.feed_forward(self.norm_2(x))
-
-
-def first_norm(self):
-    """choose `norm_1`
-
-    the first norm: `norm_1`
-    """
-    return self.norm_1
 
 
 def normed_1(first_norm, x):
@@ -65,28 +58,12 @@ def values(normed_1):
     return normed_1
 
 
-def attended(self, queries, keys, values, mask):
-    """attend, with the mask
-
-    the output of the attention
-    """
-    return self.self_attention(queries, keys, values, mask)
-
-
 def sum_1(x, attended):
     """add x itself to it
 
     the first sum: x plus the output of the attention
     """
     return x + attended
-
-
-def second_norm(self):
-    """choose `norm_2`
-
-    the second norm: `norm_2`
-    """
-    return self.norm_2
 
 
 def normed_2(second_norm, sum_1):
@@ -115,5 +92,5 @@ def sum_2(sum_1, computed):
 
 STEPS = InSteps(
     first_norm, normed_1, queries, keys, values, attended, sum_1, second_norm, normed_2, computed, sum_2,
-    reference=PreNormEncoderLayer,
+    reference=PreNormEncoderLayer
 )  # fmt: skip

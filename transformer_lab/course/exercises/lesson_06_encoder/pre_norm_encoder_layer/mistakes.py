@@ -20,7 +20,7 @@ POST_NORM_NETWORK: dict[str, Step] = {
 NORMS = [
     Mistake(
         "post_norm_instead",
-        [STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK)],
+        STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK),
         does="the norms stand around the sums, as in post-norm",
         says=(
             "This is the post-norm layer of the exercise before: it normalises the sums. Here the sums stay as they "
@@ -34,7 +34,8 @@ NORMS = [
     ),
     Mistake(
         "post_norm_in_one_half",
-        [STEPS.but(**POST_NORM_ATTENTION), STEPS.but(**POST_NORM_NETWORK)],
+        STEPS.but(**POST_NORM_ATTENTION),
+        STEPS.but(**POST_NORM_NETWORK),
         does="one half is post-norm: the norm stands around the sum, not in front of the sublayer",
         says=(
             "One half of this layer is pre-norm, and the other post-norm: there the sum is normalised, and the "
@@ -48,16 +49,14 @@ NORMS = [
     ),
     Mistake(
         "norms_the_branch",
-        [
-            STEPS.but(normed_1=lambda x: x, attended=lambda first_norm, attended: first_norm(attended)),
-            STEPS.but(normed_2=lambda sum_1: sum_1, computed=lambda second_norm, computed: second_norm(computed)),
-            STEPS.but(
-                normed_1=lambda x: x,
-                attended=lambda first_norm, attended: first_norm(attended),
-                normed_2=lambda sum_1: sum_1,
-                computed=lambda second_norm, computed: second_norm(computed),
-            ),
-        ],
+        STEPS.but(normed_1=lambda x: x, attended=lambda first_norm, attended: first_norm(attended)),
+        STEPS.but(normed_2=lambda sum_1: sum_1, computed=lambda second_norm, computed: second_norm(computed)),
+        STEPS.but(
+            normed_1=lambda x: x,
+            attended=lambda first_norm, attended: first_norm(attended),
+            normed_2=lambda sum_1: sum_1,
+            computed=lambda second_norm, computed: second_norm(computed),
+        ),
         does="the output of a sublayer is normalised, in place of its input",
         says=(
             "The output of a sublayer is normalised, and not its input. Look at whether the norm stands before or "
@@ -71,10 +70,8 @@ NORMS = [
     ),
     Mistake(
         "norms_the_branch_too",
-        [
-            STEPS.but(attended=lambda first_norm, attended: first_norm(attended)),
-            STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
-        ],
+        STEPS.but(attended=lambda first_norm, attended: first_norm(attended)),
+        STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
         does="the output of a sublayer is normalised before it is added",
         says="The output of a sublayer is normalised as well as its input. Look for a norm too many.",
         hints=[
@@ -85,17 +82,15 @@ NORMS = [
     ),
     Mistake(
         "norms_the_sums_too",
-        [
-            STEPS.but(sum_2=lambda second_norm, sum_2: second_norm(sum_2)),
-            STEPS.but(sum_2=lambda first_norm, sum_2: first_norm(sum_2)),
-            STEPS.but(sum_2=lambda sum_2: F.layer_norm(sum_2, sum_2.shape[-1:])),
-            STEPS.but(sum_1=lambda first_norm, sum_1: first_norm(sum_1)),
-            STEPS.but(sum_1=lambda second_norm, sum_1: second_norm(sum_1)),
-        ],
+        STEPS.but(sum_2=lambda second_norm, sum_2: second_norm(sum_2)),
+        STEPS.but(sum_2=lambda first_norm, sum_2: first_norm(sum_2)),
+        STEPS.but(sum_2=lambda sum_2: F.layer_norm(sum_2, sum_2.shape[-1:])),
+        STEPS.but(sum_1=lambda first_norm, sum_1: first_norm(sum_1)),
+        STEPS.but(sum_1=lambda second_norm, sum_1: second_norm(sum_1)),
         does="a sum is normalised",
         says=(
-            "A sum is normalised, too. Then x does not come through untouched, which is what pre-norm is about. "
-            "(Where a stack ends there is one more norm, but that is the stack's.) Look for a norm around a sum."
+            "{does}, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack ends "
+            "there is one more norm, but that is the stack's.) Look for a norm around a sum."
         ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
@@ -105,12 +100,10 @@ NORMS = [
     ),
     Mistake(
         "not_all_inputs_normed",
-        [
-            STEPS.but(queries=lambda x: x),
-            STEPS.but(keys=lambda x: x),
-            STEPS.but(values=lambda x: x),
-            STEPS.but(keys=lambda x: x, values=lambda x: x),
-        ],
+        STEPS.but(queries=lambda x: x),
+        STEPS.but(keys=lambda x: x),
+        STEPS.but(values=lambda x: x),
+        STEPS.but(keys=lambda x: x, values=lambda x: x),
         does="some of queries, keys and values are made from x itself, without the norm",
         says=(
             "Only some of queries, keys and values are made from the normalised vectors. It is self-attention: all "
@@ -124,9 +117,9 @@ NORMS = [
     ),
     Mistake(
         "attention_not_normed",
-        [STEPS.but(normed_1=lambda x: x)],
+        STEPS.but(normed_1=lambda x: x),
         does="the attention reads x as it is, without a norm in front",
-        says="The attention reads x as it is, without a norm in front.",
+        says="{does}.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "In a deep stack x grows; what the sublayers read should not.",
@@ -135,9 +128,9 @@ NORMS = [
     ),
     Mistake(
         "network_not_normed",
-        [STEPS.but(normed_2=lambda sum_1: sum_1)],
+        STEPS.but(normed_2=lambda sum_1: sum_1),
         does="the network reads the first sum as it is, without a norm in front",
-        says="The network reads the first sum as it is, without a norm in front.",
+        says="{does}.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "In a deep stack x grows; what the sublayers read should not.",
@@ -146,9 +139,9 @@ NORMS = [
     ),
     Mistake(
         "no_norms",
-        [STEPS.but(normed_1=lambda x: x, normed_2=lambda sum_1: sum_1)],
+        STEPS.but(normed_1=lambda x: x, normed_2=lambda sum_1: sum_1),
         does="neither sublayer has a norm in front",
-        says="Neither sublayer has a norm in front: both read x as it is.",
+        says="{does}: both read x as it is.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "In a deep stack x grows; what the sublayers read should not.",
@@ -157,11 +150,11 @@ NORMS = [
     ),
     Mistake(
         "network_reads_the_layers_input",
-        [STEPS.but(normed_2=lambda second_norm, x: second_norm(x))],
+        STEPS.but(normed_2=lambda second_norm, x: second_norm(x)),
         does="the second norm is given what came into the layer",
         says=(
-            "The second norm is given what came into the layer, not the first sum. (Layers in which both sublayers "
-            "read the same exist, and are called parallel.) Look at what the second norm is given."
+            "{does}, not the first sum. (Layers in which both sublayers read the same exist, and are called parallel.) "
+            "Look at what the second norm is given."
         ),
         hints=[
             "In the second half, x has been replaced by the first sum.",
@@ -171,9 +164,9 @@ NORMS = [
     ),
     Mistake(
         "network_reads_the_bare_input",
-        [STEPS.but(normed_2=lambda x: x)],
+        STEPS.but(normed_2=lambda x: x),
         does="the network reads what came into the layer, without a norm",
-        says="The network reads what came into the layer, without a norm. Look at what the network is given.",
+        says="{does}. Look at what the network is given.",
         hints=[
             "In the second half, x has been replaced by the first sum.",
             "The second half is x + network(LayerNorm(x)), where x is the first sum.",
@@ -182,12 +175,9 @@ NORMS = [
     ),
     Mistake(
         "norms_the_attention",
-        [STEPS.but(normed_2=lambda second_norm, attended: second_norm(attended))],
+        STEPS.but(normed_2=lambda second_norm, attended: second_norm(attended)),
         does="the second norm is given the bare output of the attention",
-        says=(
-            "The second norm is given the bare output of the attention, in which x is missing. Look at what the second "
-            "norm is given."
-        ),
+        says="{does}, in which x is missing. Look at what the second norm is given.",
         hints=[
             "When the second norm reads, what has happened to x?",
             "The second half is x + network(LayerNorm(x)), where x is the first sum.",
@@ -196,12 +186,9 @@ NORMS = [
     ),
     Mistake(
         "normed_only_once",
-        [STEPS.but(normed_2=lambda normed_1: normed_1)],
+        STEPS.but(normed_2=lambda normed_1: normed_1),
         does="the network reads the same normalised vectors as the attention did",
-        says=(
-            "The network reads the same normalised vectors as the attention did, and nothing of what the attention "
-            "found. Look at what is given to the network."
-        ),
+        says="{does}, and nothing of what the attention found. Look at what is given to the network.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "The second half is x + network(LayerNorm(x)), where x is the first sum.",
@@ -210,11 +197,10 @@ NORMS = [
     ),
     Mistake(
         "norms_the_normed",
-        [STEPS.but(normed_2=lambda second_norm, normed_1: second_norm(normed_1))],
+        STEPS.but(normed_2=lambda second_norm, normed_1: second_norm(normed_1)),
         does="the second norm is given what the first one returned",
         says=(
-            "The second norm is given what the first one returned, so nothing of what the attention found gets to the "
-            "network. Look at what the second norm is given."
+            "{does}, so nothing of what the attention found gets to the network. Look at what the second norm is given."
         ),
         hints=[
             "When the second norm reads, what has happened to x?",
@@ -227,14 +213,12 @@ NORMS = [
 SUMS = [
     Mistake(
         "residual_from_the_normed",
-        [
-            STEPS.but(
-                sum_1=lambda normed_1, attended: normed_1 + attended,
-                sum_2=lambda normed_2, computed: normed_2 + computed,
-            ),
-            STEPS.but(sum_1=lambda normed_1, attended: normed_1 + attended),
-            STEPS.but(sum_2=lambda normed_2, computed: normed_2 + computed),
-        ],
+        STEPS.but(
+            sum_1=lambda normed_1, attended: normed_1 + attended,
+            sum_2=lambda normed_2, computed: normed_2 + computed,
+        ),
+        STEPS.but(sum_1=lambda normed_1, attended: normed_1 + attended),
+        STEPS.but(sum_2=lambda normed_2, computed: normed_2 + computed),
         does="a sublayer's output is added to the normalised x, not to x itself",
         says=(
             "The normalised x takes the place of x, and a sublayer's output is added to *that*. So x itself gets lost "
@@ -249,7 +233,7 @@ SUMS = [
     ),
     Mistake(
         "no_residual_around_the_attention",
-        [STEPS.but(sum_1=lambda attended: attended)],
+        STEPS.but(sum_1=lambda attended: attended),
         does="the residual around the attention is missing",
         says=(
             "The first residual is missing: the output of the attention takes the place of x, instead of being added "
@@ -263,7 +247,7 @@ SUMS = [
     ),
     Mistake(
         "no_residual_around_the_network",
-        [STEPS.but(sum_2=lambda computed: computed)],
+        STEPS.but(sum_2=lambda computed: computed),
         does="the residual around the network is missing",
         says=(
             "The second residual is missing: the output of the network takes the place of the first sum, instead of "
@@ -277,12 +261,9 @@ SUMS = [
     ),
     Mistake(
         "no_residual",
-        [STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed)],
+        STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed),
         does="both residuals are missing",
-        says=(
-            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to "
-            "it."
-        ),
+        says="{does}: a sublayer's output takes the place of its input, instead of being added to it.",
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
             "x + sublayer(LayerNorm(x)), twice: there are two additions.",
@@ -291,9 +272,10 @@ SUMS = [
     ),
     Mistake(
         "halves_a_sum",
-        [STEPS.but(sum_1=lambda sum_1: sum_1 / 2), STEPS.but(sum_2=lambda sum_2: sum_2 / 2)],
+        STEPS.but(sum_1=lambda sum_1: sum_1 / 2),
+        STEPS.but(sum_2=lambda sum_2: sum_2 / 2),
         does="a sum is halved",
-        says="A sum is halved: the mean of x and a sublayer's output is taken. Look at what is done with the sums.",
+        says="{does}: the mean of x and a sublayer's output is taken. Look at what is done with the sums.",
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
             "There is no division in the formula.",

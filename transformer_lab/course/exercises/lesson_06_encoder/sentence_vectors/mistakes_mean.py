@@ -10,16 +10,11 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 SUM = [
     Mistake(
         "features_added_up",
-        [
-            STEPS.but(total=lambda without_padding: without_padding.sum(dim=-1)),
-            STEPS.but(mean=lambda without_padding: without_padding.mean(dim=-1)),
-            STEPS.but(mean=lambda without_padding: without_padding.sum(dim=-1)),
-        ],
+        STEPS.but(total=lambda without_padding: without_padding.sum(dim=-1)),
+        STEPS.but(mean=lambda without_padding: without_padding.mean(dim=-1)),
+        STEPS.but(mean=lambda without_padding: without_padding.sum(dim=-1)),
         does="the features of each token are added up or averaged",
-        says=(
-            "The features of each token are added up or averaged. It should be the tokens of each sentence. Look at "
-            "the axis."
-        ),
+        says="{does}. It should be the tokens of each sentence. Look at the axis.",
         hints=[
             "Which axis of x should be gone in the result?",
             "x has the shape (batch, n, d_model). Which of these axes counts the tokens?",
@@ -28,19 +23,14 @@ SUM = [
     ),
     Mistake(
         "sentences_added_up",
-        [
-            STEPS.but(total=lambda without_padding: without_padding.sum(dim=0)),
-            STEPS.but(mean=lambda without_padding: without_padding.mean(dim=0)),
-            STEPS.but(
-                total=lambda without_padding: without_padding.sum(dim=0),
-                count=lambda real: real.sum(dim=0).unsqueeze(-1),
-            ),
-        ],
-        does="the sum runs over the sentences of the batch",
-        says=(
-            "The sum runs over the sentences of the batch: tokens in the same place of all sentences are mixed. Look "
-            "at the axis."
+        STEPS.but(total=lambda without_padding: without_padding.sum(dim=0)),
+        STEPS.but(mean=lambda without_padding: without_padding.mean(dim=0)),
+        STEPS.but(
+            total=lambda without_padding: without_padding.sum(dim=0),
+            count=lambda real: real.sum(dim=0).unsqueeze(-1),
         ),
+        does="the sum runs over the sentences of the batch",
+        says="{does}: tokens in the same place of all sentences are mixed. Look at the axis.",
         hints=[
             "Which axis of x should be gone in the result?",
             "x has the shape (batch, n, d_model). Which of these axes counts the tokens?",
@@ -49,10 +39,8 @@ SUM = [
     ),
     Mistake(
         "axis_kept",
-        [
-            STEPS.but(mean=lambda mean: mean.unsqueeze(1)),
-            STEPS.but(total=lambda total: total.unsqueeze(1)),
-        ],
+        STEPS.but(mean=lambda mean: mean.unsqueeze(1)),
+        STEPS.but(total=lambda total: total.unsqueeze(1)),
         does="the axis of the tokens is kept, with length 1",
         says="The axis of the tokens is left over, with length 1.",
         hints=[
@@ -63,14 +51,12 @@ SUM = [
     ),
     Mistake(
         "first_or_last_vector",
-        [
-            STEPS.but(mean=lambda x: x[:, 0]),
-            STEPS.but(mean=lambda x: x[:, -1]),
-            STEPS.but(mean=lambda x, count: x[torch.arange(len(x)), count.squeeze(1) - 1]),
-            STEPS.but(mean=lambda x, count: x[:, 0] * (count > 0)).attempt,
-            STEPS.but(mean=lambda x, count: x[:, -1] * (count > 0)).attempt,
-            STEPS.but(mean=lambda x, count: x[torch.arange(len(x)), count.squeeze(1) - 1] * (count > 0)).attempt,
-        ],
+        STEPS.but(mean=lambda x: x[:, 0]),
+        STEPS.but(mean=lambda x: x[:, -1]),
+        STEPS.but(mean=lambda x, count: x[torch.arange(len(x)), count.squeeze(1) - 1]),
+        STEPS.but(mean=lambda x, count: x[:, 0] * (count > 0)).attempt,
+        STEPS.but(mean=lambda x, count: x[:, -1] * (count > 0)).attempt,
+        STEPS.but(mean=lambda x, count: x[torch.arange(len(x)), count.squeeze(1) - 1] * (count > 0)).attempt,
         does="the vector of a single token is taken, the first or the last one",
         says=(
             "Only the first or the last vector is used. Some models do so, with a token there that stands for the "
@@ -84,13 +70,11 @@ SUM = [
     ),
     Mistake(
         "largest_numbers",
-        [
-            STEPS.but(mean=lambda x, column: x.masked_fill(~column, -torch.inf).amax(dim=1)),
-            STEPS.but(mean=lambda without_padding: without_padding.amax(dim=1)),
-            STEPS.but(mean=lambda x: x.amax(dim=1)),
-        ],
+        STEPS.but(mean=lambda x, column: x.masked_fill(~column, -torch.inf).amax(dim=1)),
+        STEPS.but(mean=lambda without_padding: without_padding.amax(dim=1)),
+        STEPS.but(mean=lambda x: x.amax(dim=1)),
         does="the largest number of each feature is taken",
-        says="The largest number of each feature is taken. That is used as well; here the mean is asked for.",
+        says="{does}. That is used as well; here the mean is asked for.",
         hints=[
             "For the features 1 and 3 of two tokens, what should come out?",
             "2, their mean.",
@@ -102,7 +86,7 @@ SUM = [
 DIVISOR = [
     Mistake(
         "sum_of_the_tokens",
-        [STEPS.but(mean=lambda total: total)],
+        STEPS.but(mean=lambda total: total),
         does="the sum is not divided",
         says="The vectors are added up, and not divided: long sentences get long vectors.",
         hints=[
@@ -113,12 +97,9 @@ DIVISOR = [
     ),
     Mistake(
         "divided_by_the_length",
-        [STEPS.but(count=lambda tokens: torch.tensor(tokens.shape[1]))],
+        STEPS.but(count=lambda tokens: torch.tensor(tokens.shape[1])),
         does="the sum is divided by the number of all tokens of a sentence, padding included",
-        says=(
-            "The sum is divided by the number of all tokens of a sentence, padding included: with padding, vectors "
-            "come out too short. Look at the divisor."
-        ),
+        says="{does}: with padding, vectors come out too short. Look at the divisor.",
         hints=[
             "How many real tokens has the sentence of the first case?",
             "`.mean(dim=1)` divides by the length of that axis, whatever stands there.",
@@ -127,7 +108,7 @@ DIVISOR = [
     ),
     Mistake(
         "divided_twice",
-        [STEPS.but(total=lambda without_padding: without_padding.mean(dim=1))],
+        STEPS.but(total=lambda without_padding: without_padding.mean(dim=1)),
         does="the sum is divided by the length of the sentence",
         says="The sum is divided twice: `mean` has divided by the length before the number of real tokens does.",
         hints=[
@@ -138,7 +119,7 @@ DIVISOR = [
     ),
     Mistake(
         "divided_by_all_tokens_of_the_batch",
-        [STEPS.but(count=lambda real: real.sum())],
+        STEPS.but(count=lambda real: real.sum()),
         does="the real tokens of the whole batch are counted together",
         says=(
             "Each sum is divided by the number of real tokens in the whole batch: with more sentences, vectors get "
@@ -152,18 +133,13 @@ DIVISOR = [
     ),
     Mistake(
         "divided_by_another_size",
-        [
-            STEPS.but(count=lambda x: torch.tensor(x.shape[2])),
-            STEPS.but(count=lambda x: torch.tensor(len(x))),
-            STEPS.but(count=lambda real: real.sum(dim=0)),
-            STEPS.but(count=lambda real: real.sum(dim=0).unsqueeze(-1)),
-            STEPS.but(count=lambda tokens, pad_id: (tokens == pad_id).sum(dim=1, keepdim=True)),
-        ],
+        STEPS.but(count=lambda x: torch.tensor(x.shape[2])),
+        STEPS.but(count=lambda x: torch.tensor(len(x))),
+        STEPS.but(count=lambda real: real.sum(dim=0)),
+        STEPS.but(count=lambda real: real.sum(dim=0).unsqueeze(-1)),
+        STEPS.but(count=lambda tokens, pad_id: (tokens == pad_id).sum(dim=1, keepdim=True)),
         does="the divisor counts something other than the real tokens of a sentence",
-        says=(
-            "The divisor counts something other than the real tokens of a sentence. Look at which axis it is counted "
-            "over."
-        ),
+        says="{does}. Look at which axis it is counted over.",
         hints=[
             "How many real tokens has each sentence?",
             "The mask of the real tokens has the shape (batch, n). Over which axis is it to be added up?",
@@ -172,10 +148,8 @@ DIVISOR = [
     ),
     Mistake(
         "one_off",
-        [
-            STEPS.but(divisor=lambda count: count + 1),
-            STEPS.but(count=lambda count: count - 1),
-        ],
+        STEPS.but(divisor=lambda count: count + 1),
+        STEPS.but(count=lambda count: count - 1),
         does="the divisor is one off: 1 is added to the number of real tokens, or subtracted",
         says="The divisor is one off: 1 is added to the number of real tokens, or subtracted from it.",
         hints=[
@@ -186,12 +160,9 @@ DIVISOR = [
     ),
     Mistake(
         "divided_by_the_root",
-        [STEPS.but(count=lambda count: count.float().sqrt())],
+        STEPS.but(count=lambda count: count.float().sqrt()),
         does="the sum is divided by the root of the number of real tokens",
-        says=(
-            "The sum is divided by the root of the number of real tokens. That keeps the size of sums of independent "
-            "numbers; here the mean is asked for."
-        ),
+        says="{does}. That keeps the size of sums of independent numbers; here the mean is asked for.",
         hints=[
             "For four equal vectors, what should the result be?",
             "A mean divides by the number itself.",
@@ -200,10 +171,8 @@ DIVISOR = [
     ),
     Mistake(
         "nan_where_nothing_is_real",
-        [
-            STEPS.but(divisor=lambda count: count),
-            STEPS.but(divisor=lambda count: count if count.any() else count + 1).attempt,
-        ],
+        STEPS.but(divisor=lambda count: count),
+        STEPS.but(divisor=lambda count: count if count.any() else count + 1).attempt,
         does="nothing is done about a number of 0 tokens",
         says="Where a sentence is nothing but padding, 0 is divided by 0. It should get a vector of zeros.",
         hints=[
@@ -214,12 +183,9 @@ DIVISOR = [
     ),
     Mistake(
         "zeros_for_any_padding",
-        [STEPS.but(mean=lambda mean, real: mean * real.all(dim=1, keepdim=True))],
+        STEPS.but(mean=lambda mean, real: mean * real.all(dim=1, keepdim=True)),
         does="every sentence with padding in it gets zeros",
-        says=(
-            "Every sentence with padding in it gets zeros, and not only one that is all padding. Look at the condition "
-            "for the zeros."
-        ),
+        says="{does}, and not only one that is all padding. Look at the condition for the zeros.",
         hints=[
             "Which sentences get zeros, and which should?",
             "`all` asks whether every token is real, `any` whether one is.",
@@ -228,11 +194,9 @@ DIVISOR = [
     ),
     Mistake(
         "padding_gets_no_zeros",
-        [
-            STEPS.but(mean=lambda count, mean: torch.where(count == 0, 1.0, mean)),
-            STEPS.but(mean=lambda count, mean, x: torch.where(count == 0, x.mean(dim=1), mean)),
-            STEPS.but(mean=lambda count, mean, x: torch.where(count == 0, x[:, 0], mean)),
-        ],
+        STEPS.but(mean=lambda count, mean: torch.where(count == 0, 1.0, mean)),
+        STEPS.but(mean=lambda count, mean, x: torch.where(count == 0, x.mean(dim=1), mean)),
+        STEPS.but(mean=lambda count, mean, x: torch.where(count == 0, x[:, 0], mean)),
         does="a sentence of padding alone gets something other than zeros",
         says="A sentence of nothing but padding gets something other than zeros. Look at what becomes of it.",
         hints=[
@@ -243,7 +207,7 @@ DIVISOR = [
     ),
     Mistake(
         "count_without_an_axis",
-        [STEPS.but(count=lambda real: real.sum(dim=1))],
+        STEPS.but(count=lambda real: real.sum(dim=1)),
         does="the numbers of real tokens have the shape (batch), without an axis for the features",
         says=(
             "The sums have the shape (batch, d_model), and what they are divided by (batch). Shapes are compared from "
@@ -257,7 +221,7 @@ DIVISOR = [
     ),
     Mistake(
         "count_with_an_axis_too_many",
-        [STEPS.but(count=lambda column: column.sum(dim=1, keepdim=True))],
+        STEPS.but(count=lambda column: column.sum(dim=1, keepdim=True)),
         does="the numbers of real tokens have the shape (batch, 1, 1), with one axis too many",
         says=(
             "The sums have the shape (batch, d_model), but what they are divided by (batch, 1, 1), so that every "
@@ -271,7 +235,7 @@ DIVISOR = [
     ),
     Mistake(
         "largest_of_python",
-        [STEPS.but(divisor=lambda count: max(count, 1))],
+        STEPS.but(divisor=lambda count: max(count, 1)),
         does="a whole tensor is asked whether it is above 1, as by Python's own `max`",
         says=(
             "`max(…, 1)` asks Python which of two things is the larger. For a tensor of several numbers there is no "
@@ -285,7 +249,7 @@ DIVISOR = [
     ),
     Mistake(
         "rounded_down",
-        [STEPS.but(mean=lambda total, divisor: total // divisor)],
+        STEPS.but(mean=lambda total, divisor: total // divisor),
         does="the division rounds down",
         says="The division rounds down to whole numbers. Look at the operator.",
         hints=[
@@ -296,12 +260,10 @@ DIVISOR = [
     ),
     Mistake(
         "scaled_to_length_1",
-        [
-            STEPS.but(mean=lambda mean: F.normalize(mean, dim=-1)),
-            STEPS.but(mean=lambda mean: mean / mean.norm(dim=-1, keepdim=True)),
-        ],
+        STEPS.but(mean=lambda mean: F.normalize(mean, dim=-1)),
+        STEPS.but(mean=lambda mean: mean / mean.norm(dim=-1, keepdim=True)),
         does="the vectors are scaled to length 1",
-        says="The vectors are scaled to length 1, as for comparing them by angle. Here the mean itself is asked for.",
+        says="{does}, as for comparing them by angle. Here the mean itself is asked for.",
         hints=[
             "In the first case, what is the mean of the first feature?",
             "After the division by the number of real tokens, nothing is left to do.",

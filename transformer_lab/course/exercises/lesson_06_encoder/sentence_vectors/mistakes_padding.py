@@ -20,7 +20,7 @@ def _overwritten(x: Tensor, real: Tensor) -> Tensor:
 MISTAKES = [
     Mistake(
         "padding_averaged_too",
-        [STEPS.but(real=lambda tokens: torch.ones_like(tokens, dtype=torch.bool))],
+        STEPS.but(real=lambda tokens: torch.ones_like(tokens, dtype=torch.bool)),
         does="the padding is averaged as if it were real",
         says="The padding is averaged, too: the same sentence gets another vector in a batch with a longer one.",
         hints=[
@@ -31,9 +31,9 @@ MISTAKES = [
     ),
     Mistake(
         "padding_added_too",
-        [STEPS.but(without_padding=lambda x: x)],
+        STEPS.but(without_padding=lambda x: x),
         does="the vectors of the padding are added up, too",
-        says="The vectors of the padding are added up, too. They should be 0 in the sum. Look at what is added up.",
+        says="{does}. They should be 0 in the sum. Look at what is added up.",
         hints=[
             "In the first case, the third token is padding. Does changing its vector change the result?",
             "`tokens != pad_id` says which vectors count.",
@@ -42,7 +42,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_of_the_padding",
-        [STEPS.but(real=lambda tokens, pad_id: tokens == pad_id)],
+        STEPS.but(real=lambda tokens, pad_id: tokens == pad_id),
         does="the padding is taken for the real tokens, and those for padding",
         says="It is the padding that is averaged. Look at the comparison.",
         hints=[
@@ -52,12 +52,10 @@ MISTAKES = [
     ),
     Mistake(
         "sum_of_the_padding",
-        [
-            STEPS.but(
-                real=lambda tokens, pad_id: tokens == pad_id,
-                count=lambda tokens, pad_id: (tokens != pad_id).sum(dim=1, keepdim=True),
-            )
-        ],
+        STEPS.but(
+            real=lambda tokens, pad_id: tokens == pad_id,
+            count=lambda tokens, pad_id: (tokens != pad_id).sum(dim=1, keepdim=True),
+        ),
         does="the vectors of the padding are added up, and not those of the real tokens",
         says=(
             "The vectors of the padding are added up, and the sum is divided by the number of real tokens. Look at "
@@ -71,7 +69,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_always_zero",
-        [STEPS.but(real=lambda tokens: tokens != 0)],
+        STEPS.but(real=lambda tokens: tokens != 0),
         does="padding is taken to be token 0, whatever `pad_id` is",
         says="Padding is taken to be token 0. Which token it is, the last argument says.",
         hints=[
@@ -82,9 +80,9 @@ MISTAKES = [
     ),
     Mistake(
         "zero_is_padding_too",
-        [STEPS.but(real=lambda tokens, pad_id: (tokens != pad_id) & (tokens != 0))],
+        STEPS.but(real=lambda tokens, pad_id: (tokens != pad_id) & (tokens != 0)),
         does="token 0 is taken for padding, too",
-        says="Token 0 is taken for padding, too, also where `pad_id` is another one. Look at the comparison.",
+        says="{does}, also where `pad_id` is another one. Look at the comparison.",
         hints=[
             "Which case has another `pad_id` than 0?",
             "Token 0 can be a word like any other.",
@@ -93,9 +91,9 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_the_smallest",
-        [STEPS.but(real=lambda tokens, pad_id: tokens > pad_id)],
+        STEPS.but(real=lambda tokens, pad_id: tokens > pad_id),
         does="only tokens above `pad_id` are taken for real",
-        says="Only tokens above `pad_id` are taken for real: those below it count as padding. Look at the comparison.",
+        says="{does}: those below it count as padding. Look at the comparison.",
         hints=[
             "In the cases with a `pad_id` other than 0, which tokens are left out?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
@@ -103,9 +101,9 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_the_largest",
-        [STEPS.but(real=lambda tokens, pad_id: tokens < pad_id)],
+        STEPS.but(real=lambda tokens, pad_id: tokens < pad_id),
         does="only tokens below `pad_id` are taken for real",
-        says="Only tokens below `pad_id` are taken for real: those above it count as padding. Look at the comparison.",
+        says="{does}: those above it count as padding. Look at the comparison.",
         hints=[
             "In the first case `pad_id` is 0. Which tokens are below it?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
@@ -113,11 +111,11 @@ MISTAKES = [
     ),
     Mistake(
         "padding_only_behind",
-        [STEPS.but(real=lambda real: _leading(real))],
+        STEPS.but(real=lambda real: _leading(real)),
         does="the first vectors are averaged, as many as there are real tokens",
         says=(
-            "Right as long as all padding stands behind the sentence: the first vectors are averaged, as many as "
-            "there are real tokens. Where padding stands in front, it is taken for them."
+            "Right as long as all padding stands behind the sentence: {does}. Where padding stands in front, it is "
+            "taken for them."
         ),
         hints=[
             "In a sentence with padding in front, which vectors are averaged?",
@@ -127,7 +125,7 @@ MISTAKES = [
     ),
     Mistake(
         "ends_at_the_first_padding",
-        [STEPS.but(real=lambda real: real.long().cumprod(dim=1).bool())],
+        STEPS.but(real=lambda real: real.long().cumprod(dim=1).bool()),
         does="a sentence is taken to end at its first padding",
         says=(
             "Right as long as all padding stands behind the sentence: it is taken to end at the first padding. Where "
@@ -141,12 +139,9 @@ MISTAKES = [
     ),
     Mistake(
         "mask_of_the_first_sentence",
-        [STEPS.but(real=lambda real: real[:1].expand_as(real))],
+        STEPS.but(real=lambda real: real[:1].expand_as(real)),
         does="the padding of the first sentence is taken for that of all sentences",
-        says=(
-            "The padding of the first sentence is taken for that of all sentences. Each has padding of its own. Look "
-            "at which tokens are compared."
-        ),
+        says="{does}. Each has padding of its own. Look at which tokens are compared.",
         hints=[
             "In a batch of two sentences, change a token of the second one to padding. Does its vector change?",
             "`tokens` has the shape (batch, n), and so should the mask.",
@@ -155,10 +150,8 @@ MISTAKES = [
     ),
     Mistake(
         "mask_without_an_axis",
-        [
-            STEPS.but(column=lambda real: real),
-            STEPS.but(column=lambda real: real.unsqueeze(1)),
-        ],
+        STEPS.but(column=lambda real: real),
+        STEPS.but(column=lambda real: real.unsqueeze(1)),
         does="the mask has no axis of length 1 for the features",
         says=(
             "The mask has no axis of length 1 at its end, for the features. Shapes are compared from the right, so "
@@ -173,16 +166,11 @@ MISTAKES = [
     ),
     Mistake(
         "all_sentences_in_one",
-        [
-            STEPS.but(mean=lambda x, real: x[real].mean(dim=0)),
-            STEPS.but(total=lambda x, real: x[real].sum(dim=0)),
-            STEPS.but(mean=lambda x, real: x[real].mean(dim=0).expand(len(x), -1)).attempt,
-        ],
+        STEPS.but(mean=lambda x, real: x[real].mean(dim=0)),
+        STEPS.but(total=lambda x, real: x[real].sum(dim=0)),
+        STEPS.but(mean=lambda x, real: x[real].mean(dim=0).expand(len(x), -1)).attempt,
         does="the real tokens of all sentences are thrown together",
-        says=(
-            "The real tokens of all sentences are thrown together: picking vectors by a mask of shape (batch, n) "
-            "forgets which sentence each belongs to."
-        ),
+        says="{does}: picking vectors by a mask of shape (batch, n) forgets which sentence each belongs to.",
         hints=[
             "Which shape has `x[real]`, and which shape is asked for?",
             "Multiplying by 0 and 1 takes out vectors and keeps the shape.",
@@ -191,21 +179,17 @@ MISTAKES = [
     ),
     Mistake(
         "a_token_left_out",
-        [
-            STEPS.but(x=lambda x: x[:, 1:], tokens=lambda tokens: tokens[:, 1:]),
-            STEPS.but(x=lambda x: x[:, :-1], tokens=lambda tokens: tokens[:, :-1]),
-            STEPS.but(without_padding=lambda without_padding: without_padding[:, 1:]),
-            STEPS.but(without_padding=lambda without_padding: without_padding[:, :-1]).attempt,
-        ],
+        STEPS.but(x=lambda x: x[:, 1:], tokens=lambda tokens: tokens[:, 1:]),
+        STEPS.but(x=lambda x: x[:, :-1], tokens=lambda tokens: tokens[:, :-1]),
+        STEPS.but(without_padding=lambda without_padding: without_padding[:, 1:]),
+        STEPS.but(without_padding=lambda without_padding: without_padding[:, :-1]).attempt,
         does="the first or the last token of each sentence is left out",
-        says=(
-            "The first or the last token of each sentence is left out. Look at the slices, or at where the loop begins."
-        ),
+        says="{does}. Look at the slices, or at where the loop begins.",
         hints=["Which tokens does the mean of a sentence without padding run over?", "`1:` and `:-1` drop one."],
     ),
     Mistake(
         "erased_in_place",
-        [STEPS.but(without_padding=lambda x, real: _overwritten(x, real))],
+        STEPS.but(without_padding=lambda x, real: _overwritten(x, real)),
         does="the vectors of the padding are overwritten in x itself",
         says="The result is right, but x is not what it was: the vectors of the padding were overwritten.",
         hints=[

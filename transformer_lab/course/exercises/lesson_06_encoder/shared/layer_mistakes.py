@@ -22,12 +22,9 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "mask_ignored",
-            [steps.but(mask=lambda: None)],
+            steps.but(mask=lambda: None),
             does="the mask has no effect",
-            says=(
-                "The mask has no effect: positions attend to what is hidden from them. Look at what the attention is "
-                "given."
-            ),
+            says="{does}: positions attend to what is hidden from them. Look at what the attention is given.",
             hints=[
                 "Change a token that the mask hides. Does anything change?",
                 "`forward` of the attention takes four arguments.",
@@ -36,7 +33,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "some_masks_ignored",
-            _alone(
+            *_alone(
                 [
                     _mask_if(steps, lambda mask: mask.dim() > 2),
                     _mask_if(steps, lambda mask: mask.dim() == 2),
@@ -44,10 +41,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
                 ]
             ),
             does="masks of some shapes have no effect",
-            says=(
-                "Masks of some shapes have no effect. A mask may have two, three or four axes. Look at where it is "
-                "tested."
-            ),
+            says="{does}. A mask may have two, three or four axes. Look at where it is tested.",
             hints=[
                 "Which shapes of masks does the annotation of `forward` allow?",
                 "Every mask that is not None should reach the attention.",
@@ -56,9 +50,9 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_inverted",
-            [_but_mask(steps, lambda mask: ~mask)],
+            _but_mask(steps, lambda mask: ~mask),
             does="the mask is inverted",
-            says="The mask is inverted: positions attend to what is hidden, and only to that.",
+            says="{does}: positions attend to what is hidden, and only to that.",
             hints=[
                 "What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?",
                 "True means: may attend. The attention of lesson 03 reads masks in the same way.",
@@ -67,10 +61,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_in_one_mode_only",
-            [
-                steps.but(mask=lambda self, mask: mask if self.training else None),
-                steps.but(mask=lambda self, mask: None if self.training else mask),
-            ],
+            steps.but(mask=lambda self, mask: mask if self.training else None),
+            steps.but(mask=lambda self, mask: None if self.training else mask),
             does="the mask has an effect in only one of the modes `train` and `eval`",
             says=(
                 "The mask has an effect in only one of the two modes, `train` and `eval`. What is hidden has to be "
@@ -85,14 +77,12 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_of_the_first_sentence",
-            [
-                _but_mask(steps, lambda mask: mask[:1] if mask.dim() > 2 else mask),
-                _but_mask(steps, lambda mask: mask[0]),
-            ],
+            _but_mask(steps, lambda mask: mask[:1] if mask.dim() > 2 else mask),
+            _but_mask(steps, lambda mask: mask[0]),
             does="only the first entry of the mask is used",
             says=(
-                "Only the first entry of the mask is used, so that, in a batch, the first sentence's mask holds for "
-                "all sentences. Each has a mask of its own. Look at what becomes of the mask."
+                "{does}, so that, in a batch, the first sentence's mask holds for all sentences. Each has a mask of "
+                "its own. Look at what becomes of the mask."
             ),
             hints=[
                 "In a mask of shape (batch, 1, 1, n), what does the first axis count?",
@@ -102,7 +92,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_of_one_position",
-            _alone(
+            *_alone(
                 [
                     _but_mask(steps, lambda mask: mask[..., :1, :]),
                     _but_mask(steps, lambda mask: mask[..., -1:, :]),
@@ -110,8 +100,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ),
             does="all positions of a sentence get the same row of the mask",
             says=(
-                "All positions of a sentence get the same row of the mask, though in a mask of shape (n, n) each has "
-                "a row of its own. Look at what becomes of the mask."
+                "{does}, though in a mask of shape (n, n) each has a row of its own. Look at what becomes of the mask."
             ),
             hints=[
                 "In a causal mask, what may the first position see, and what the last?",
@@ -121,11 +110,11 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_transposed",
-            _alone([_but_mask(steps, lambda mask: mask.mT)]),
+            *_alone([_but_mask(steps, lambda mask: mask.mT)]),
             does="the last two axes of the mask are swapped",
             says=(
-                "The last two axes of the mask are swapped: instead of what a position may see, it says by whom the "
-                "position may be seen. Look at what becomes of the mask."
+                "{does}: instead of what a position may see, it says by whom the position may be seen. Look at what "
+                "becomes of the mask."
             ),
             hints=[
                 "In a mask of shape (n, n), do the rows belong to the queries or to the keys?",
@@ -135,7 +124,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_with_another_axis",
-            _alone(
+            *_alone(
                 [
                     _but_mask(steps, lambda mask: mask.unsqueeze(0)),
                     _but_mask(steps, lambda mask: mask.unsqueeze(1)),
@@ -145,8 +134,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ),
             does="the mask is given one more axis, or several",
             says=(
-                "The mask is given one more axis, or several: it fits the scores already. Where it does not crash, it "
-                "hides other things, or adds an axis to the output. Look at what becomes of the mask."
+                "{does}: it fits the scores already. Where it does not crash, it hides other things, or adds an axis "
+                "to the output. Look at what becomes of the mask."
             ),
             hints=[
                 "Which shape have the scores of all heads, and which shapes fit them?",
@@ -156,14 +145,14 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_as_numbers",
-            _alone(
+            *_alone(
                 [
                     _but_mask(steps, lambda mask: mask.float()),
                     _but_mask(steps, lambda mask: mask.long()),
                 ]
             ),
             does="the mask is turned into numbers",
-            says="The mask is turned into numbers. The attention reads one of True and False.",
+            says="{does}. The attention reads one of True and False.",
             hints=[
                 "Which dtype has the mask that came in, and which the one that the attention gets?",
                 "True means: may attend. The attention knows what to do with that.",
@@ -172,11 +161,9 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "causal_mask_of_its_own",
-            [
-                steps.but(mask=lambda x: _causal(x)),
-                steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask),
-                steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask & _causal(x)),
-            ],
+            steps.but(mask=lambda x: _causal(x)),
+            steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask),
+            steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask & _causal(x)),
             does="positions see no later ones, by a causal mask that nothing asked for",
             says=(
                 "Positions see no later ones, though no mask says so: a causal mask is made here. In an encoder every "
@@ -206,16 +193,11 @@ def mistakes_with_the_attention(
     return [
         Mistake(
             "x_only_once",
-            [
-                steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask=mask)),
-                steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask)),
-                steps.but(attended=lambda self, queries, keys, mask: self.self_attention(queries, keys, mask)),
-            ],
+            steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask=mask)),
+            steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask)),
+            steps.but(attended=lambda self, queries, keys, mask: self.self_attention(queries, keys, mask)),
             does="the attention is not given queries, keys and values, and then the mask",
-            says=(
-                "The attention is not given queries, keys and values, and then the mask: in self-attention, the first "
-                "three are the same vectors."
-            ),
+            says="{does}: in self-attention, the first three are the same vectors.",
             hints=[
                 "How was multi-head attention called in lesson 03?",
                 "Self-attention: queries, keys and values are the same.",
@@ -224,7 +206,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "taken_for_a_pair",
-            _alone(
+            *_alone(
                 [
                     steps.but(
                         attended=lambda self, queries, keys, values, mask: _first_of_two(
@@ -246,7 +228,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "torchs_keyword",
-            _alone(
+            *_alone(
                 [
                     steps.but(
                         attended=lambda self, queries, mask: self.self_attention(
@@ -262,8 +244,7 @@ def mistakes_with_the_attention(
             ),
             says=(
                 "The attention is called as torch's own `nn.MultiheadAttention` is. That of lesson 03 takes the mask "
-                "as its "
-                "fourth argument, and calls it `mask`."
+                "as its fourth argument, and calls it `mask`."
             ),
             hints=[
                 "Which arguments does `forward` of the multi-head attention of lesson 03 have?",
@@ -273,9 +254,9 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "network_first",
-            [order],
+            order,
             does="the network comes before the attention",
-            says="The network comes before the attention. Look at the order of the two sublayers.",
+            says="{does}. Look at the order of the two sublayers.",
             hints=[
                 "What happens first in a layer: attending to other positions, or computing with what was found?",
                 "First the attention, then the network.",
@@ -284,9 +265,9 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "only_attention",
-            [only_half],
+            only_half,
             does="the layer ends after the attention",
-            says="The layer ends after the attention: the network has no effect. A sublayer is missing.",
+            says="{does}: the network has no effect. A sublayer is missing.",
             hints=[
                 "Which of the four modules has no effect?",
                 "A layer has two sublayers.",
@@ -295,12 +276,9 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "no_attention",
-            unused,
+            *unused,
             does="the output of the attention has no effect",
-            says=(
-                "The output of the attention has no effect: it is never computed, or not used. Look at what the second "
-                "half of the layer works on."
-            ),
+            says="{does}: it is never computed, or not used. Look at what the second half of the layer works on.",
             hints=[
                 "Change the first vector. Does the output at the second position change?",
                 "Which variable holds the result of the first half, and where does it occur again?",
@@ -309,9 +287,9 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "attention_instead_of_the_network",
-            [instead_of_the_network],
+            instead_of_the_network,
             does="the attention is used a second time, where the network belongs",
-            says="The attention is used a second time, where the network belongs. Look at the second sublayer.",
+            says="{does}. Look at the second sublayer.",
             hints=[
                 "Which of the four modules is never used?",
                 "A layer attends once; then the network works at each position.",
@@ -320,7 +298,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "sublayer_applied_twice",
-            _alone(
+            *_alone(
                 [
                     steps.but(
                         attended=lambda self, attended, mask: self.self_attention(attended, attended, attended, mask)
@@ -338,14 +316,12 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "relu_on_an_output",
-            [
-                steps.but(computed=lambda computed: torch.relu(computed)),
-                steps.but(attended=lambda attended: torch.relu(attended)),
-            ],
+            steps.but(computed=lambda computed: torch.relu(computed)),
+            steps.but(attended=lambda attended: torch.relu(attended)),
             does="a ReLU is applied to the output of a sublayer",
             says=(
-                "A ReLU is applied to the output of a sublayer, so that it can only add, and never take away. Look at "
-                "what happens between a sublayer and the sum."
+                "{does}, so that it can only add, and never take away. Look at what happens between a sublayer and the "
+                "sum."
             ),
             hints=[
                 "Can the output of a sublayer be negative? Is what is added ever negative?",
@@ -355,7 +331,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "batch_and_positions_swapped",
-            _alone(
+            *_alone(
                 [
                     _but_reads(steps, lambda read: read.transpose(0, 1)),
                     steps.but(
@@ -367,8 +343,8 @@ def mistakes_with_the_attention(
             ),
             does="the axes of batch and positions are swapped before the attention",
             says=(
-                "The axes of batch and positions are swapped before the attention, so that it mixes the sentences of "
-                "the batch. `nn.MultiheadAttention` wants that by default; ours takes (batch, n, d_model)."
+                "{does}, so that it mixes the sentences of the batch. `nn.MultiheadAttention` wants that by default; "
+                "ours takes (batch, n, d_model)."
             ),
             hints=[
                 "Change the second sentence of a batch. Does the output for the first one change?",
@@ -378,7 +354,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "drops_in_training",
-            _alone(
+            *_alone(
                 [
                     _with_dropout(steps, probability, names)
                     for names, probability in (
@@ -408,11 +384,11 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "adds_the_layers_input",
-            [steps.but(sum_2=lambda x, computed: x + computed)],
+            steps.but(sum_2=lambda x, computed: x + computed),
             does="the network's output is added to what came into the whole layer",
             says=(
-                "The network's output is added to what came into the whole layer. With that, all that attention found "
-                "reaches the output through the network alone. Look at what the second sum is made of."
+                "{does}. With that, all that attention found reaches the output through the network alone. Look at "
+                "what the second sum is made of."
             ),
             hints=[
                 "With the network's weights at 0, what is left of the attention?",
@@ -422,12 +398,9 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_the_attention",
-            [steps.but(sum_2=lambda attended, computed: attended + computed)],
+            steps.but(sum_2=lambda attended, computed: attended + computed),
             does="the network's output is added to the bare output of the attention",
-            says=(
-                "The network's output is added to the bare output of the attention, in which x is missing. Look at "
-                "what the second sum is made of."
-            ),
+            says="{does}, in which x is missing. Look at what the second sum is made of.",
             hints=[
                 "In the second half, x is the result of the first half. What is it made of?",
                 "The result of the first half has x in it, as a summand.",
@@ -436,12 +409,9 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "network_reads_the_attention",
-            [steps.but(computed=lambda self, attended: self.feed_forward(attended))],
+            steps.but(computed=lambda self, attended: self.feed_forward(attended)),
             does="the network reads the bare output of the attention",
-            says=(
-                "The network reads the bare output of the attention, in which x is missing. Look at what the network "
-                "is given."
-            ),
+            says="{does}, in which x is missing. Look at what the network is given.",
             hints=[
                 "In the second half, x is the result of the first half. What is it made of?",
                 "The result of the first half has x in it, as a summand.",
@@ -450,14 +420,12 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "difference_instead_of_a_sum",
-            [
-                steps.but(sum_1=lambda x, attended: x - attended),
-                steps.but(sum_1=lambda x, attended: attended - x),
-                steps.but(sum_2=lambda sum_2, computed: sum_2 - 2 * computed),
-                steps.but(sum_2=lambda sum_2, computed: 2 * computed - sum_2),
-            ],
+            steps.but(sum_1=lambda x, attended: x - attended),
+            steps.but(sum_1=lambda x, attended: attended - x),
+            steps.but(sum_2=lambda sum_2, computed: sum_2 - 2 * computed),
+            steps.but(sum_2=lambda sum_2, computed: 2 * computed - sum_2),
             does="a difference is taken where a sum belongs",
-            says="A difference is taken where a sum belongs: a minus stands between a sublayer's input and its output.",
+            says="{does}: a minus stands between a sublayer's input and its output.",
             hints=[
                 "With all weights of a sublayer 0 and its biases 1, is the result larger than x?",
                 "A residual connection adds.",
@@ -466,14 +434,14 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "product_instead_of_a_sum",
-            _alone(
+            *_alone(
                 [
                     steps.but(sum_1=lambda x, attended: x * attended),
                     steps.but(sum_2=lambda sum_2, computed: (sum_2 - computed) * computed),
                 ]
             ),
             does="a product is taken where a sum belongs",
-            says="A product is taken where a sum belongs: a sublayer's output is multiplied by its input.",
+            says="{does}: a sublayer's output is multiplied by its input.",
             hints=[
                 "With all weights and biases of a sublayer 0, what should be left?",
                 "A residual connection adds.",
@@ -482,13 +450,11 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_x_once_more",
-            [
-                steps.but(sum_1=lambda x, sum_1: x + sum_1),
-                steps.but(sum_2=lambda x, sum_2: x + sum_2),
-                steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed).attempt,
-            ],
+            steps.but(sum_1=lambda x, sum_1: x + sum_1),
+            steps.but(sum_2=lambda x, sum_2: x + sum_2),
+            steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed).attempt,
             does="there is one summand too many in a sum",
-            says="There is one summand too many in a sum: x is in it already. Look at what each sum is made of.",
+            says="{does}: x is in it already. Look at what each sum is made of.",
             hints=[
                 "How many summands has each of the two sums in the formulas?",
                 "Two: what the sum's sublayer was given for x, and the sublayer's output.",
@@ -497,7 +463,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_in_place",
-            _alone([steps.but(sum_1=lambda x, attended: x.add_(attended))]),
+            *_alone([steps.but(sum_1=lambda x, attended: x.add_(attended))]),
             does="the first sum is written into x itself",
             says=(
                 "The result is right, but the x that came in has been changed: `+=` writes into the tensor itself, "
@@ -517,11 +483,11 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "norm_1_for_both",
-            [steps.but(second_norm=lambda self: self.norm_1)],
+            steps.but(second_norm=lambda self: self.norm_1),
             does="`norm_1` is used where `norm_2` belongs",
             says=(
-                "`norm_1` is used where `norm_2` belongs, so `norm_2` is never trained. When training begins the two "
-                "are alike, and nothing shows; later each has weights of its own."
+                "{does}, so `norm_2` is never trained. When training begins the two are alike, and nothing shows; "
+                "later each has weights of its own."
             ),
             hints=[
                 "Is there a norm whose `.weight.grad` is None after going backward?",
@@ -531,11 +497,11 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "norm_2_for_both",
-            [steps.but(first_norm=lambda self: self.norm_2)],
+            steps.but(first_norm=lambda self: self.norm_2),
             does="`norm_2` is used where `norm_1` belongs",
             says=(
-                "`norm_2` is used where `norm_1` belongs, so `norm_1` is never trained. When training begins the two "
-                "are alike, and nothing shows; later each has weights of its own."
+                "{does}, so `norm_1` is never trained. When training begins the two are alike, and nothing shows; "
+                "later each has weights of its own."
             ),
             hints=[
                 "Is there a norm whose `.weight.grad` is None after going backward?",
@@ -545,7 +511,7 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "norms_swapped",
-            [steps.but(first_norm=lambda self: self.norm_2, second_norm=lambda self: self.norm_1)],
+            steps.but(first_norm=lambda self: self.norm_2, second_norm=lambda self: self.norm_1),
             does="`norm_1` and `norm_2` are swapped",
             says=(
                 "The two norms are swapped. When training begins they are alike, and nothing shows; parameters that "
@@ -559,11 +525,9 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "norms_without_their_weights",
-            [
-                steps.but(first_norm=lambda: _standardised, second_norm=lambda: _standardised),
-                steps.but(first_norm=lambda: _standardised),
-                steps.but(second_norm=lambda: _standardised),
-            ],
+            steps.but(first_norm=lambda: _standardised, second_norm=lambda: _standardised),
+            steps.but(first_norm=lambda: _standardised),
+            steps.but(second_norm=lambda: _standardised),
             does="vectors are normalised without the weight and bias of a norm",
             says=(
                 "Vectors are normalised without the weights and biases that the norms have learned: they are brought "
@@ -577,14 +541,14 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "only_the_weight_of_a_norm",
-            _alone(
+            *_alone(
                 [
                     steps.but(first_norm=lambda self: partial(_without_bias, self.norm_1)),
                     steps.but(second_norm=lambda self: partial(_without_bias, self.norm_2)),
                 ]
             ),
             does="a norm is used without its bias",
-            says="A norm is used without its bias: only its weight has an effect.",
+            says="{does}: only its weight has an effect.",
             hints=[
                 "Which parameter gets no gradient?",
                 "A module is called like a function, and then does all it has to.",
@@ -611,7 +575,9 @@ def remembers(reference: type[Any]) -> Mistake:
 
     return Mistake(
         "remembers_an_earlier_call",
-        [RemembersTheLastMask, RemembersTheFirstMask, *that_remember_outputs(reference)],
+        RemembersTheLastMask,
+        RemembersTheFirstMask,
+        *that_remember_outputs(reference),
         says=(
             "A call depends on an earlier one: the layer remembers a mask, or a result. Each call should depend on its "
             "own arguments and on the parameters, and on nothing else. Look for what is stored in `self`."

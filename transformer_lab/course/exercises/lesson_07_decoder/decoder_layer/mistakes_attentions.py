@@ -12,12 +12,10 @@ def first_of_two(found):
 MISTAKES = [
     Mistake(
         "self_attention_to_the_memory",
-        [
-            STEPS.but(self_inputs=lambda first_input, memory: (first_input, memory, memory)),
-            STEPS.but(self_inputs=lambda first_input, memory: (first_input, first_input, memory)).attempt,
-            STEPS.but(self_inputs=lambda memory: (memory, memory, memory)).attempt,
-            STEPS.but(self_inputs=lambda first_input, memory: (memory, first_input, first_input)).attempt,
-        ],
+        STEPS.but(self_inputs=lambda first_input, memory: (first_input, memory, memory)),
+        STEPS.but(self_inputs=lambda first_input, memory: (first_input, first_input, memory)).attempt,
+        STEPS.but(self_inputs=lambda memory: (memory, memory, memory)).attempt,
+        STEPS.but(self_inputs=lambda first_input, memory: (memory, first_input, first_input)).attempt,
         does="the self-attention is given the memory",
         says=(
             "The first attention is given the memory. It is the *self*-attention, by which the positions of the target "
@@ -31,12 +29,11 @@ MISTAKES = [
     ),
     Mistake(
         "too_few_arguments",
-        [  # alone only: each crashes, so that nothing else shows
-            STEPS.but(self_attended=lambda attentions, x: attentions[0](x)).attempt,
-            STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, mask)).attempt,
-            STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, x, mask)).attempt,
-            STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory)).attempt,
-        ],
+        # alone only: each crashes, so that nothing else shows
+        STEPS.but(self_attended=lambda attentions, x: attentions[0](x)).attempt,
+        STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, mask)).attempt,
+        STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, x, mask)).attempt,
+        STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory)).attempt,
         says=(
             "An attention is given too little. It takes queries, keys and values, and then the mask, even where two of "
             "the first three are the same. Look at its arguments."
@@ -50,14 +47,11 @@ MISTAKES = [
     ),
     Mistake(
         "taken_for_a_pair",
-        [
-            STEPS.but(self_attended=lambda self_attended: first_of_two(self_attended)).attempt,
-            STEPS.but(self_attended=lambda self_attended: self_attended[0]).attempt,
-        ],
+        STEPS.but(self_attended=lambda self_attended: first_of_two(self_attended)).attempt,
+        STEPS.but(self_attended=lambda self_attended: self_attended[0]).attempt,
         says=(
-            "The output of an attention is taken for a pair of output and weights, as torch's own module returns. "
-            "What is "
-            "taken apart here is the batch."
+            "The output of an attention is taken for a pair of output and weights, as torch's own module returns. What "
+            "is taken apart here is the batch."
         ),
         hints=[
             "What does the multi-head attention of lesson 03 return?",
@@ -67,18 +61,15 @@ MISTAKES = [
     ),
     Mistake(
         "torchs_keyword",
-        [
-            STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, x, x, attn_mask=mask)).attempt,
-            STEPS.but(
-                cross_attended=lambda attentions, x, memory, memory_mask: attentions[1](
-                    x, memory, memory, memory_mask=memory_mask
-                )
-            ).attempt,
-        ],
+        STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, x, x, attn_mask=mask)).attempt,
+        STEPS.but(
+            cross_attended=lambda attentions, x, memory, memory_mask: attentions[1](
+                x, memory, memory, memory_mask=memory_mask
+            )
+        ).attempt,
         says=(
             "An attention is called with a keyword that it does not have. That of lesson 03 takes its mask as the "
-            "fourth "
-            "argument, and calls it `mask`."
+            "fourth argument, and calls it `mask`."
         ),
         hints=[
             "Which arguments does `forward` of the multi-head attention of lesson 03 have?",
@@ -88,10 +79,8 @@ MISTAKES = [
     ),
     Mistake(
         "cross_attention_to_itself",
-        [
-            STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
-            STEPS.but(cross_inputs=lambda second_input, x: (second_input, x, x)).attempt,
-        ],
+        STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
+        STEPS.but(cross_inputs=lambda second_input, x: (second_input, x, x)).attempt,
         does="the cross-attention takes its keys and values from the target",
         says=(
             "The cross-attention is a second self-attention: its keys and values come from the target, and whatever "
@@ -105,16 +94,14 @@ MISTAKES = [
     ),
     Mistake(
         "the_memory_asks",
-        [
-            STEPS.but(cross_inputs=lambda second_input, memory: (memory, second_input, second_input)),
-            STEPS.but(
-                cross_inputs=lambda second_input, memory: (memory, second_input, second_input),
-                cross_sum=lambda memory, cross_attended: memory + cross_attended,
-            ).attempt,
-            STEPS.but(cross_inputs=lambda memory, second_input: (memory, memory, second_input)).attempt,
-            STEPS.but(cross_inputs=lambda memory: (memory, memory, memory)).attempt,
-            STEPS.but(cross_inputs=lambda memory, second_input: (memory, second_input, memory)).attempt,
-        ],
+        STEPS.but(cross_inputs=lambda second_input, memory: (memory, second_input, second_input)),
+        STEPS.but(
+            cross_inputs=lambda second_input, memory: (memory, second_input, second_input),
+            cross_sum=lambda memory, cross_attended: memory + cross_attended,
+        ).attempt,
+        STEPS.but(cross_inputs=lambda memory, second_input: (memory, memory, second_input)).attempt,
+        STEPS.but(cross_inputs=lambda memory: (memory, memory, memory)).attempt,
+        STEPS.but(cross_inputs=lambda memory, second_input: (memory, second_input, memory)).attempt,
         does="the queries of the cross-attention come from the memory",
         says=(
             "The cross-attention takes its queries from the memory. Its output then has a row for each position of the "
@@ -128,10 +115,8 @@ MISTAKES = [
     ),
     Mistake(
         "keys_and_values_apart",
-        [
-            STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory, second_input)),
-            STEPS.but(cross_inputs=lambda second_input, memory: (second_input, second_input, memory)),
-        ],
+        STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory, second_input)),
+        STEPS.but(cross_inputs=lambda second_input, memory: (second_input, second_input, memory)),
         does="keys and values of the cross-attention come from two different sequences",
         says=(
             "In the cross-attention, keys and values come from two different sequences. They belong together: each "
@@ -145,10 +130,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_input_asks_across",
-        [
-            STEPS.but(cross_inputs=lambda x, memory: (x, memory, memory)),
-            STEPS.but(cross_inputs=lambda self_attended, memory: (self_attended, memory, memory)).attempt,
-        ],
+        STEPS.but(cross_inputs=lambda x, memory: (x, memory, memory)),
+        STEPS.but(cross_inputs=lambda self_attended, memory: (self_attended, memory, memory)).attempt,
         does="the queries of the cross-attention are not what `norm_1` returns",
         says=(
             "The queries of the cross-attention are not the result of the first sublayer, which is what `norm_1` "
@@ -162,10 +145,8 @@ MISTAKES = [
     ),
     Mistake(
         "memory_normed",
-        [
-            STEPS.but(memory=lambda memory, norms: norms[1](memory)),
-            STEPS.but(memory=lambda memory, norms: norms[0](memory)).attempt,
-        ],
+        STEPS.but(memory=lambda memory, norms: norms[1](memory)),
+        STEPS.but(memory=lambda memory, norms: norms[0](memory)).attempt,
         does="the memory is normalised by a norm of this layer",
         says=(
             "The memory is normalised on its way into the cross-attention, by a norm of this layer. The encoder "
@@ -179,12 +160,9 @@ MISTAKES = [
     ),
     Mistake(
         "memory_cut",
-        [STEPS.but(memory=lambda memory, x: memory[:, : x.shape[1]]).attempt],
+        STEPS.but(memory=lambda memory, x: memory[:, : x.shape[1]]).attempt,
         does="the memory is cut to the length of the target",
-        says=(
-            "The memory is cut to the length of the target: all else of the source is lost. Look at what the "
-            "cross-attention is given."
-        ),
+        says="{does}: all else of the source is lost. Look at what the cross-attention is given.",
         hints=[
             "A target of 2 tokens and a source of 3: how many keys should there be?",
             "Queries and keys may differ in number; the scores are then a rectangle.",
@@ -193,10 +171,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_attention_for_both",
-        [
-            STEPS.but(attentions=lambda self: (self.self_attention, self.self_attention)),
-            STEPS.but(attentions=lambda self: (self.cross_attention, self.cross_attention)).attempt,
-        ],
+        STEPS.but(attentions=lambda self: (self.self_attention, self.self_attention)),
+        STEPS.but(attentions=lambda self: (self.cross_attention, self.cross_attention)).attempt,
         does="one of the two attentions is called in both sublayers",
         says=(
             "One attention is called in both sublayers, and the other in none. Each of the two has parameters of its "
@@ -210,7 +186,7 @@ MISTAKES = [
     ),
     Mistake(
         "attentions_swapped",
-        [STEPS.but(attentions=lambda self: (self.cross_attention, self.self_attention))],
+        STEPS.but(attentions=lambda self: (self.cross_attention, self.self_attention)),
         does="`cross_attention` is called in the first sublayer and `self_attention` in the second",
         says=(
             "The two attentions are exchanged: `cross_attention` attends to the target, and `self_attention` to the "

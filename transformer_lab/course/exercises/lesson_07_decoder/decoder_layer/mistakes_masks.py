@@ -21,7 +21,7 @@ def of_the_first_sentence(mask):
 MISTAKES = [
     Mistake(
         "causal_mask_across",
-        [STEPS.but(cross_mask=lambda mask: mask)],
+        STEPS.but(cross_mask=lambda mask: mask),
         does="the cross-attention is given `mask`",
         says=(
             "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
@@ -35,7 +35,7 @@ MISTAKES = [
     ),
     Mistake(
         "memory_mask_ignored",
-        [STEPS.but(cross_mask=lambda: None)],
+        STEPS.but(cross_mask=lambda: None),
         does="the cross-attention is given no mask",
         says=(
             "The cross-attention has no mask: where the source is padded, the decoder reads the padding, too. Look at "
@@ -49,7 +49,7 @@ MISTAKES = [
     ),
     Mistake(
         "masks_swapped",
-        [STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask)],
+        STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask),
         does="each attention is given the mask of the other",
         says=(
             "Each of the two attentions is given the mask that is meant for the other. It crashes, unless source and "
@@ -63,7 +63,7 @@ MISTAKES = [
     ),
     Mistake(
         "mask_ignored",
-        [STEPS.but(self_mask=lambda: None)],
+        STEPS.but(self_mask=lambda: None),
         does="the self-attention is given no mask",
         says=(
             "The self-attention has no mask: each position attends to those after it, and so to the tokens it should "
@@ -77,11 +77,9 @@ MISTAKES = [
     ),
     Mistake(
         "mask_only_in_one_mode",
-        [
-            STEPS.but(self_mask=lambda self, mask: mask if self.training else None),
-            STEPS.but(cross_mask=lambda self, memory_mask: memory_mask if self.training else None).attempt,
-            STEPS.but(self_mask=lambda self, mask: None if self.training else mask).attempt,
-        ],
+        STEPS.but(self_mask=lambda self, mask: mask if self.training else None),
+        STEPS.but(cross_mask=lambda self, memory_mask: memory_mask if self.training else None).attempt,
+        STEPS.but(self_mask=lambda self, mask: None if self.training else mask).attempt,
         does="a mask is used in only one of `train()` and `eval()`",
         says=(
             "A mask is used in only one of the two modes, `train()` and `eval()`. What may be attended to does not "
@@ -95,7 +93,7 @@ MISTAKES = [
     ),
     Mistake(
         "memory_mask_in_the_self_attention",
-        [STEPS.but(self_mask=lambda memory_mask: memory_mask)],
+        STEPS.but(self_mask=lambda memory_mask: memory_mask),
         does="the self-attention is given `memory_mask`",
         says=(
             "The mask of the source is used for the self-attention. It hides positions of the target by where the "
@@ -110,7 +108,7 @@ MISTAKES = [
     *[
         Mistake(
             name,
-            [STEPS.but(**changes)],
+            STEPS.but(**changes),
             does=f"{which} inverted",
             says=f"Read the wrong way round: {which} inverted. True means *may attend to*, for the attention as well.",
             hints=[
@@ -134,15 +132,13 @@ MISTAKES = [
     ],
     Mistake(
         "a_mask_of_its_own",
-        [
-            STEPS.but(self_mask=lambda x: causal(x)),
-            STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),
-            STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask & causal(x)).attempt,
-        ],
+        STEPS.but(self_mask=lambda x: causal(x)),
+        STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),
+        STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask & causal(x)).attempt,
         does="the layer makes a causal mask of its own",
         says=(
-            "The layer makes a causal mask of its own. The caller says what may be attended to, and without a mask "
-            "everything may. Look at where the mask comes from."
+            "{does}. The caller says what may be attended to, and without a mask everything may. Look at where the "
+            "mask comes from."
         ),
         hints=[
             "What should happen if `mask` is None?",
@@ -151,10 +147,8 @@ MISTAKES = [
     ),
     Mistake(
         "mask_of_the_first_sentence",
-        [
-            STEPS.but(self_mask=lambda mask: of_the_first_sentence(mask)).attempt,
-            STEPS.but(cross_mask=lambda memory_mask: of_the_first_sentence(memory_mask)),
-        ],
+        STEPS.but(self_mask=lambda mask: of_the_first_sentence(mask)).attempt,
+        STEPS.but(cross_mask=lambda memory_mask: of_the_first_sentence(memory_mask)),
         does="all sentences of the batch get the mask of the first",
         says=(
             "All sentences of the batch get the mask of the first one. Each may have padding at other positions. Look "

@@ -34,7 +34,7 @@ def not_normed(name, step, sublayer):
     """Leave out the norm after one of the sublayers."""
     return Mistake(
         name,
-        [STEPS.but(**{step: UNNORMED[step]})],
+        STEPS.but(**{step: UNNORMED[step]}),
         does=f"no norm follows the sum after the {sublayer}",
         says=f"A norm is missing: the sum after the {sublayer} goes on as it is. There is one norm after each sum.",
         hints=[
@@ -48,14 +48,12 @@ def not_normed(name, step, sublayer):
 MISTAKES = [
     Mistake(
         "pre_norm",
-        [
-            STEPS.but(
-                self_inputs=lambda first_input, norms: (norms[0](first_input),) * 3,
-                cross_inputs=lambda second_input, norms, memory: (norms[1](second_input), memory, memory),
-                network_output=lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
-                **UNNORMED,
-            ),
-        ],
+        STEPS.but(
+            self_inputs=lambda first_input, norms: (norms[0](first_input),) * 3,
+            cross_inputs=lambda second_input, norms, memory: (norms[1](second_input), memory, memory),
+            network_output=lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
+            **UNNORMED,
+        ),
         does="this is pre-norm: the input of each sublayer is normalised, and its sum is not",
         says=(
             "This is pre-norm: each sublayer's input is normalised, and the sum is left alone. It trains well, but "
@@ -69,20 +67,18 @@ MISTAKES = [
     ),
     Mistake(
         "pre_norm_in_one_sublayer",
-        [
-            STEPS.but(
-                self_inputs=lambda first_input, norms: (norms[0](first_input),) * 3,
-                self_normed=lambda self_sum: self_sum,
-            ),
-            STEPS.but(
-                cross_inputs=lambda second_input, norms, memory: (norms[1](second_input), memory, memory),
-                cross_normed=lambda cross_sum: cross_sum,
-            ),
-            STEPS.but(
-                network_output=lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
-                output=lambda network_sum: network_sum,
-            ),
-        ],
+        STEPS.but(
+            self_inputs=lambda first_input, norms: (norms[0](first_input),) * 3,
+            self_normed=lambda self_sum: self_sum,
+        ),
+        STEPS.but(
+            cross_inputs=lambda second_input, norms, memory: (norms[1](second_input), memory, memory),
+            cross_normed=lambda cross_sum: cross_sum,
+        ),
+        STEPS.but(
+            network_output=lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
+            output=lambda network_sum: network_sum,
+        ),
         does="one sublayer is pre-norm: its input is normalised, and its sum is not",
         says=(
             "One of the three sublayers is pre-norm: its input is normalised, and its sum is left alone. Look at what "
@@ -96,7 +92,7 @@ MISTAKES = [
     ),
     Mistake(
         "normed_first_and_added_to_it",
-        [STEPS.but(**NORMED_INPUTS, **UNNORMED)],
+        STEPS.but(**NORMED_INPUTS, **UNNORMED),
         does="each norm comes first, and the sublayer's output is added to what the norm returns",
         says=(
             "The norm comes first, and the sublayer's output is added to what it returns: neither post-norm nor "
@@ -110,12 +106,9 @@ MISTAKES = [
     ),
     Mistake(
         "normed_before_adding",
-        [STEPS.but(**NORMED_OUTPUTS, **UNNORMED)],
+        STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         does="each sublayer's output is normalised, and then added",
-        says=(
-            "Each sublayer's output is normalised, and then added. The *sum* should be normalised. Look at what the "
-            "brackets of the norms enclose."
-        ),
+        says="{does}. The *sum* should be normalised. Look at what the brackets of the norms enclose.",
         hints=[
             "In norm(x + f(x)), what is inside the norm?",
             "The output of the layer should have just been normalised.",
@@ -124,7 +117,7 @@ MISTAKES = [
     ),
     Mistake(
         "nothing_normed",
-        [STEPS.but(**UNNORMED)],
+        STEPS.but(**UNNORMED),
         does="no norm is used",
         says="The norms are missing: after each sublayer, the sum goes on as it is. There is one norm after each sum.",
         hints=[
@@ -138,21 +131,16 @@ MISTAKES = [
     not_normed("feed_forward_not_normed", "output", "feed-forward network"),
     Mistake(
         "norm_used_twice",
-        [
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_1)),
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_3)),
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_2)),
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)),
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_2)).attempt,
-            STEPS.but(norms=lambda self: (self.norm_2, self.norm_2, self.norm_3)).attempt,
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_3)).attempt,
-            STEPS.but(norms=lambda self: (self.norm_3, self.norm_3, self.norm_3)).attempt,
-        ],
+        STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_1)),
+        STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_3)),
+        STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_2)),
+        STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)),
+        STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_2)).attempt,
+        STEPS.but(norms=lambda self: (self.norm_2, self.norm_2, self.norm_3)).attempt,
+        STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_3)).attempt,
+        STEPS.but(norms=lambda self: (self.norm_3, self.norm_3, self.norm_3)).attempt,
         does="a norm is used more than once, and another one not at all",
-        says=(
-            "A norm is used more than once, and another one not at all. Each has parameters of its own. Look at their "
-            "numbers."
-        ),
+        says="{does}. Each has parameters of its own. Look at their numbers.",
         hints=[
             "Which of `norm_1`, `norm_2` and `norm_3` occur in the code, and how often?",
             "Was a line copied?",
@@ -161,18 +149,13 @@ MISTAKES = [
     ),
     Mistake(
         "norms_in_another_order",
-        [
-            STEPS.but(norms=lambda self: (self.norm_2, self.norm_1, self.norm_3)),
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
-            STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
-            STEPS.but(norms=lambda self: (self.norm_2, self.norm_3, self.norm_1)).attempt,
-            STEPS.but(norms=lambda self: (self.norm_3, self.norm_1, self.norm_2)).attempt,
-        ],
+        STEPS.but(norms=lambda self: (self.norm_2, self.norm_1, self.norm_3)),
+        STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
+        STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
+        STEPS.but(norms=lambda self: (self.norm_2, self.norm_3, self.norm_1)).attempt,
+        STEPS.but(norms=lambda self: (self.norm_3, self.norm_1, self.norm_2)).attempt,
         does="the norms are not in the order of their numbers",
-        says=(
-            "The norms are not in the order of their numbers. Newly made they do the same, but parameters loaded from "
-            "elsewhere would be in the wrong one."
-        ),
+        says="{does}. Newly made they do the same, but parameters loaded from elsewhere would be in the wrong one.",
         hints=[
             "Which norm comes after which sublayer?",
             "Names matter as soon as parameters are loaded by name.",
@@ -181,7 +164,7 @@ MISTAKES = [
     ),
     Mistake(
         "norms_without_their_parameters",
-        [STEPS.but(norms=lambda: (without_parameters, without_parameters, without_parameters))],
+        STEPS.but(norms=lambda: (without_parameters, without_parameters, without_parameters)),
         does="the norms are computed without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
         says=(
             "The norms are computed without their weights and biases: each vector gets mean 0 and variance 1, and that "

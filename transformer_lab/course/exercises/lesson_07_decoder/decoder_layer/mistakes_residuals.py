@@ -22,7 +22,7 @@ def nothing_added(name, step, sublayer):
     """Leave out the residual connection of one of the sublayers."""
     return Mistake(
         name,
-        [STEPS.but(**{step: NOTHING_ADDED[step]})],
+        STEPS.but(**{step: NOTHING_ADDED[step]}),
         does=f"the {sublayer} has no residual connection",
         says=(
             f"A residual connection is missing: the output of the {sublayer} replaces its input, and is not added "
@@ -39,14 +39,14 @@ def wrong_residual(name, ways, does, says):
         "In x + f(x), the two x are the same.",
         CALL_IT_X,
     ]
-    return Mistake(name, ways, does=does, says=says, hints=hints)
+    return Mistake(name, *ways, does=does, says=says, hints=hints)
 
 
 def wrong_input(name, change, does):
     """Give the network what it is not to read."""
     return Mistake(
         name,
-        [STEPS.but(network_output=change)],
+        STEPS.but(network_output=change),
         does=does,
         says=f"{does[0].upper()}{does[1:]}, which is not what its output is added to. Look at its argument.",
         hints=[
@@ -67,7 +67,7 @@ MISTAKES = [
     nothing_added("nothing_added_to_feed_forward", "network_sum", "feed-forward network"),
     Mistake(
         "nothing_added",
-        [STEPS.but(**NOTHING_ADDED)],
+        STEPS.but(**NOTHING_ADDED),
         does="no sublayer has a residual connection",
         says=(
             "The residual connections are missing: the output of each sublayer replaces its input, instead of being "
@@ -77,16 +77,14 @@ MISTAKES = [
     ),
     Mistake(
         "differences_instead_of_sums",
-        [
-            STEPS.but(
-                self_sum=lambda first_input, self_attended: first_input - self_attended,
-                cross_sum=lambda second_input, cross_attended: second_input - cross_attended,
-                network_sum=lambda third_input, network_output: third_input - network_output,
-            ),
-            STEPS.but(self_sum=lambda first_input, self_attended: first_input - self_attended).attempt,
-            STEPS.but(cross_sum=lambda second_input, cross_attended: second_input - cross_attended).attempt,
-            STEPS.but(network_sum=lambda third_input, network_output: third_input - network_output).attempt,
-        ],
+        STEPS.but(
+            self_sum=lambda first_input, self_attended: first_input - self_attended,
+            cross_sum=lambda second_input, cross_attended: second_input - cross_attended,
+            network_sum=lambda third_input, network_output: third_input - network_output,
+        ),
+        STEPS.but(self_sum=lambda first_input, self_attended: first_input - self_attended).attempt,
+        STEPS.but(cross_sum=lambda second_input, cross_attended: second_input - cross_attended).attempt,
+        STEPS.but(network_sum=lambda third_input, network_output: third_input - network_output).attempt,
         does="a sublayer's output is subtracted from its input, not added",
         says="A sublayer's output is subtracted from its input. A residual connection adds. Look for a minus.",
         hints=[
@@ -97,10 +95,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_residual_around_everything",
-        [
-            STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
-            STEPS.but(**NOTHING_ADDED, output=lambda x, output: x + output).attempt,
-        ],
+        STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
+        STEPS.but(**NOTHING_ADDED, output=lambda x, output: x + output).attempt,
         does="there is one residual connection around all three sublayers, and none around each",
         says=(
             "There is only one residual connection, from the layer's input to its end. Each of the three sublayers "
@@ -114,15 +110,13 @@ MISTAKES = [
     ),
     Mistake(
         "added_twice",
-        [
-            STEPS.but(
-                self_normed=lambda first_input, self_normed: first_input + self_normed,
-                cross_normed=lambda second_input, cross_normed: second_input + cross_normed,
-                output=lambda third_input, output: third_input + output,
-            ),
-            STEPS.but(output=lambda third_input, output: third_input + output).attempt,
-            STEPS.but(output=lambda x, output: x + output).attempt,
-        ],
+        STEPS.but(
+            self_normed=lambda first_input, self_normed: first_input + self_normed,
+            cross_normed=lambda second_input, cross_normed: second_input + cross_normed,
+            output=lambda third_input, output: third_input + output,
+        ),
+        STEPS.but(output=lambda third_input, output: third_input + output).attempt,
+        STEPS.but(output=lambda x, output: x + output).attempt,
         does="something is added once more after a norm",
         says=(
             "Something is added once more to what a norm returns. The result of the layer has then not just been "
@@ -139,8 +133,7 @@ MISTAKES = [
         [STEPS.but(network_sum=lambda second_input, network_output: second_input + network_output)],
         "the network's output is added to the result of the first sublayer",
         "A residual connection begins too early. In norm(a + sublayer(b)), a and b should be the same: an older a "
-        "lacks "
-        "what a sublayer in between has added. Look at each sum.",
+        "lacks what a sublayer in between has added. Look at each sum.",
     ),
     wrong_residual(
         "feed_forward_added_to_the_input",
@@ -154,8 +147,7 @@ MISTAKES = [
         [STEPS.but(cross_sum=lambda x, cross_attended: x + cross_attended)],
         "the output of the cross-attention is added to the layer's input",
         "The second residual connection begins at the layer's input, so that what the self-attention has added is "
-        "lost. "
-        "In norm(a + sublayer(b)), a and b should be the same. Look at each sum.",
+        "lost. In norm(a + sublayer(b)), a and b should be the same. Look at each sum.",
     ),
     wrong_residual(
         "everything_added_to_the_input",
@@ -181,13 +173,11 @@ MISTAKES = [
     ),
     Mistake(
         "added_to_the_memory",
-        [
-            STEPS.but(cross_sum=lambda memory, cross_attended: memory + cross_attended),
-        ],
+        STEPS.but(cross_sum=lambda memory, cross_attended: memory + cross_attended),
         does="the output of the cross-attention is added to the memory",
         says=(
-            "The output of the cross-attention is added to the memory. It belongs to the positions of the target: the "
-            "sum crashes unless source and target are equally long, and then means nothing."
+            "{does}. It belongs to the positions of the target: the sum crashes unless source and target are equally "
+            "long, and then means nothing."
         ),
         hints=[
             "How many rows has the output of the cross-attention, and how many the memory?",
@@ -212,37 +202,32 @@ MISTAKES = [
     ),
     Mistake(
         "sublayers_side_by_side",
-        [
-            STEPS.but(
-                second_input=lambda x: x,
-                cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
-            ),
-            STEPS.but(
-                second_input=lambda x: x, third_input=lambda self_normed, cross_normed: self_normed + cross_normed
-            ).attempt,
-            STEPS.but(
-                second_input=lambda x: x,
-                third_input=lambda x: x,
-                network_sum=lambda x, self_attended, cross_attended, network_output: (
-                    x + self_attended + cross_attended + network_output
-                ),
-            ).attempt,
-            STEPS.but(
-                second_input=lambda x: x,
-                cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
-                norms=lambda norms: (norms[0], norms[0], norms[2]),
-            ).attempt,
-            STEPS.but(
-                second_input=lambda x: x,
-                cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
-                norms=lambda norms: (norms[0], norms[0], norms[1]),
-            ).attempt,
-        ],
-        does="sublayers work side by side, on the same input",
-        says=(
-            "Sublayers work side by side, on the same input. They should come one after the other: each goes on from "
-            "the result of the one before."
+        STEPS.but(
+            second_input=lambda x: x,
+            cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
         ),
+        STEPS.but(
+            second_input=lambda x: x, third_input=lambda self_normed, cross_normed: self_normed + cross_normed
+        ).attempt,
+        STEPS.but(
+            second_input=lambda x: x,
+            third_input=lambda x: x,
+            network_sum=lambda x, self_attended, cross_attended, network_output: (
+                x + self_attended + cross_attended + network_output
+            ),
+        ).attempt,
+        STEPS.but(
+            second_input=lambda x: x,
+            cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
+            norms=lambda norms: (norms[0], norms[0], norms[2]),
+        ).attempt,
+        STEPS.but(
+            second_input=lambda x: x,
+            cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
+            norms=lambda norms: (norms[0], norms[0], norms[1]),
+        ).attempt,
+        does="sublayers work side by side, on the same input",
+        says="{does}. They should come one after the other: each goes on from the result of the one before.",
         hints=[
             "What does the cross-attention know about the tokens before?",
             "Three lines, and each begins with the x that the line before has made.",
@@ -251,11 +236,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_self_attention",
-        [
-            STEPS.but(second_input=lambda x: x),
-            STEPS.but(second_input=lambda x: x, norms=lambda norms: (norms[2], norms[0], norms[1])).attempt,
-            STEPS.but(self_sum=lambda first_input: first_input),
-        ],
+        STEPS.but(second_input=lambda x: x),
+        STEPS.but(second_input=lambda x: x, norms=lambda norms: (norms[2], norms[0], norms[1])).attempt,
+        STEPS.but(self_sum=lambda first_input: first_input),
         does="the output of the self-attention is not used",
         says=(
             "The other tokens of the target have no effect: the self-attention is missing, or its output is not used. "
@@ -269,13 +252,11 @@ MISTAKES = [
     ),
     Mistake(
         "no_cross_attention",
-        [
-            STEPS.but(third_input=lambda self_normed: self_normed),
-            STEPS.but(
-                third_input=lambda self_normed: self_normed, norms=lambda norms: (norms[0], norms[2], norms[1])
-            ).attempt,
-            STEPS.but(cross_sum=lambda second_input: second_input),
-        ],
+        STEPS.but(third_input=lambda self_normed: self_normed),
+        STEPS.but(
+            third_input=lambda self_normed: self_normed, norms=lambda norms: (norms[0], norms[2], norms[1])
+        ).attempt,
+        STEPS.but(cross_sum=lambda second_input: second_input),
         does="the output of the cross-attention is not used",
         says=(
             "The memory has no effect: the cross-attention is missing, or its output is not used. That is the layer of "
@@ -289,7 +270,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_attention",
-        [STEPS.but(third_input=lambda x: x)],
+        STEPS.but(third_input=lambda x: x),
         does="the third sublayer goes on from the layer's input",
         says=(
             "Neither the other tokens nor the memory have an effect: the last sublayer goes on from the layer's input. "
@@ -303,9 +284,10 @@ MISTAKES = [
     ),
     Mistake(
         "no_feed_forward",
-        [STEPS.but(output=lambda cross_normed: cross_normed), STEPS.but(network_sum=lambda third_input: third_input)],
+        STEPS.but(output=lambda cross_normed: cross_normed),
+        STEPS.but(network_sum=lambda third_input: third_input),
         does="the feed-forward network has no effect",
-        says="The feed-forward network has no effect: it is missing at the end, or its output is not used.",
+        says="{does}: it is missing at the end, or its output is not used.",
         hints=[
             "Which of the modules of `__init__` are used?",
             "Self-attention, cross-attention, and then each position by itself.",
@@ -314,9 +296,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_self_attention",
-        [STEPS.but(output=lambda self_normed: self_normed)],
+        STEPS.but(output=lambda self_normed: self_normed),
         does="the result of the first sublayer is returned",
-        says="The result of the first sublayer is returned. Two more are to come: look at what `__init__` has made.",
+        says="{does}. Two more are to come: look at what `__init__` has made.",
         hints=[
             "Which of the modules of `__init__` are not used?",
             "Next, the target attends to the memory, in the same form: a sublayer, a sum, a norm.",
@@ -325,23 +307,21 @@ MISTAKES = [
     ),
     Mistake(
         "cross_attention_first",
-        [
-            STEPS.but(
-                second_input=lambda x: x,
-                first_input=lambda cross_normed: cross_normed,
-                third_input=lambda self_normed: self_normed,
-            ),
-            STEPS.but(
-                second_input=lambda x: x,
-                first_input=lambda cross_normed: cross_normed,
-                third_input=lambda self_normed: self_normed,
-                norms=lambda norms: (norms[1], norms[0], norms[2]),
-            ),
-        ],
+        STEPS.but(
+            second_input=lambda x: x,
+            first_input=lambda cross_normed: cross_normed,
+            third_input=lambda self_normed: self_normed,
+        ),
+        STEPS.but(
+            second_input=lambda x: x,
+            first_input=lambda cross_normed: cross_normed,
+            third_input=lambda self_normed: self_normed,
+            norms=lambda norms: (norms[1], norms[0], norms[2]),
+        ),
         does="the cross-attention comes before the self-attention",
         says=(
-            "The cross-attention comes before the self-attention. A position should first find out what the target "
-            "says so far, and then look for something in the source. Look at the order."
+            "{does}. A position should first find out what the target says so far, and then look for something in the "
+            "source. Look at the order."
         ),
         hints=[
             "What could a position look for that knows only its own token?",
@@ -351,23 +331,18 @@ MISTAKES = [
     ),
     Mistake(
         "feed_forward_between",
-        [
-            STEPS.but(
-                third_input=lambda self_normed: self_normed,
-                second_input=lambda norms, network_sum: norms[1](network_sum),
-                output=lambda norms, cross_sum: norms[2](cross_sum),
-            ),
-            STEPS.but(
-                third_input=lambda self_normed: self_normed,
-                second_input=lambda norms, network_sum: norms[2](network_sum),
-                output=lambda cross_normed: cross_normed,
-            ).attempt,
-        ],
-        does="the feed-forward network comes between the two attentions",
-        says=(
-            "The feed-forward network comes between the two attentions. It should come last, and use what both have "
-            "found. Look at the order."
+        STEPS.but(
+            third_input=lambda self_normed: self_normed,
+            second_input=lambda norms, network_sum: norms[1](network_sum),
+            output=lambda norms, cross_sum: norms[2](cross_sum),
         ),
+        STEPS.but(
+            third_input=lambda self_normed: self_normed,
+            second_input=lambda norms, network_sum: norms[2](network_sum),
+            output=lambda cross_normed: cross_normed,
+        ).attempt,
+        does="the feed-forward network comes between the two attentions",
+        says="{does}. It should come last, and use what both have found. Look at the order.",
         hints=[
             "What does the network know when it comes before the cross-attention?",
             "In which order does `__init__` name them?",
@@ -376,13 +351,11 @@ MISTAKES = [
     ),
     Mistake(
         "drops_in_training",
-        [
-            STEPS.but(
-                self_attended=lambda self, self_attended: dropped(self, self_attended),
-                cross_attended=lambda self, cross_attended: dropped(self, cross_attended),
-                network_output=lambda self, network_output: dropped(self, network_output),
-            ).attempt
-        ],
+        STEPS.but(
+            self_attended=lambda self, self_attended: dropped(self, self_attended),
+            cross_attended=lambda self, cross_attended: dropped(self, cross_attended),
+            network_output=lambda self, network_output: dropped(self, network_output),
+        ).attempt,
         says="While it trains, something is dropped at random. There is no dropout in this exercise.",
         hints=[
             "Which line is random?",
@@ -392,9 +365,9 @@ MISTAKES = [
     ),
     Mistake(
         "memory_returned_too",
-        [STEPS.but(output=lambda output, memory: (output, memory))],
+        STEPS.but(output=lambda output, memory: (output, memory)),
         does="the memory is returned as well",
-        says="The memory is returned as well. Only the output is asked for.",
+        says="{does}. Only the output is asked for.",
         hints=[
             "How many things does the annotation say are returned?",
             "The memory is what it was, so the caller has it.",

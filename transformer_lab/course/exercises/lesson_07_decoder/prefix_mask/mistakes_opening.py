@@ -8,10 +8,8 @@ from transformer_lab.course.exercises.lesson_07_decoder.prefix_mask.answer impor
 MISTAKES = [
     Mistake(
         "just_causal",
-        [
-            STEPS.but(in_the_prefix=lambda in_the_prefix: torch.zeros_like(in_the_prefix)),
-            STEPS.but(mask=lambda not_later: not_later),
-        ],
+        STEPS.but(in_the_prefix=lambda in_the_prefix: torch.zeros_like(in_the_prefix)),
+        STEPS.but(mask=lambda not_later: not_later),
         does="the prefix is not opened",
         says=(
             "This is a causal mask: the prefix is missing. No position should have to wait for what has been there "
@@ -25,10 +23,8 @@ MISTAKES = [
     ),
     Mistake(
         "just_the_prefix",
-        [
-            STEPS.but(not_later=lambda not_later: torch.zeros_like(not_later)),
-            STEPS.but(mask=lambda in_the_prefix: in_the_prefix),
-        ],
+        STEPS.but(not_later=lambda not_later: torch.zeros_like(not_later)),
+        STEPS.but(mask=lambda in_the_prefix: in_the_prefix),
         does="the causal half is missing",
         says=(
             "Every position sees the prefix, and nothing else: what is generated does not know what came before it. "
@@ -42,11 +38,10 @@ MISTAKES = [
     ),
     Mistake(
         "prefix_and_not_later",
-        [STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix & not_later)],
+        STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix & not_later),
         does="a key has to be in the prefix *and* not later",
         says=(
-            "A key has to be in the prefix *and* not later: what was generated cannot be seen at all. Either should be "
-            "enough. Look at how the two are joined."
+            "{does}: what was generated cannot be seen at all. Either should be enough. Look at how the two are joined."
         ),
         hints=[
             "What should the last position see, and what does its row say?",
@@ -56,7 +51,7 @@ MISTAKES = [
     ),
     Mistake(
         "either_or",
-        [STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix ^ not_later)],
+        STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix ^ not_later),
         does="a key that is in the prefix and not later as well is hidden",
         says=(
             "A key that is in the prefix *and* not later is hidden: only one of the two may hold. Look at how the "
@@ -70,12 +65,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_within_the_prefix",
-        [
-            STEPS.but(
-                in_the_prefix=lambda in_the_prefix, queries, lengths: in_the_prefix & (queries < lengths),
-                not_later=lambda not_later, keys, lengths: not_later & (keys >= lengths),
-            )
-        ],
+        STEPS.but(
+            in_the_prefix=lambda in_the_prefix, queries, lengths: in_the_prefix & (queries < lengths),
+            not_later=lambda not_later, keys, lengths: not_later & (keys >= lengths),
+        ),
         does="the prefix is open to its own queries alone",
         says=(
             "The prefix sees itself, and what is generated sees itself, but not the prefix: there is nothing to "
@@ -89,7 +82,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_prefix_sees_everything",
-        [STEPS.but(in_the_prefix=lambda queries, lengths: queries < lengths)],
+        STEPS.but(in_the_prefix=lambda queries, lengths: queries < lengths),
         does="the *queries* of the prefix are asked for, and not its keys",
         says=(
             "The *queries* of the prefix see everything, what is still to be generated included. It is the *keys* of "
@@ -103,10 +96,8 @@ MISTAKES = [
     ),
     Mistake(
         "everything",
-        [
-            STEPS.but(mask=lambda mask: torch.ones_like(mask)),
-            STEPS.but(not_later=lambda not_later: torch.ones_like(not_later)),
-        ],
+        STEPS.but(mask=lambda mask: torch.ones_like(mask)),
+        STEPS.but(not_later=lambda not_later: torch.ones_like(not_later)),
         does="every key is open",
         says="Everything is open: what is generated sees what comes after it.",
         hints=[
@@ -117,9 +108,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_too_many",
-        [STEPS.but(in_the_prefix=lambda keys, lengths: keys <= lengths)],
+        STEPS.but(in_the_prefix=lambda keys, lengths: keys <= lengths),
         does="the prefix is one position too long",
-        says="The prefix is one position too long: it gives the first generated token away. Look at where it ends.",
+        says="{does}: it gives the first generated token away. Look at where it ends.",
         hints=[
             "With a prefix of 2, which positions belong to it? They are counted from 0.",
             "Is position 2 the third, or the second?",
@@ -128,12 +119,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_too_few",
-        [STEPS.but(in_the_prefix=lambda keys, lengths: keys < lengths - 1)],
+        STEPS.but(in_the_prefix=lambda keys, lengths: keys < lengths - 1),
         does="the prefix is one position too short",
-        says=(
-            "The prefix is one position too short: its last token is hidden from those before it. Look at where it "
-            "ends."
-        ),
+        says="{does}: its last token is hidden from those before it. Look at where it ends.",
         hints=[
             "With a prefix of 2, which positions belong to it? They are counted from 0.",
             "The last position of the prefix is its length minus 1.",
@@ -142,10 +130,8 @@ MISTAKES = [
     ),
     Mistake(
         "behind_the_prefix",
-        [
-            STEPS.but(in_the_prefix=lambda keys, lengths: keys >= lengths),
-            STEPS.but(in_the_prefix=lambda keys, lengths: keys > lengths),
-        ],
+        STEPS.but(in_the_prefix=lambda keys, lengths: keys >= lengths),
+        STEPS.but(in_the_prefix=lambda keys, lengths: keys > lengths),
         does="what is opened lies behind the prefix",
         says=(
             "What is opened to all are the keys *behind* the prefix: the very tokens that are still to be generated. "
@@ -159,7 +145,7 @@ MISTAKES = [
     ),
     Mistake(
         "prefix_at_the_end",
-        [STEPS.but(in_the_prefix=lambda keys, lengths, length: keys >= length - lengths)],
+        STEPS.but(in_the_prefix=lambda keys, lengths, length: keys >= length - lengths),
         does="the last keys of each row are opened and not the first",
         says="The *last* keys of each row are opened, as many as the prefix is long. A prefix is what comes first.",
         hints=[
@@ -170,12 +156,9 @@ MISTAKES = [
     ),
     Mistake(
         "full_prefix_opens_nothing",
-        [STEPS.but(in_the_prefix=lambda in_the_prefix, lengths, length: in_the_prefix & (lengths < length))],
+        STEPS.but(in_the_prefix=lambda in_the_prefix, lengths, length: in_the_prefix & (lengths < length)),
         does="a prefix as long as the whole text opens nothing",
-        says=(
-            "A prefix as long as the whole text opens nothing, where it should open everything. Look for a slice "
-            "that ends at −0."
-        ),
+        says="{does}, where it should open everything. Look for a slice that ends at −0.",
         hints=[
             "With a prefix of 4 and 4 positions, what should the table be?",
             "`table[:, :-n]` is all but the last n columns. What is it if n is 0?",
@@ -184,10 +167,8 @@ MISTAKES = [
     ),
     Mistake(
         "upper_triangle",
-        [
-            STEPS.but(not_later=lambda keys, queries: keys >= queries),
-            STEPS.but(not_later=lambda keys, queries: keys > queries),
-        ],
+        STEPS.but(not_later=lambda keys, queries: keys >= queries),
+        STEPS.but(not_later=lambda keys, queries: keys > queries),
         does="the causal half opens the future and hides the past",
         says=(
             "Behind the prefix, it is the future that is open, and the past that is hidden. Look at which triangle is "
@@ -201,7 +182,7 @@ MISTAKES = [
     ),
     Mistake(
         "without_itself",
-        [STEPS.but(not_later=lambda keys, queries: keys < queries)],
+        STEPS.but(not_later=lambda keys, queries: keys < queries),
         does="the causal half leaves out the position itself",
         says="Behind the prefix, no position sees itself. Look at the diagonal.",
         hints=[
@@ -212,7 +193,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_ahead",
-        [STEPS.but(not_later=lambda keys, queries: keys <= queries + 1)],
+        STEPS.but(not_later=lambda keys, queries: keys <= queries + 1),
         does="the causal half opens the next position as well",
         says=(
             "Behind the prefix, each position sees one that comes after it: the very token that it should predict. "
@@ -226,10 +207,8 @@ MISTAKES = [
     ),
     Mistake(
         "as_many_ahead",
-        [
-            STEPS.but(mask=lambda keys, queries, lengths: keys <= queries + lengths),
-            STEPS.but(mask=lambda keys, queries, lengths: keys < queries + lengths),
-        ],
+        STEPS.but(mask=lambda keys, queries, lengths: keys <= queries + lengths),
+        STEPS.but(mask=lambda keys, queries, lengths: keys < queries + lengths),
         does="every position looks as many positions ahead as the prefix is long",
         says=(
             "The length of the prefix moves the diagonal: *every* position looks so many positions ahead, and behind "
@@ -243,7 +222,7 @@ MISTAKES = [
     ),
     Mistake(
         "rows_and_columns_exchanged",
-        [STEPS.but(in_the_prefix=lambda in_the_prefix: in_the_prefix.mT, not_later=lambda not_later: not_later.mT)],
+        STEPS.but(in_the_prefix=lambda in_the_prefix: in_the_prefix.mT, not_later=lambda not_later: not_later.mT),
         does="rows and columns of the mask are exchanged",
         says=(
             "Rows and columns are exchanged: the queries of the prefix see all keys, where its keys should be seen by "
@@ -257,7 +236,7 @@ MISTAKES = [
     ),
     Mistake(
         "turned_round",
-        [STEPS.but(mask=lambda mask: ~mask)],
+        STEPS.but(mask=lambda mask: ~mask),
         does="what may be attended to is False, and what may not is True",
         says=(
             "Every entry is turned round: True stands where attending is forbidden. In this course True means: may "
@@ -271,7 +250,7 @@ MISTAKES = [
     ),
     Mistake(
         "joined_by_the_word",
-        [STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix or not_later)],
+        STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix or not_later),
         does="a whole tensor is asked whether it is true, as by the words `or`, `and` and `not`",
         says=(
             "The words `or`, `and` and `not` ask whether a whole tensor is True, which torch refuses to answer. What "

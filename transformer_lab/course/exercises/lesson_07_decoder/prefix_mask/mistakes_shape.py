@@ -32,12 +32,10 @@ def _one_slice_for_the_batch(not_later, prefix_lengths, length):
 MISTAKES = [
     Mistake(
         "numbers",
-        [
-            STEPS.but(mask=lambda mask: mask.float()),
-            STEPS.but(mask=lambda mask: mask.long()),
-            STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix.long() + not_later.long()),
-            STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix + not_later.float()),
-        ],
+        STEPS.but(mask=lambda mask: mask.float()),
+        STEPS.but(mask=lambda mask: mask.long()),
+        STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix.long() + not_later.long()),
+        STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix + not_later.float()),
         does="the entries are numbers and not True and False",
         says="The entries are numbers, and a mask holds True and False.",
         hints=[
@@ -48,12 +46,9 @@ MISTAKES = [
     ),
     Mistake(
         "a_causal_half_of_numbers",
-        [STEPS.but(not_later=lambda not_later: not_later.float())],
+        STEPS.but(not_later=lambda not_later: not_later.float()),
         does="the causal half is made of floats",
-        says=(
-            "The causal half is made of floats, and the prefix of True and False: an or for each entry needs "
-            "booleans on both sides."
-        ),
+        says="{does}, and the prefix of True and False: an or for each entry needs booleans on both sides.",
         hints=[
             "What does `.dtype` say of either half?",
             "`torch.ones(length, length)` is a table of floats unless it is told otherwise.",
@@ -62,10 +57,8 @@ MISTAKES = [
     ),
     Mistake(
         "to_be_added_to_the_scores",
-        [
-            STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))),
-            STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -1e9)),
-        ],
+        STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))),
+        STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -1e9)),
         does="the mask is one to be added to the scores: 0, and −∞ or a very negative number",
         says=(
             "This is a mask to be added to the scores: 0 where looking is allowed. In this course a mask holds True "
@@ -79,9 +72,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_axis_for_the_heads",
-        [STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None])],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
         does="the axis for the heads is missing",
-        says="The axis for the heads is missing: (batch, length, length) would be stretched along the wrong axes.",
+        says="{does}: (batch, length, length) would be stretched along the wrong axes.",
         hints=[
             "Which shape have the scores of all heads of a batch?",
             "Axes are matched from the end. What stands in front of the queries?",
@@ -90,11 +83,9 @@ MISTAKES = [
     ),
     Mistake(
         "batch_in_another_place",
-        [
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[None, :, None, None]),
-            STEPS.but(mask=lambda mask: mask.transpose(1, 2)),
-            STEPS.but(mask=lambda mask: mask[None]),
-        ],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[None, :, None, None]),
+        STEPS.but(mask=lambda mask: mask.transpose(1, 2)),
+        STEPS.but(mask=lambda mask: mask[None]),
         does="an axis of length 1 stands in another place than between batch and queries",
         says="The axis for the heads, of length 1, stands in another place than between batch and queries.",
         hints=[
@@ -105,14 +96,12 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_prefix_for_all",
-        [
-            STEPS.but(lengths=_one_length(lambda lengths: lengths[0])),
-            STEPS.but(lengths=_one_length(lambda lengths: lengths[-1])),
-            STEPS.but(lengths=_one_length(lambda lengths: lengths.max())),
-            STEPS.but(lengths=_one_length(lambda lengths: lengths.min())),
-        ],
+        STEPS.but(lengths=_one_length(lambda lengths: lengths[0])),
+        STEPS.but(lengths=_one_length(lambda lengths: lengths[-1])),
+        STEPS.but(lengths=_one_length(lambda lengths: lengths.max())),
+        STEPS.but(lengths=_one_length(lambda lengths: lengths.min())),
         does="all rows of the batch get the same prefix",
-        says="All rows of the batch get the same prefix. Each has a length of its own.",
+        says="{does}. Each has a length of its own.",
         hints=[
             "With prefixes of 3 and 1, what are the two tables?",
             "Comparing with a whole tensor of lengths makes a table for each, if the axes are in the right places.",
@@ -121,11 +110,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_row",
-        [
-            STEPS.but(in_the_prefix=_in_the_first_row),
-        ],
+        STEPS.but(in_the_prefix=_in_the_first_row),
         does="only the first row of the batch gets its prefix",
-        says="Only the first row of the batch gets its prefix. Look at what is done for the other rows.",
+        says="{does}. Look at what is done for the other rows.",
         hints=[
             "With prefixes of 3 and 1, what are the two tables?",
             "A `return` inside a loop ends it at the first turn.",
@@ -134,16 +121,14 @@ MISTAKES = [
     ),
     Mistake(
         "one_table_for_all_rows",
-        [
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[0]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.max()),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.min()),
-            STEPS.but(prefix_lengths=lambda prefix_lengths: prefix_lengths[:1]),
-        ],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[0]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.max()),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.min()),
+        STEPS.but(prefix_lengths=lambda prefix_lengths: prefix_lengths[:1]),
         does="there is one table for the whole batch",
         says=(
-            "There is one table for the whole batch. Each row of it has a prefix of its own, and so needs a table of "
-            "its own, with an axis for the heads."
+            "{does}. Each row of it has a prefix of its own, and so needs a table of its own, with an axis for the "
+            "heads."
         ),
         hints=[
             "With prefixes of 3 and 1, what are the two tables?",
@@ -153,14 +138,12 @@ MISTAKES = [
     ),
     Mistake(
         "lengths_meet_positions",
-        [
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[:, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[:, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[None, None]),
-        ],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[:, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[:, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[None, None]),
         does="the lengths are matched with positions and not with the rows of the batch",
         says=(
             "The lengths are matched with positions or queries instead of rows of the batch, which works only if "
@@ -173,7 +156,8 @@ MISTAKES = [
     ),
     Mistake(
         "all_lengths_in_one_slice",
-        [STEPS.but(mask=_one_slice), STEPS.but(mask=_one_slice_for_the_batch)],
+        STEPS.but(mask=_one_slice),
+        STEPS.but(mask=_one_slice_for_the_batch),
         does="a slice is asked to end at all lengths at once",
         says=(
             "A slice ends at one number, and the batch has as many lengths as rows: with more than one row, torch "

@@ -16,11 +16,9 @@ def _bos_over_the_first_row(tokens, bos_id):
 MISTAKES = [
     Mistake(
         "bos_at_the_end",
-        [STEPS.but(shifted=lambda begin, rest: torch.cat([rest, begin], dim=1))],
+        STEPS.but(shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
         does="bos stands at the end",
-        says=(
-            "Bos stands at the end. It says that a text begins, so it should be the first thing that the decoder reads."
-        ),
+        says="{does}. It says that a text begins, so it should be the first thing that the decoder reads.",
         hints=[
             "What should the first position read, when nothing has been generated yet?",
             "In which order are the two pieces put side by side?",
@@ -29,7 +27,7 @@ MISTAKES = [
     ),
     Mistake(
         "bos_over_the_first",
-        [STEPS.but(rest=lambda tokens: tokens[:, 1:])],
+        STEPS.but(rest=lambda tokens: tokens[:, 1:]),
         does="the first token of each row is dropped and not the last",
         says=(
             "Bos replaces the first token, and all others stay where they are: from the second position on, the "
@@ -42,12 +40,10 @@ MISTAKES = [
     ),
     Mistake(
         "fixed_number_in_front",
-        [
-            STEPS.but(bos_id=lambda: 0),
-            STEPS.but(bos_id=lambda: 1),
-            STEPS.but(bos_id=lambda: 2),
-            STEPS.but(bos_id=lambda: -1),
-        ],
+        STEPS.but(bos_id=lambda: 0),
+        STEPS.but(bos_id=lambda: 1),
+        STEPS.but(bos_id=lambda: 2),
+        STEPS.but(bos_id=lambda: -1),
         does="a fixed number takes the place of `bos_id`",
         says="What stands in front is a fixed number, and not `bos_id`. It is right only if they happen to be equal.",
         hints=[
@@ -58,7 +54,7 @@ MISTAKES = [
     ),
     Mistake(
         "first_token_twice",
-        [STEPS.but(begin=lambda tokens: tokens[:, :1])],
+        STEPS.but(begin=lambda tokens: tokens[:, :1]),
         does="the first token of each row stands in place of bos",
         says="The first token of each row stands there twice, where bos should be in front: it gives itself away.",
         hints=[
@@ -69,9 +65,9 @@ MISTAKES = [
     ),
     Mistake(
         "two_bos",
-        [STEPS.but(begin=lambda begin: torch.cat([begin, begin], dim=1))],
+        STEPS.but(begin=lambda begin: torch.cat([begin, begin], dim=1)),
         does="two bos stand in front",
-        says="Two bos stand in front, so that there is one position more than there are labels.",
+        says="{does}, so that there is one position more than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
             "One column of bos is enough.",
@@ -80,11 +76,9 @@ MISTAKES = [
     ),
     Mistake(
         "bos_in_the_second_column",
-        [
-            STEPS.but(
-                shifted=lambda shifted, begin: torch.cat([begin, begin, shifted[:, 2:]], dim=1)[:, : shifted.shape[1]]
-            )
-        ],
+        STEPS.but(
+            shifted=lambda shifted, begin: torch.cat([begin, begin, shifted[:, 2:]], dim=1)[:, : shifted.shape[1]]
+        ),
         does="bos stands in the second column, too",
         says=(
             "The second column holds bos as well, in place of the first token of each row. Look at the position from "
@@ -98,7 +92,7 @@ MISTAKES = [
     ),
     Mistake(
         "bos_over_the_first_row",
-        [STEPS.but(shifted=_bos_over_the_first_row)],
+        STEPS.but(shifted=_bos_over_the_first_row),
         does="bos is written into the first row and not into the first column",
         says=(
             "Bos is written into the first *row*: a whole sentence is lost, and the other rows have none. Look at "
@@ -112,7 +106,7 @@ MISTAKES = [
     ),
     Mistake(
         "bos_under_the_rows",
-        [STEPS.but(shifted=lambda begin, rest: torch.cat([begin, rest], dim=0))],
+        STEPS.but(shifted=lambda begin, rest: torch.cat([begin, rest], dim=0)),
         does="the two pieces are put one below the other",
         says="The two pieces are put one below the other instead of side by side. Look at the axis of `torch.cat`.",
         hints=[
@@ -123,9 +117,7 @@ MISTAKES = [
     ),
     Mistake(
         "stacked",
-        [
-            STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest], dim=1)),
-        ],
+        STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest], dim=1)),
         does="the two pieces are stacked, on an axis of their own",
         says=(
             "`torch.stack` puts equal pieces on an axis of their own. These two differ in width, and belong on the "
@@ -139,7 +131,8 @@ MISTAKES = [
     ),
     Mistake(
         "floats",
-        [STEPS.but(begin=lambda begin: begin.float()), STEPS.but(shifted=lambda shifted: shifted.float())],
+        STEPS.but(begin=lambda begin: begin.float()),
+        STEPS.but(shifted=lambda shifted: shifted.float()),
         does="the tokens become floats",
         says=(
             "The numbers are right, but they are floats. Tokens are used as indices, so they have to stay whole "
@@ -154,12 +147,10 @@ MISTAKES = [
     ),
     Mistake(
         "bos_in_no_column",
-        [
-            STEPS.but(begin=lambda bos_id: bos_id),
-            STEPS.but(begin=lambda bos_id: torch.tensor([bos_id])),
-            STEPS.but(begin=lambda bos_id: torch.tensor(bos_id)),
-            STEPS.but(begin=lambda bos_id: [bos_id]),
-        ],
+        STEPS.but(begin=lambda bos_id: bos_id),
+        STEPS.but(begin=lambda bos_id: torch.tensor([bos_id])),
+        STEPS.but(begin=lambda bos_id: torch.tensor(bos_id)),
+        STEPS.but(begin=lambda bos_id: [bos_id]),
         does="bos comes as a plain number or list, or with too few axes",
         says=(
             "`torch.cat` joins tensors, all with the same number of axes. Bos comes as a plain number or list, or with "
@@ -173,7 +164,7 @@ MISTAKES = [
     ),
     Mistake(
         "size_is_no_tuple",
-        [STEPS.but(begin=lambda tokens, bos_id: torch.full(len(tokens), bos_id))],  # type: ignore[call-overload]
+        STEPS.but(begin=lambda tokens, bos_id: torch.full(len(tokens), bos_id)),  # type: ignore[call-overload]
         does="`torch.full` is given a number in place of a shape",
         says="`torch.full` wants a shape in brackets, and is given a number.",
         hints=[
@@ -184,7 +175,7 @@ MISTAKES = [
     ),
     Mistake(
         "bos_for_one_row",
-        [STEPS.but(begin=lambda bos_id: torch.tensor([[bos_id]]))],
+        STEPS.but(begin=lambda bos_id: torch.tensor([[bos_id]])),
         does="there is a bos for a single row",
         says=(
             "What holds bos has a single row, so it works for a single row of tokens. Each row of the batch needs one: "
@@ -198,20 +189,16 @@ MISTAKES = [
     ),
     Mistake(
         "bos_in_the_first_row_only",
-        [
-            STEPS.but(begin=lambda begin, tokens: torch.cat([begin[:1], tokens[1:, -1:]])),
-            STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])),
-        ],
+        STEPS.but(begin=lambda begin, tokens: torch.cat([begin[:1], tokens[1:, -1:]])),
+        STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])),
         does="only the first row gets a bos",
-        says="Only the first row gets a bos. Every row of the batch begins with one. Look at what is written where.",
+        says="{does}. Every row of the batch begins with one. Look at what is written where.",
         hints=["What stands in front of the second row?", "`out[0, 0]` is one entry; `out[:, 0]` is a column."],
     ),
     Mistake(
         "bos_for_every_column",
-        [
-            STEPS.but(begin=lambda tokens, bos_id: torch.full((tokens.shape[1], 1), bos_id)),
-            STEPS.but(begin=lambda tokens, bos_id: torch.full_like(tokens, bos_id)),
-        ],
+        STEPS.but(begin=lambda tokens, bos_id: torch.full((tokens.shape[1], 1), bos_id)),
+        STEPS.but(begin=lambda tokens, bos_id: torch.full_like(tokens, bos_id)),
         does="what holds bos is not one column with a row for each row of tokens",
         says=(
             "What holds bos should have one row for each row of tokens, and one column; its shape is another. Look "
@@ -224,14 +211,12 @@ MISTAKES = [
     ),
     Mistake(
         "shifts_twice",
-        [
-            STEPS.but(shifted=lambda tokens, bos_id: F.pad(tokens, (2, -2), value=bos_id)),
-            STEPS.but(shifted=lambda tokens, bos_id: F.pad(tokens, (2, 0), value=bos_id)[:, : tokens.shape[1]]),
-        ],
+        STEPS.but(shifted=lambda tokens, bos_id: F.pad(tokens, (2, -2), value=bos_id)),
+        STEPS.but(shifted=lambda tokens, bos_id: F.pad(tokens, (2, 0), value=bos_id)[:, : tokens.shape[1]]),
         does="the tokens move by two positions",
         says=(
-            "The tokens move by two positions: the one that should predict a token has not read the one just before "
-            "it. Look at how many bos there are."
+            "{does}: the one that should predict a token has not read the one just before it. Look at how many bos "
+            "there are."
         ),
         hints=[
             "For the labels `[5, 6, 7]`, what comes out, and what should?",

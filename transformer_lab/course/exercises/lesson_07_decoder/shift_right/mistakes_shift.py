@@ -30,7 +30,7 @@ def _one_token_behind_bos(begin, tokens):
 MISTAKES = [
     Mistake(
         "not_shifted",
-        [STEPS.but(shifted=lambda tokens: tokens)],
+        STEPS.but(shifted=lambda tokens: tokens),
         does="the tokens come back as they are",
         says=(
             "The decoder is fed exactly what it should predict. Each position only has to repeat its own input, so the "
@@ -44,19 +44,14 @@ MISTAKES = [
     ),
     Mistake(
         "shifts_left",
-        [
-            STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
-            STEPS.but(shifted=lambda tokens: torch.cat([tokens[:, 1:], tokens[:, -1:]], dim=1)),
-            STEPS.but(shifted=lambda tokens: F.pad(tokens[:, 1:], (0, 1))),
-            STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
-            STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
-            STEPS.but(shifted=lambda tokens, begin: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
-        ],
+        STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
+        STEPS.but(shifted=lambda tokens: torch.cat([tokens[:, 1:], tokens[:, -1:]], dim=1)),
+        STEPS.but(shifted=lambda tokens: F.pad(tokens[:, 1:], (0, 1))),
+        STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
+        STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
+        STEPS.but(shifted=lambda tokens, begin: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
         does="the tokens move to the left",
-        says=(
-            "The tokens move to the left: each position is fed the token *after* the one that it should predict. "
-            "Which way is right?"
-        ),
+        says="{does}: each position is fed the token *after* the one that it should predict. Which way is right?",
         hints=[
             "Put the input above the labels. What does the first position know, and what should it predict?",
             "What comes before the first token? Only bos.",
@@ -65,7 +60,7 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_last",
-        [STEPS.but(rest=lambda tokens: tokens)],
+        STEPS.but(rest=lambda tokens: tokens),
         does="no token is dropped",
         says="Bos is in front, but nothing was dropped: there is one position more than there are labels.",
         hints=[
@@ -76,9 +71,9 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_last_without_bos",
-        [STEPS.but(shifted=lambda rest: rest)],
+        STEPS.but(shifted=lambda rest: rest),
         does="bos is missing",
-        says="The last token is dropped, but bos is missing: there is one position fewer than there are labels.",
+        says="The last token is dropped, but {does}: there is one position fewer than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
             "What is the input of the position that should predict the first token?",
@@ -87,9 +82,10 @@ MISTAKES = [
     ),
     Mistake(
         "drops_two",
-        [STEPS.but(rest=lambda tokens: tokens[:, :-2]), STEPS.but(rest=lambda tokens: tokens[:, 1:-1])],
+        STEPS.but(rest=lambda tokens: tokens[:, :-2]),
+        STEPS.but(rest=lambda tokens: tokens[:, 1:-1]),
         does="two tokens of each row are dropped",
-        says="Two tokens of each row are dropped, so that there is one position fewer than there are labels.",
+        says="{does}, so that there is one position fewer than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
             "One bos comes in front, so one token has no position left.",
@@ -98,12 +94,9 @@ MISTAKES = [
     ),
     Mistake(
         "cuts_off_a_row",
-        [STEPS.but(rest=lambda tokens: tokens[:-1])],
+        STEPS.but(rest=lambda tokens: tokens[:-1]),
         does="the last *row* is dropped",
-        says=(
-            "The last *row* is dropped: a whole sentence. What should fall off is the last token of each row. Look at "
-            "which axis is cut."
-        ),
+        says="{does}: a whole sentence. What should fall off is the last token of each row. Look at which axis is cut.",
         hints=[
             "The shape of the tokens is (batch, n). Which of the two does `tokens[:-1]` cut?",
             "Before the comma stand the rows, behind it the columns.",
@@ -112,7 +105,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last",
-        [STEPS.but(rest=lambda tokens: tokens[:, -1]), STEPS.but(rest=lambda tokens: tokens[:, -1:])],
+        STEPS.but(rest=lambda tokens: tokens[:, -1]),
+        STEPS.but(rest=lambda tokens: tokens[:, -1:]),
         does="of each row, only the last token is kept",
         says="The last token is kept and all others are dropped. It should be the other way round. Look at the colons.",
         hints=[
@@ -123,16 +117,11 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_end",
-        [
-            STEPS.but(rest=lambda rest: rest.masked_fill(rest == 2, 0)),
-            STEPS.but(tokens=lambda tokens: tokens.masked_fill(tokens == 2, 0)),
-            STEPS.but(shifted=lambda shifted: shifted.masked_fill(shifted == 2, 0)),
-        ],
+        STEPS.but(rest=lambda rest: rest.masked_fill(rest == 2, 0)),
+        STEPS.but(tokens=lambda tokens: tokens.masked_fill(tokens == 2, 0)),
+        STEPS.but(shifted=lambda shifted: shifted.masked_fill(shifted == 2, 0)),
         does="the end, token 2, is taken out wherever it stands",
-        says=(
-            "The end, token 2, is taken out wherever it stands. Only the last *position* of each row falls off; in a "
-            "row that is padded, that is padding."
-        ),
+        says="{does}. Only the last *position* of each row falls off; in a row that is padded, that is padding.",
         hints=[
             "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
             "The function is not told which token is the end, and does not need to know.",
@@ -140,7 +129,8 @@ MISTAKES = [
     ),
     Mistake(
         "goes_round",
-        [STEPS.but(begin=lambda tokens: tokens[:, -1:]), STEPS.but(shifted=lambda tokens: tokens.roll(1))],
+        STEPS.but(begin=lambda tokens: tokens[:, -1:]),
+        STEPS.but(shifted=lambda tokens: tokens.roll(1)),
         does="a last token comes round to the front, where bos should be",
         says=(
             "Nothing falls off: the last token of a row comes round to the front of it, or of the next one, as with "
@@ -154,15 +144,13 @@ MISTAKES = [
     ),
     Mistake(
         "down_the_batch",
-        [
-            STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
-            STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
-            STEPS.but(tokens=lambda tokens: tokens.roll(1, dims=0)),
-        ],
+        STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
+        STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
+        STEPS.but(tokens=lambda tokens: tokens.roll(1, dims=0)),
         does="whole rows move down",
         says=(
-            "Whole rows move down: each sentence is fed another one. What should move are the tokens of each row. "
-            "Look at which axis is cut."
+            "{does}: each sentence is fed another one. What should move are the tokens of each row. Look at which axis "
+            "is cut."
         ),
         hints=[
             "The shape of the tokens is (batch, n). Which of the two counts the positions?",
@@ -172,7 +160,7 @@ MISTAKES = [
     ),
     Mistake(
         "writes_into_the_tokens",
-        [STEPS.but(shifted=_in_place)],
+        STEPS.but(shifted=_in_place),
         does="the tokens that were given are overwritten",
         says=(
             "What comes out is right, but the labels that were given are changed as well: the loss then compares the "
@@ -186,7 +174,7 @@ MISTAKES = [
     ),
     Mistake(
         "overtakes_itself",
-        [STEPS.but(shifted=_over_itself)],
+        STEPS.but(shifted=_over_itself),
         does="tokens are overwritten before they have moved on",
         says=(
             "It writes into the very table from which it still reads, and torch refuses that. Look for a second table."
@@ -199,7 +187,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_token_everywhere",
-        [STEPS.but(shifted=_one_token_everywhere), STEPS.but(shifted=_one_token_behind_bos)],
+        STEPS.but(shifted=_one_token_everywhere),
+        STEPS.but(shifted=_one_token_behind_bos),
         does="a single token fills the row behind the first position",
         says=(
             "A single token fills the row. In a loop from left to right that reads from the table into which it "
@@ -213,15 +202,10 @@ MISTAKES = [
     ),
     Mistake(
         "input_and_labels",
-        [
-            STEPS.but(shifted=lambda shifted, tokens: (shifted, tokens)),
-            STEPS.but(shifted=lambda tokens: (tokens[:, :-1], tokens[:, 1:])),
-        ],
+        STEPS.but(shifted=lambda shifted, tokens: (shifted, tokens)),
+        STEPS.but(shifted=lambda tokens: (tokens[:, :-1], tokens[:, 1:])),
         does="two tables come out, inputs and labels",
-        says=(
-            "Two tables come out, inputs and labels. Only the input is asked for; the labels are the tokens that "
-            "were given."
-        ),
+        says="{does}. Only the input is asked for; the labels are the tokens that were given.",
         hints=[
             "What shape is asked for?",
             "The tokens themselves are what the decoder should predict.",
@@ -230,10 +214,8 @@ MISTAKES = [
     ),
     Mistake(
         "lists_of_tokens",
-        [
-            STEPS.but(shifted=lambda shifted: shifted.tolist()),
-            STEPS.but(shifted=lambda shifted: shifted.numpy()),
-        ],
+        STEPS.but(shifted=lambda shifted: shifted.tolist()),
+        STEPS.but(shifted=lambda shifted: shifted.numpy()),
         does="lists or an array come out, and no tensor",
         says="The numbers are right, but they come as lists, or as an array of numpy. A tensor is asked for.",
         hints=[

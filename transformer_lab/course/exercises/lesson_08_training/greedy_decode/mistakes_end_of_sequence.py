@@ -65,7 +65,7 @@ def drops_sentences_that_have_ended(model, source, bos_id, eos_id, max_length):
 MISTAKES = [
     Mistake(
         "keeps_the_bos",
-        [STEPS.but(output=lambda written: written)],
+        STEPS.but(output=lambda written: written),
         does="the bos is left in the output",
         says="A bos is left in the output. It was given, not generated: the output begins with what comes after it.",
         hints=[
@@ -76,7 +76,7 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_bos_and_drops_the_last",
-        [STEPS.but(output=lambda written: written[:, :-1])],
+        STEPS.but(output=lambda written: written[:, :-1]),
         does="the last column of the target is cut off, not the first",
         says="The last column of the target is cut off, and the bos is left. It should be the other way round.",
         hints=[
@@ -87,7 +87,7 @@ MISTAKES = [
     ),
     Mistake(
         "cuts_both_ends",
-        [STEPS.but(output=lambda written: written[:, 1:-1])],
+        STEPS.but(output=lambda written: written[:, 1:-1]),
         does="the last column of the target is cut off as well as the first",
         says="The last token that was generated is cut off. Only the bos is no part of the output.",
         hints=[
@@ -98,7 +98,7 @@ MISTAKES = [
     ),
     Mistake(
         "cuts_off_a_sentence",
-        [STEPS.but(output=lambda written: written[1:]).attempt],
+        STEPS.but(output=lambda written: written[1:]).attempt,
         does="the first *sentence* is cut off, not the first column",
         says="The first *sentence* is cut off. It should be the first column, the bos of all of them.",
         hints=[
@@ -109,7 +109,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_last_tokens_only",
-        [STEPS.but(output=lambda written: written[:, -1]), STEPS.but(output=lambda written: written[:, -1:]).attempt],
+        STEPS.but(output=lambda written: written[:, -1]),
+        STEPS.but(output=lambda written: written[:, -1:]).attempt,
         does="only the last tokens are returned",
         says="Only the tokens of the last round are returned. All that were generated are asked for.",
         hints=[
@@ -120,13 +121,11 @@ MISTAKES = [
     ),
     Mistake(
         "stops_before_the_end_is_written",
-        [
-            STEPS.but(
-                output=lambda written, eos_id: (
-                    written[:, 1:-1] if (written[:, 1:] == eos_id).any(1).all() else written[:, 1:]
-                )
+        STEPS.but(
+            output=lambda written, eos_id: (
+                written[:, 1:-1] if (written[:, 1:] == eos_id).any(1).all() else written[:, 1:]
             )
-        ],
+        ),
         does="when the last sentence ends, its eos is not appended any more",
         says=(
             "When the last sentence ends, its eos is not generated any more: the loop stops first. Eos is a token like "
@@ -140,7 +139,7 @@ MISTAKES = [
     ),
     Mistake(
         "ends_what_has_not_ended",
-        [STEPS.but(tokens=lambda eos_id: lambda chosen, ended: torch.where(ended, chosen, eos_id))],
+        STEPS.but(tokens=lambda eos_id: lambda chosen, ended: torch.where(ended, chosen, eos_id)),
         does="eos is generated where a sentence has *not* ended",
         says="Nothing is generated but eos: it is chosen for the sentences that have *not* ended.",
         hints=[
@@ -151,7 +150,7 @@ MISTAKES = [
     ),
     Mistake(
         "asks_the_whole_batch",
-        [STEPS.but(stop=lambda eos_id: lambda ended, tokens, target: tokens == eos_id)],
+        STEPS.but(stop=lambda eos_id: lambda ended, tokens, target: tokens == eos_id),
         does="a whole tensor is asked whether it is true, as by an `if`",
         says="An `if` takes one answer, and here there is one for each sentence: with several, torch refuses.",
         hints=[
@@ -162,7 +161,7 @@ MISTAKES = [
     ),
     Mistake(
         "positions_in_rows",
-        [STEPS.but(output=lambda written: written[:, 1:].T)],
+        STEPS.but(output=lambda written: written[:, 1:].T),
         does="the output has a row for each round, not for each sentence",
         says=(
             "Sentences and positions have changed places: there is a row for each round of the loop. Look at the shape."
@@ -175,14 +174,12 @@ MISTAKES = [
     ),
     Mistake(
         "goes_on_after_the_end",
-        [
-            STEPS.but(tokens=lambda: lambda chosen, ended: chosen),
-            STEPS.but(ended=lambda: lambda ended, tokens, chosen: ended),
-            STEPS.but(
-                tokens=lambda: lambda chosen, ended: chosen,
-                stop=lambda eos_id: lambda ended, tokens, target: (tokens == eos_id).all(),
-            ),
-        ],
+        STEPS.but(tokens=lambda: lambda chosen, ended: chosen),
+        STEPS.but(ended=lambda: lambda ended, tokens, chosen: ended),
+        STEPS.but(
+            tokens=lambda: lambda chosen, ended: chosen,
+            stop=lambda eos_id: lambda ended, tokens, target: (tokens == eos_id).all(),
+        ),
         does="a sentence that has ended goes on with what the model says",
         says=(
             "A sentence goes on after its end, as long as another one is being generated. After eos, only eos should "
@@ -196,14 +193,12 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_who_has_ended",
-        [
-            STEPS.but(ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id),
-            STEPS.but(ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id, stop=never).attempt,
-            STEPS.but(
-                ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id,
-                stop=lambda eos_id: lambda ended, tokens, target: (target == eos_id).any(dim=1).all(),
-            ),
-        ],
+        STEPS.but(ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id),
+        STEPS.but(ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id, stop=never).attempt,
+        STEPS.but(
+            ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id,
+            stop=lambda eos_id: lambda ended, tokens, target: (target == eos_id).any(dim=1).all(),
+        ),
         does="that a sentence has ended is forgotten after one round",
         says="A sentence that has ended gets eos once more, and then goes on: that it has ended is forgotten.",
         hints=[
@@ -214,10 +209,8 @@ MISTAKES = [
     ),
     Mistake(
         "another_token_ends",
-        [
-            STEPS.but(ended=lambda bos_id: lambda ended, tokens, chosen: ended | (tokens == bos_id)).attempt,
-            STEPS.but(ended=lambda: lambda ended, tokens, chosen: ended | (tokens == 0)).attempt,
-        ],
+        STEPS.but(ended=lambda bos_id: lambda ended, tokens, chosen: ended | (tokens == bos_id)).attempt,
+        STEPS.but(ended=lambda: lambda ended, tokens, chosen: ended | (tokens == 0)).attempt,
         does="another token than eos is taken for the end of a sentence",
         says="Another token than eos, bos or 0, is taken for the end of a sentence.",
         hints=[
@@ -228,13 +221,11 @@ MISTAKES = [
     ),
     Mistake(
         "waits_for_nobody",
-        [
-            STEPS.but(stop=lambda: lambda ended, tokens, target: ended.any()),
-            STEPS.but(
-                stop=lambda: lambda ended, tokens, target: ended.any(),
-                output=lambda written, eos_id: written[:, 1:-1] if (written[:, 1:] == eos_id).any() else written[:, 1:],
-            ).attempt,
-        ],
+        STEPS.but(stop=lambda: lambda ended, tokens, target: ended.any()),
+        STEPS.but(
+            stop=lambda: lambda ended, tokens, target: ended.any(),
+            output=lambda written, eos_id: written[:, 1:-1] if (written[:, 1:] == eos_id).any() else written[:, 1:],
+        ).attempt,
         does="the loop stops when *one* sentence has ended",
         says="All sentences stop when one of them ends. The others are cut off in the middle.",
         hints=[
@@ -245,13 +236,11 @@ MISTAKES = [
     ),
     Mistake(
         "looks_at_the_first_sentence_only",
-        [
-            STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
-            STEPS.but(
-                tokens=lambda: lambda chosen, ended: chosen,
-                stop=lambda eos_id: lambda ended, tokens, target: tokens[0] == eos_id,
-            ),
-        ],
+        STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
+        STEPS.but(
+            tokens=lambda: lambda chosen, ended: chosen,
+            stop=lambda eos_id: lambda ended, tokens, target: tokens[0] == eos_id,
+        ),
         does="the loop stops when the *first* sentence has ended",
         says="The end of the first sentence decides for all: when it has ended, the others are cut off.",
         hints=[
@@ -262,13 +251,11 @@ MISTAKES = [
     ),
     Mistake(
         "looks_at_the_last_sentence_only",
-        [
-            STEPS.but(stop=lambda: lambda ended, tokens, target: ended[-1]),
-            STEPS.but(
-                tokens=lambda: lambda chosen, ended: chosen,
-                stop=lambda eos_id: lambda ended, tokens, target: tokens[-1] == eos_id,
-            ).attempt,
-        ],
+        STEPS.but(stop=lambda: lambda ended, tokens, target: ended[-1]),
+        STEPS.but(
+            tokens=lambda: lambda chosen, ended: chosen,
+            stop=lambda eos_id: lambda ended, tokens, target: tokens[-1] == eos_id,
+        ).attempt,
         does="the loop stops when the *last* sentence has ended",
         says="The end of the last sentence of the batch decides for all: when it has ended, the others are cut off.",
         hints=[
@@ -279,7 +266,7 @@ MISTAKES = [
     ),
     Mistake(
         "stops_after_one_round",
-        [STEPS.but(n_rounds=lambda: 1)],
+        STEPS.but(n_rounds=lambda: 1),
         does="the loop stops after one round",
         says="Only one token is generated. The model is to be asked again, up to max_length times.",
         hints=[
@@ -290,7 +277,7 @@ MISTAKES = [
     ),
     Mistake(
         "as_long_as_the_source",
-        [STEPS.but(n_rounds=lambda source: source.shape[1])],
+        STEPS.but(n_rounds=lambda source: source.shape[1]),
         does="the number of rounds is the length of the source",
         says="As many tokens are generated as the source has. A translation may be shorter or longer than that.",
         hints=[
@@ -301,7 +288,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_step_short",
-        [STEPS.but(n_rounds=lambda max_length: max_length - 1)],
+        STEPS.but(n_rounds=lambda max_length: max_length - 1),
         does="the loop has one round too few",
         says="It stops one token too early. The bos does not count as generated.",
         hints=[
@@ -312,7 +299,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_step_long",
-        [STEPS.but(n_rounds=lambda max_length: max_length + 1)],
+        STEPS.but(n_rounds=lambda max_length: max_length + 1),
         does="the loop has one round too many",
         says="One token more is generated than was allowed.",
         hints=[
@@ -323,7 +310,7 @@ MISTAKES = [
     ),
     Mistake(
         "ignores_max_length",
-        [STEPS.but(n_rounds=lambda: 20)],
+        STEPS.but(n_rounds=lambda: 20),
         does="max_length does not stop the loop",
         says=(
             "It writes until all sentences have ended. Some never do: a model that has learned little goes on for "
@@ -337,15 +324,11 @@ MISTAKES = [
     ),
     Mistake(
         "zeros_after_the_end",
-        [
-            *filled_with(lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
-            STEPS.but(tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id)),
-            STEPS.but(
-                tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id), stop=never
-            ).attempt,
-            *[STEPS.but(output=filled_up_with(token)).attempt for token in (0, -1, 1)],
-            *[way.attempt for token in (-1, 1, -100) for way in filled_with(always(token))],
-        ],
+        *filled_with(lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
+        STEPS.but(tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id)),
+        STEPS.but(tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id), stop=never).attempt,
+        *[STEPS.but(output=filled_up_with(token)).attempt for token in (0, -1, 1)],
+        *[way.attempt for token in (-1, 1, -100) for way in filled_with(always(token))],
         does="after the end of a sentence something else than eos is generated",
         says="After the end of a sentence there is something else than eos.",
         hints=[
@@ -356,7 +339,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_last_token_again",
-        [STEPS.but(output=with_its_last_token), STEPS.but(output=with_its_last_token, stop=never)],
+        STEPS.but(output=with_its_last_token),
+        STEPS.but(output=with_its_last_token, stop=never),
         does="eos is replaced by the last token before it",
         says="The eos itself is missing: what has ended is filled up with its last token.",
         hints=[
@@ -367,12 +351,10 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_end_out",
-        [
-            STEPS.but(output=lambda written, eos_id: written[:, 1:].masked_fill(written[:, 1:] == eos_id, 0)),
-            STEPS.but(
-                output=lambda written, eos_id, bos_id: written[:, 1:].masked_fill(written[:, 1:] == eos_id, bos_id)
-            ).attempt,
-        ],
+        STEPS.but(output=lambda written, eos_id: written[:, 1:].masked_fill(written[:, 1:] == eos_id, 0)),
+        STEPS.but(
+            output=lambda written, eos_id, bos_id: written[:, 1:].masked_fill(written[:, 1:] == eos_id, bos_id)
+        ).attempt,
         does="eos is taken out of the output",
         says=(
             "The eos is taken out of the output. It is a token like any other, and should stay: it says that the "
@@ -386,15 +368,10 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_sentences",
-        [
-            STEPS.but(output=lambda written, eos_id: [row[row != eos_id] for row in written[:, 1:]]),
-            STEPS.but(output=lambda written, eos_id: [row[row != eos_id].tolist() for row in written[:, 1:]]).attempt,
-            STEPS.but(output=lambda written: list(written[:, 1:])).attempt,
-            *[
-                STEPS.but(output=each_until_its_end(form)).attempt
-                for form in (lambda row: row, lambda row: row.tolist())
-            ],
-        ],
+        STEPS.but(output=lambda written, eos_id: [row[row != eos_id] for row in written[:, 1:]]),
+        STEPS.but(output=lambda written, eos_id: [row[row != eos_id].tolist() for row in written[:, 1:]]).attempt,
+        STEPS.but(output=lambda written: list(written[:, 1:])).attempt,
+        *[STEPS.but(output=each_until_its_end(form)).attempt for form in (lambda row: row, lambda row: row.tolist())],
         does="a list is returned, not one tensor",
         says=(
             "This is a list. One tensor is asked for, (batch, n_written), in which sentences that have ended are "
@@ -408,7 +385,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_rounds",
-        [STEPS.but(output=lambda written: list(written[:, 1:].T))],
+        STEPS.but(output=lambda written: list(written[:, 1:].T)),
         does="a list is returned, with the tokens of each round",
         says="This is a list with the tokens of each round. One tensor is asked for, (batch, n_written).",
         hints=[
@@ -419,10 +396,8 @@ MISTAKES = [
     ),
     Mistake(
         "ends_by_force",
-        [
-            STEPS.but(n_rounds=lambda max_length: max_length - 1, output=with_an_end),
-            STEPS.but(output=with_an_end),
-        ],
+        STEPS.but(n_rounds=lambda max_length: max_length - 1, output=with_an_end),
+        STEPS.but(output=with_an_end),
         does="an eos is appended after the last round, whether the model chose it or not",
         says=(
             "The last token is eos even where the model has not chosen it. A text that is too long is cut off as it is."
@@ -435,7 +410,7 @@ MISTAKES = [
     ),
     Mistake(
         "drops_sentences_that_have_ended",
-        [drops_sentences_that_have_ended],
+        drops_sentences_that_have_ended,
         says="Sentences that have ended are taken out of the batch, and are missing in what is returned.",
         hints=[
             "How many sentences go in, and how many come out?",
@@ -445,7 +420,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_lists",
-        [STEPS.but(output=lambda written: written[:, 1:].tolist())],
+        STEPS.but(output=lambda written: written[:, 1:].tolist()),
         does="the tokens are returned in lists, not in a tensor",
         says="The tokens are right, but they are in lists. One tensor is asked for, (batch, n_written).",
         hints=[
@@ -456,11 +431,9 @@ MISTAKES = [
     ),
     Mistake(
         "without_the_axis_of_the_batch",
-        [
-            STEPS.but(output=lambda written: written[:, 1:].squeeze(0)),
-            STEPS.but(output=lambda written: written[0, 1:]).attempt,
-            STEPS.but(output=lambda written: written[:, 1:].flatten()).attempt,
-        ],
+        STEPS.but(output=lambda written: written[:, 1:].squeeze(0)),
+        STEPS.but(output=lambda written: written[0, 1:]).attempt,
+        STEPS.but(output=lambda written: written[:, 1:].flatten()).attempt,
         does="the output has no axis for the sentences",
         says="The output has one axis, at least for a single sentence. A batch of one sentence is a batch, too.",
         hints=[

@@ -32,7 +32,7 @@ def side_of(groups, side, width, filled):
 MISTAKES = [
     Mistake(
         "as_wide_as_the_longest_of_all",
-        [STEPS.but(width=lambda pairs: lambda group, side: max(len(pair[side]) for pair in pairs))],
+        STEPS.but(width=lambda pairs: lambda group, side: max(len(pair[side]) for pair in pairs)),
         does="all batches are padded to the longest sequence of *all* pairs",
         says=(
             "Every batch is as wide as the longest sequence of *all* the pairs. Batches of short sentences are then "
@@ -46,7 +46,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_width_for_both_sides",
-        [STEPS.but(width=lambda: lambda group, side: max(max(map(len, pair)) for pair in group))],
+        STEPS.but(width=lambda: lambda group, side: max(max(map(len, pair)) for pair in group)),
         does="source and target of a batch are padded to one common width",
         says="Source and target are padded to one common width. Each side has its own longest sequence.",
         hints=[
@@ -57,7 +57,7 @@ MISTAKES = [
     ),
     Mistake(
         "wide_as_the_last",
-        [STEPS.but(width=lambda: lambda group, side: len(group[-1][side])).attempt],
+        STEPS.but(width=lambda: lambda group, side: len(group[-1][side])).attempt,
         says=(
             "A side is as wide as the *last* pair of the batch. That is right for sources, which are sorted, but the "
             "targets are not."
@@ -70,11 +70,9 @@ MISTAKES = [
     ),
     Mistake(
         "cut_to_the_shortest",
-        [
-            STEPS.but(width=lambda: lambda group, side: min(len(pair[side]) for pair in group), filled=cut),
-        ],
+        STEPS.but(width=lambda: lambda group, side: min(len(pair[side]) for pair in group), filled=cut),
         does="the sequences are cut to the shortest of the batch",
-        says="The sequences are cut to the shortest of the batch. Tokens are lost; padding is there to save them.",
+        says="{does}. Tokens are lost; padding is there to save them.",
         hints=[
             "How many tokens are in the pairs, and how many in the tensors?",
             "To which length should short sequences be brought: that of the shortest or of the longest?",
@@ -83,11 +81,9 @@ MISTAKES = [
     ),
     Mistake(
         "padding_in_front",
-        [
-            STEPS.but(filled=before),
-            STEPS.but(sources=lambda groups, width, pad_id: side_of(groups, 0, width, before(pad_id))),
-            STEPS.but(targets=lambda groups, width, pad_id: side_of(groups, 1, width, before(pad_id))),
-        ],
+        STEPS.but(filled=before),
+        STEPS.but(sources=lambda groups, width, pad_id: side_of(groups, 0, width, before(pad_id))),
+        STEPS.but(targets=lambda groups, width, pad_id: side_of(groups, 1, width, before(pad_id))),
         does="the padding stands in front of the tokens",
         says="The padding stands *in front*. Then bos and the first words would be at another position in each row.",
         hints=[
@@ -98,12 +94,10 @@ MISTAKES = [
     ),
     Mistake(
         "padded_with_zero",
-        [
-            STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
-            STEPS.but(sources=lambda groups, width: side_of(groups, 0, width, with_zeros)),
-            STEPS.but(targets=lambda groups, width: side_of(groups, 1, width, with_zeros)),
-            STEPS.but(pad_id=lambda: 0),
-        ],
+        STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
+        STEPS.but(sources=lambda groups, width: side_of(groups, 0, width, with_zeros)),
+        STEPS.but(targets=lambda groups, width: side_of(groups, 1, width, with_zeros)),
+        STEPS.but(pad_id=lambda: 0),
         does="0 is appended, whatever `pad_id` is",
         says="What is appended is 0, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
         hints=[
@@ -114,7 +108,7 @@ MISTAKES = [
     ),
     Mistake(
         "mask_inverted",
-        [STEPS.but(real=lambda sources, pad_id: [source == pad_id for source in sources])],
+        STEPS.but(real=lambda sources, pad_id: [source == pad_id for source in sources]),
         does="the mask is True at the padding",
         says="The mask is inverted: it is True at the padding. In this course, True means: may be read.",
         hints=[
@@ -125,9 +119,9 @@ MISTAKES = [
     ),
     Mistake(
         "mask_compares_with_zero",
-        [STEPS.but(real=lambda sources: [source != 0 for source in sources])],
+        STEPS.but(real=lambda sources: [source != 0 for source in sources]),
         does="the mask hides token 0, whatever `pad_id` is",
-        says="The mask hides token 0, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
+        says="{does}. Not every vocabulary has its padding at 0.",
         hints=[
             "In one case the padding is token 7. What does the mask say there?",
             "With which number are the tokens compared?",
@@ -136,7 +130,7 @@ MISTAKES = [
     ),
     Mistake(
         "mask_of_the_target",
-        [STEPS.but(real=lambda targets, pad_id: [target != pad_id for target in targets])],
+        STEPS.but(real=lambda targets, pad_id: [target != pad_id for target in targets]),
         does="the mask is that of the target",
         says="The mask is that of the *target*. The one of the source is wanted: the encoder and the memory need it.",
         hints=[
@@ -147,13 +141,11 @@ MISTAKES = [
     ),
     Mistake(
         "mask_without_axes",
-        [
-            STEPS.but(masks=lambda real: real),
-            STEPS.but(masks=lambda real: [mask[:, None, :] for mask in real]).attempt,
-            STEPS.but(masks=lambda real: [mask[:, None, :, None] for mask in real]).attempt,
-            STEPS.but(masks=lambda real: [mask[:, :, None, None] for mask in real]).attempt,
-            STEPS.but(masks=lambda real: [mask[None, None] for mask in real]).attempt,
-        ],
+        STEPS.but(masks=lambda real: real),
+        STEPS.but(masks=lambda real: [mask[:, None, :] for mask in real]).attempt,
+        STEPS.but(masks=lambda real: [mask[:, None, :, None] for mask in real]).attempt,
+        STEPS.but(masks=lambda real: [mask[:, :, None, None] for mask in real]).attempt,
+        STEPS.but(masks=lambda real: [mask[None, None] for mask in real]).attempt,
         does="the mask does not have the axes (batch, 1, 1, n_source)",
         says=(
             "The entries of the mask are right, its axes are not: it should be (batch, 1, 1, n_source), so that it "
@@ -167,10 +159,8 @@ MISTAKES = [
     ),
     Mistake(
         "mask_of_numbers",
-        [
-            STEPS.but(masks=lambda masks: [mask.float() for mask in masks]),
-            STEPS.but(masks=lambda masks: [mask.long() for mask in masks]),
-        ],
+        STEPS.but(masks=lambda masks: [mask.float() for mask in masks]),
+        STEPS.but(masks=lambda masks: [mask.long() for mask in masks]),
         does="the mask holds numbers, not True and False",
         says="The places are right, but the mask holds numbers. A mask of this course holds True and False.",
         hints=[
@@ -181,7 +171,7 @@ MISTAKES = [
     ),
     Mistake(
         "without_masks",
-        [STEPS.but(batches=lambda sources, targets: list(zip(sources, targets, strict=True)))],
+        STEPS.but(batches=lambda sources, targets: list(zip(sources, targets, strict=True))),
         does="a batch holds only source and target, and no mask",
         says="A batch is a source and a target here. Its third part is missing: the mask of the source.",
         hints=[
@@ -192,11 +182,9 @@ MISTAKES = [
     ),
     Mistake(
         "another_order_in_the_tuple",
-        [
-            STEPS.but(batches=lambda sources, targets, masks: list(zip(targets, sources, masks, strict=True))),
-            STEPS.but(batches=lambda sources, targets, masks: list(zip(sources, masks, targets, strict=True))),
-            STEPS.but(batches=lambda sources, targets, masks: list(zip(masks, sources, targets, strict=True))),
-        ],
+        STEPS.but(batches=lambda sources, targets, masks: list(zip(targets, sources, masks, strict=True))),
+        STEPS.but(batches=lambda sources, targets, masks: list(zip(sources, masks, targets, strict=True))),
+        STEPS.but(batches=lambda sources, targets, masks: list(zip(masks, sources, targets, strict=True))),
         does="the three parts of a batch come in another order",
         says="The three parts of a batch come in another order than source, target, mask.",
         hints=[
@@ -207,7 +195,7 @@ MISTAKES = [
     ),
     Mistake(
         "parts_instead_of_batches",
-        [STEPS.but(batches=lambda sources, targets, masks: (sources, targets, masks)).attempt],
+        STEPS.but(batches=lambda sources, targets, masks: (sources, targets, masks)).attempt,
         says=(
             "There are three lists here: all sources, all targets, all masks. A list of batches is wanted, each of "
             "which has the three."
@@ -220,17 +208,15 @@ MISTAKES = [
     ),
     Mistake(
         "lists_for_tensors",
-        [
-            STEPS.but(
-                sources=lambda groups, width, filled: [
-                    [filled(pair[0], width(group, 0)) for pair in group] for group in groups
-                ],
-                targets=lambda groups, width, filled: [
-                    [filled(pair[1], width(group, 1)) for pair in group] for group in groups
-                ],
-                real=lambda sources, pad_id: [torch.tensor(source) != pad_id for source in sources],
-            ).attempt
-        ],
+        STEPS.but(
+            sources=lambda groups, width, filled: [
+                [filled(pair[0], width(group, 0)) for pair in group] for group in groups
+            ],
+            targets=lambda groups, width, filled: [
+                [filled(pair[1], width(group, 1)) for pair in group] for group in groups
+            ],
+            real=lambda sources, pad_id: [torch.tensor(source) != pad_id for source in sources],
+        ).attempt,
         says="The ids are right, but they are lists of lists. A model takes tensors.",
         hints=[
             "What does `type(source)` say?",
@@ -240,16 +226,14 @@ MISTAKES = [
     ),
     Mistake(
         "tokens_as_floats",
-        [
-            STEPS.but(
-                sources=lambda sources: [source.float() for source in sources],
-                targets=lambda targets: [target.float() for target in targets],
-            ).attempt,
-            STEPS.but(
-                sources=lambda sources: [source.int() for source in sources],
-                targets=lambda targets: [target.int() for target in targets],
-            ).attempt,
-        ],
+        STEPS.but(
+            sources=lambda sources: [source.float() for source in sources],
+            targets=lambda targets: [target.float() for target in targets],
+        ).attempt,
+        STEPS.but(
+            sources=lambda sources: [source.int() for source in sources],
+            targets=lambda targets: [target.int() for target in targets],
+        ).attempt,
         says="The ids are right, but not of the type int64. That is the type of tokens here.",
         hints=[
             "Print the `dtype` of the source.",
@@ -259,17 +243,15 @@ MISTAKES = [
     ),
     Mistake(
         "a_column_for_each_pair",
-        [
-            STEPS.but(
-                sources=lambda groups, width, filled: columns(groups, width, filled, 0),
-                targets=lambda groups, width, filled: columns(groups, width, filled, 1),
-                real=lambda sources, pad_id: [source.T.ne(pad_id) for source in sources],
-            ).attempt,
-            STEPS.but(
-                sources=lambda groups, width, filled: columns(groups, width, filled, 0),
-                targets=lambda groups, width, filled: columns(groups, width, filled, 1),
-            ).attempt,
-        ],
+        STEPS.but(
+            sources=lambda groups, width, filled: columns(groups, width, filled, 0),
+            targets=lambda groups, width, filled: columns(groups, width, filled, 1),
+            real=lambda sources, pad_id: [source.T.ne(pad_id) for source in sources],
+        ).attempt,
+        STEPS.but(
+            sources=lambda groups, width, filled: columns(groups, width, filled, 0),
+            targets=lambda groups, width, filled: columns(groups, width, filled, 1),
+        ).attempt,
         says="Each pair is a *column* of the tensors. It should be a row: (batch, n).",
         hints=[
             "Print the shape of the source. How many pairs are in the batch?",

@@ -34,10 +34,8 @@ def norm_or_bias(name):
 MISTAKES = [
     Mistake(
         "shared_ones_twice",
-        [
-            STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
-            STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters()]).attempt,
-        ],
+        STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
+        STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters()]).attempt,
         does="parameters that modules share, or that modules hold for modules in them, are listed several times",
         says=(
             "A parameter comes several times: it would be decayed and stepped as often. AdamW refuses such groups, or "
@@ -51,14 +49,10 @@ MISTAKES = [
     ),
     Mistake(
         "those_of_children_only",
-        [
-            STEPS.but(parameters=lambda model: [p for child in model.children() for p in child.parameters()]),
-            STEPS.but(
-                parameters=lambda model: list(
-                    {id(p): p for child in model.children() for p in child.parameters()}.values()
-                )
-            ).attempt,
-        ],
+        STEPS.but(parameters=lambda model: [p for child in model.children() for p in child.parameters()]),
+        STEPS.but(
+            parameters=lambda model: list({id(p): p for child in model.children() for p in child.parameters()}.values())
+        ).attempt,
         does="only the parameters of the modules inside the model are listed, not the model's own",
         says=(
             "Only the modules inside the model are asked for their parameters. A model may have parameters of its own, "
@@ -72,7 +66,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_models_own_only",
-        [STEPS.but(parameters=lambda model: list(model.parameters(recurse=False)))],
+        STEPS.but(parameters=lambda model: list(model.parameters(recurse=False))),
         does="only the model's own parameters are listed, not those of the modules inside it",
         says="Only the model's own parameters are there, and not those of the modules inside it: its layers.",
         hints=[
@@ -83,10 +77,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_whole_state",
-        [
-            STEPS.but(parameters=lambda model: list(model.state_dict().values())),
-            STEPS.but(parameters=lambda model: [*model.parameters(), *model.buffers()]).attempt,
-        ],
+        STEPS.but(parameters=lambda model: list(model.state_dict().values())),
+        STEPS.but(parameters=lambda model: [*model.parameters(), *model.buffers()]).attempt,
         does="buffers are listed as well, which are not trained",
         says=(
             "Among these are tensors that are not trained, such as the table of positions. They belong to the *state* "
@@ -100,7 +92,7 @@ MISTAKES = [
     ),
     Mistake(
         "names_with_parameters",
-        [STEPS.but(parameters=lambda model: list(model.named_parameters())).attempt],
+        STEPS.but(parameters=lambda model: list(model.named_parameters())).attempt,
         does="pairs of a name and a parameter are taken for parameters",
         says="`named_parameters()` gives pairs of a name and a parameter. A pair has no axes, so it crashes.",
         hints=[
@@ -111,7 +103,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_method_not_called",
-        [STEPS.but(parameters=lambda model: list(model.parameters)).attempt],
+        STEPS.but(parameters=lambda model: list(model.parameters)).attempt,
         says="`model.parameters` is a method. It gives nothing until it is called.",
         hints=[
             "Print `model.parameters`.",
@@ -121,7 +113,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_generator_used_up",
-        [STEPS.but(parameters=lambda model: model.parameters())],
+        STEPS.but(parameters=lambda model: model.parameters()),
         does="the second list is empty, as when a generator is gone through twice",
         says=(
             "The second group is empty: `model.parameters()` is a generator, and can be gone through once. The first "
@@ -134,15 +126,11 @@ MISTAKES = [
     ),
     Mistake(
         "everything_decays",
-        [
-            STEPS.but(
-                groups=lambda parameters, decay, entry: [
-                    {"params": [entry(p) for p in parameters], "weight_decay": decay}
-                ]
-            ),
-            STEPS.but(no_decay=lambda weight_decay: weight_decay),
-            STEPS.but(decays=lambda: lambda p: True).attempt,
-        ],
+        STEPS.but(
+            groups=lambda parameters, decay, entry: [{"params": [entry(p) for p in parameters], "weight_decay": decay}]
+        ),
+        STEPS.but(no_decay=lambda weight_decay: weight_decay),
+        STEPS.but(decays=lambda: lambda p: True).attempt,
         does="all parameters get the weight decay",
         says="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
         hints=[
@@ -153,7 +141,8 @@ MISTAKES = [
     ),
     Mistake(
         "nothing_decays",
-        [STEPS.but(decay=lambda: 0.0), STEPS.but(decays=lambda: lambda p: False).attempt],
+        STEPS.but(decay=lambda: 0.0),
+        STEPS.but(decays=lambda: lambda p: False).attempt,
         does="no parameter gets the weight decay",
         says="Nothing decays: no parameter has the weight decay that was given.",
         hints=[
@@ -164,10 +153,8 @@ MISTAKES = [
     ),
     Mistake(
         "vectors_decay",
-        [
-            STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay),
-            STEPS.but(decays=lambda decays: lambda p: not decays(p)).attempt,
-        ],
+        STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay),
+        STEPS.but(decays=lambda decays: lambda p: not decays(p)).attempt,
         does="the two weight decays have changed places: the group of the matrices is given 0",
         says="The groups have changed places: biases and norms decay, and matrices do not.",
         hints=[
@@ -178,13 +165,11 @@ MISTAKES = [
     ),
     Mistake(
         "embeddings_do_not_decay",
-        [
-            STEPS.but(
-                decays=lambda model: (
-                    lambda p: p.dim() >= 2 and not any(p is q for n, q in model.named_parameters() if "embedding" in n)
-                )
+        STEPS.but(
+            decays=lambda model: (
+                lambda p: p.dim() >= 2 and not any(p is q for n, q in model.named_parameters() if "embedding" in n)
             )
-        ],
+        ),
         does="embeddings do not decay",
         says="The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
         hints=[
@@ -195,15 +180,10 @@ MISTAKES = [
     ),
     Mistake(
         "weights_of_layers_only",
-        [
-            by_name(lambda name: name.endswith("weight") and "norm" not in name),
-            by_module(nn.Linear, of_them=True),
-        ],
+        by_name(lambda name: name.endswith("weight") and "norm" not in name),
+        by_module(nn.Linear, of_them=True),
         does="only the weights of linear layers decay, or of linear layers and embeddings",
-        says=(
-            "Only the weights of linear layers decay, or of linear layers and embeddings. Other parameters have two "
-            "axes and more, too: `table` and `filters` in this model."
-        ),
+        says="{does}. Other parameters have two axes and more, too: `table` and `filters` in this model.",
         hints=[
             "Which group holds the filters, of shape (n, d, d)?",
             "Ask the tensor, not the module it belongs to.",
@@ -212,7 +192,7 @@ MISTAKES = [
     ),
     Mistake(
         "all_but_norms_decay",
-        [by_module(nn.LayerNorm, of_them=False)],
+        by_module(nn.LayerNorm, of_them=False),
         does="everything decays that belongs to no norm, biases included",
         says="Only what belongs to a norm is left alone, and all else decays: the biases, too, which are vectors.",
         hints=[
@@ -223,7 +203,7 @@ MISTAKES = [
     ),
     Mistake(
         "norms_decay",
-        [by_name(lambda name: "bias" not in name)],
+        by_name(lambda name: "bias" not in name),
         does="everything decays that is not called bias, the weights of norms included",
         says=(
             "What is called bias is left alone, and all else decays: the weights of the norms, too, which are vectors."
@@ -236,7 +216,7 @@ MISTAKES = [
     ),
     Mistake(
         "decides_by_names",
-        [by_name(lambda name: not norm_or_bias(name))],
+        by_name(lambda name: not norm_or_bias(name)),
         does="everything decays that is called neither bias nor norm",
         says=(
             "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this "
@@ -250,9 +230,7 @@ MISTAKES = [
     ),
     Mistake(
         "weights_by_name",
-        [
-            by_name(lambda name: name.endswith("weight")),
-        ],
+        by_name(lambda name: name.endswith("weight")),
         does="everything decays that is called weight, and nothing else",
         says=(
             "What decays is decided by names. That works until a parameter is called otherwise, as `table` in this "
@@ -266,7 +244,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_axis_is_enough",
-        [STEPS.but(decays=lambda: lambda p: p.dim() >= 1)],
+        STEPS.but(decays=lambda: lambda p: p.dim() >= 1),
         does="parameters of one axis decay, too",
         says="Tensors of one axis decay, too: biases, and the weights of norms. Look at the comparison.",
         hints=[
@@ -277,14 +255,12 @@ MISTAKES = [
     ),
     Mistake(
         "counts_numbers_not_axes",
-        [
-            STEPS.but(decays=lambda: lambda p: p.numel() >= 2),
-            STEPS.but(decays=lambda: lambda p: p.numel() > 2).attempt,
-            STEPS.but(decays=lambda: lambda p: p.shape[0] >= 2),
-            STEPS.but(decays=lambda: lambda p: len(p) >= 2).attempt,
-            STEPS.but(decays=lambda: lambda p: p.shape[1] >= 2).attempt,
-            STEPS.but(decays=lambda: lambda p: p.squeeze().dim() >= 2).attempt,
-        ],
+        STEPS.but(decays=lambda: lambda p: p.numel() >= 2),
+        STEPS.but(decays=lambda: lambda p: p.numel() > 2).attempt,
+        STEPS.but(decays=lambda: lambda p: p.shape[0] >= 2),
+        STEPS.but(decays=lambda: lambda p: len(p) >= 2).attempt,
+        STEPS.but(decays=lambda: lambda p: p.shape[1] >= 2).attempt,
+        STEPS.but(decays=lambda: lambda p: p.squeeze().dim() >= 2).attempt,
         does="the numbers in a parameter, or along an axis, are counted, not its axes",
         says="What is compared is how many *numbers* there are, in all or along an axis. The number of axes decides.",
         hints=[
@@ -295,10 +271,8 @@ MISTAKES = [
     ),
     Mistake(
         "compares_no_number",
-        [
-            STEPS.but(decays=lambda: lambda p: p.shape >= 2),
-            STEPS.but(decays=lambda: lambda p: p.dim >= 2),
-        ],
+        STEPS.but(decays=lambda: lambda p: p.shape >= 2),
+        STEPS.but(decays=lambda: lambda p: p.dim >= 2),
         does="what is compared with a number of axes is no number",
         says="A shape, or a method that is not called, is compared with a number: it crashes.",
         hints=[
@@ -309,7 +283,7 @@ MISTAKES = [
     ),
     Mistake(
         "two_axes_are_not_enough",
-        [STEPS.but(decays=lambda: lambda p: p.dim() > 2)],
+        STEPS.but(decays=lambda: lambda p: p.dim() > 2),
         does="only parameters with more than two axes decay",
         says="Matrices do not decay: only tensors with more than two axes do. Look at the comparison.",
         hints=[
@@ -320,7 +294,7 @@ MISTAKES = [
     ),
     Mistake(
         "scalars_decay",
-        [STEPS.but(decays=lambda: lambda p: p.dim() != 1)],
+        STEPS.but(decays=lambda: lambda p: p.dim() != 1),
         does="parameters without axes decay",
         says="A parameter without axes, a single number, decays. Only those with two axes and more should.",
         hints=[
@@ -331,7 +305,7 @@ MISTAKES = [
     ),
     Mistake(
         "two_axes_exactly",
-        [STEPS.but(decays=lambda: lambda p: p.dim() == 2)],
+        STEPS.but(decays=lambda: lambda p: p.dim() == 2),
         does="parameters with three axes are grouped with the vectors, not with the matrices",
         says="A parameter with three axes does not decay. Those with two *and more* should.",
         hints=[
@@ -342,18 +316,16 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_some_out",
-        [
-            STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
-            STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
-            STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() > 2]).attempt,
-            STEPS.but(
-                decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2],
-                others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1],
-            ).attempt,
-            STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
-        ],
+        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() > 2]).attempt,
+        STEPS.but(
+            decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2],
+            others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1],
+        ).attempt,
+        STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
         does="some parameters are in neither group",
-        says="Some parameters are in neither group: they would never be trained. Which numbers of axes are left out?",
+        says="{does}: they would never be trained. Which numbers of axes are left out?",
         hints=[
             "How many tensors are in the groups, and how many does `model.parameters()` give?",
             "A single number has 0 axes, filters may have 3.",
@@ -362,14 +334,12 @@ MISTAKES = [
     ),
     Mistake(
         "some_in_both",
-        [
-            STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters]),
-            STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() <= 2]).attempt,
-            STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters]),
-            STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() >= 1]).attempt,
-        ],
+        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters]),
+        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() <= 2]).attempt,
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters]),
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() >= 1]).attempt,
         does="some parameters are in both groups",
-        says="Some parameters are in both groups: they would be decayed and stepped twice. AdamW refuses such groups.",
+        says="{does}: they would be decayed and stepped twice. AdamW refuses such groups.",
         hints=[
             "How many tensors are in the groups, and how many does `model.parameters()` give?",
             "The conditions of the two groups should exclude each other.",
@@ -378,7 +348,7 @@ MISTAKES = [
     ),
     Mistake(
         "looks_for_tensors_in_a_list",
-        [STEPS.but(others=lambda parameters, decaying: [p for p in parameters if p not in decaying]).attempt],
+        STEPS.but(others=lambda parameters, decaying: [p for p in parameters if p not in decaying]).attempt,
         does="`in` looks for tensors in a list of tensors",
         says=(
             "`in` compares with each member by `==`, and torch does so entry by entry: tensors of different shapes "

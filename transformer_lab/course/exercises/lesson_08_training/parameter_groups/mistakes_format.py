@@ -38,10 +38,8 @@ def one_group_for_equal_weight_decays(model, weight_decay):
 MISTAKES = [
     Mistake(
         "copies",
-        [
-            STEPS.but(entry=lambda: lambda p: p.data),
-            STEPS.but(entry=lambda: lambda p: p.clone()).attempt,
-        ],
+        STEPS.but(entry=lambda: lambda p: p.data),
+        STEPS.but(entry=lambda: lambda p: p.clone()).attempt,
         does="the lists hold copies, or the bare numbers, and not the parameters themselves",
         says=(
             "The numbers are those of the parameters, but the tensors are not the parameters themselves: no gradient "
@@ -55,7 +53,7 @@ MISTAKES = [
     ),
     Mistake(
         "names_only",
-        [STEPS.but(entry=lambda model: lambda p: next(name for name, q in model.named_parameters() if q is p))],
+        STEPS.but(entry=lambda model: lambda p: next(name for name, q in model.named_parameters() if q is p)),
         does="the lists hold the names of the parameters",
         says="The groups hold names. AdamW wants the tensors themselves.",
         hints=[
@@ -66,11 +64,9 @@ MISTAKES = [
     ),
     Mistake(
         "shapes_only",
-        [
-            STEPS.but(entry=lambda: lambda p: p.shape),
-            STEPS.but(entry=lambda: lambda p: p.numel()).attempt,
-            STEPS.but(entry=lambda: lambda p: p.dim()).attempt,
-        ],
+        STEPS.but(entry=lambda: lambda p: p.shape),
+        STEPS.but(entry=lambda: lambda p: p.numel()).attempt,
+        STEPS.but(entry=lambda: lambda p: p.dim()).attempt,
         does="the lists hold the shapes or sizes of the parameters",
         says="The groups hold shapes or sizes. AdamW wants the tensors themselves.",
         hints=[
@@ -81,22 +77,17 @@ MISTAKES = [
     ),
     Mistake(
         "generators_for_lists",
-        [
-            STEPS.but(
-                decaying=lambda decaying: (p for p in decaying),
-                others=lambda others: (p for p in others),
-            ),
-            STEPS.but(
-                decaying=lambda decaying: filter(bool, decaying),
-                others=lambda others: filter(bool, others),
-            ).attempt,
-            STEPS.but(decaying=lambda decaying: set(decaying), others=lambda others: set(others)).attempt,
-        ],
-        does="`params` holds no list",
-        says=(
-            "`params` holds no list, but something that can be gone through only once, or has no order. Lists are "
-            "asked for."
+        STEPS.but(
+            decaying=lambda decaying: (p for p in decaying),
+            others=lambda others: (p for p in others),
         ),
+        STEPS.but(
+            decaying=lambda decaying: filter(bool, decaying),
+            others=lambda others: filter(bool, others),
+        ).attempt,
+        STEPS.but(decaying=lambda decaying: set(decaying), others=lambda others: set(others)).attempt,
+        does="`params` holds no list",
+        says="{does}, but something that can be gone through only once, or has no order. Lists are asked for.",
         hints=[
             "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
             "Round brackets make a generator, curly ones a set, square ones a list.",
@@ -105,17 +96,15 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_second_to_the_default",
-        [
-            STEPS.but(
-                groups=lambda decaying, others, decay: [
-                    {"params": decaying, "weight_decay": decay},
-                    {"params": others},
-                ]
-            ),
-            STEPS.but(groups=lambda decaying, others: [{"params": decaying}, {"params": others}]).attempt,
-        ],
+        STEPS.but(
+            groups=lambda decaying, others, decay: [
+                {"params": decaying, "weight_decay": decay},
+                {"params": others},
+            ]
+        ),
+        STEPS.but(groups=lambda decaying, others: [{"params": decaying}, {"params": others}]).attempt,
         does="a group says nothing of its weight decay",
-        says="A group says nothing of its weight decay. AdamW then takes its own, and that is not 0.",
+        says="{does}. AdamW then takes its own, and that is not 0.",
         hints=[
             "What is the default of `weight_decay` in `torch.optim.AdamW`?",
             "Each of the groups needs both keys.",
@@ -124,20 +113,18 @@ MISTAKES = [
     ),
     Mistake(
         "other_keys",
-        [
-            with_keys("params", "decay"),
-            *[
-                with_keys(params, decay).attempt
-                for params, decay in (
-                    ("params", "wd"),
-                    ("params", "weight-decay"),
-                    ("params", "weightdecay"),
-                    ("params", "lambda"),
-                    ("parameters", "weight_decay"),
-                    ("param", "weight_decay"),
-                    ("parameters", "decay"),
-                )
-            ],
+        with_keys("params", "decay"),
+        *[
+            with_keys(params, decay).attempt
+            for params, decay in (
+                ("params", "wd"),
+                ("params", "weight-decay"),
+                ("params", "weightdecay"),
+                ("params", "lambda"),
+                ("parameters", "weight_decay"),
+                ("param", "weight_decay"),
+                ("parameters", "decay"),
+            )
         ],
         does="the keys of the dicts are not the two that AdamW knows",
         says=(
@@ -151,9 +138,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_number_for_no_decay",
-        [STEPS.but(no_decay=lambda: None)],
+        STEPS.but(no_decay=lambda: None),
         does="the weight decay of the second group is no number",
-        says="The weight decay of the second group is no number. No decay is a decay of 0.",
+        says="{does}. No decay is a decay of 0.",
         hints=[
             "What does AdamW multiply by the weight decay?",
             "The second group needs a number under `weight_decay`, too.",
@@ -162,12 +149,10 @@ MISTAKES = [
     ),
     Mistake(
         "lists_without_dicts",
-        [
-            STEPS.but(groups=lambda decaying, others: [decaying, others]),
-            STEPS.but(groups=lambda decaying, others: [others, decaying]).attempt,
-            STEPS.but(groups=lambda decaying, others: {"decay": decaying, "no_decay": others}).attempt,
-            STEPS.but(groups=lambda decaying, others: {True: decaying, False: others}).attempt,
-        ],
+        STEPS.but(groups=lambda decaying, others: [decaying, others]),
+        STEPS.but(groups=lambda decaying, others: [others, decaying]).attempt,
+        STEPS.but(groups=lambda decaying, others: {"decay": decaying, "no_decay": others}).attempt,
+        STEPS.but(groups=lambda decaying, others: {True: decaying, False: others}).attempt,
         does="the lists are returned without their weight decay",
         says="The tensors are divided, but nothing says how much each group decays. Two dicts are asked for.",
         hints=[
@@ -178,11 +163,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_group",
-        [
-            STEPS.but(groups=lambda groups: groups[:1]),
-            STEPS.but(groups=lambda groups: groups[0]).attempt,
-            STEPS.but(groups=lambda groups: groups[1:]).attempt,
-        ],
+        STEPS.but(groups=lambda groups: groups[:1]),
+        STEPS.but(groups=lambda groups: groups[0]).attempt,
+        STEPS.but(groups=lambda groups: groups[1:]).attempt,
         does="only one of the two groups is returned",
         says="Only one of the groups is returned. What is in none of them would never be trained.",
         hints=[
@@ -193,20 +176,18 @@ MISTAKES = [
     ),
     Mistake(
         "a_group_for_each_parameter",
-        [
-            STEPS.but(
-                groups=lambda parameters, decays, entry, decay, no_decay: [
-                    {"params": [entry(p)], "weight_decay": decay if decays(p) else no_decay} for p in parameters
-                ]
-            ),
-            STEPS.but(
-                groups=lambda parameters, decays, entry, decay, no_decay: [
-                    {"params": entry(p), "weight_decay": decay if decays(p) else no_decay} for p in parameters
-                ]
-            ).attempt,
-        ],
+        STEPS.but(
+            groups=lambda parameters, decays, entry, decay, no_decay: [
+                {"params": [entry(p)], "weight_decay": decay if decays(p) else no_decay} for p in parameters
+            ]
+        ),
+        STEPS.but(
+            groups=lambda parameters, decays, entry, decay, no_decay: [
+                {"params": entry(p), "weight_decay": decay if decays(p) else no_decay} for p in parameters
+            ]
+        ).attempt,
         does="there is a group for each parameter",
-        says="There is a group for each parameter. Two are asked for: one for all that decay, one for all the others.",
+        says="{does}. Two are asked for: one for all that decay, one for all the others.",
         hints=[
             "How many dicts are in the list?",
             "What goes under `params` is a list, so that many parameters share a weight decay.",
@@ -215,7 +196,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_group_for_each_number_of_axes",
-        [a_group_for_each_number_of_axes],
+        a_group_for_each_number_of_axes,
         says="There is a group for each number of axes. Two are asked for: two axes and more, and fewer.",
         hints=[
             "How many dicts are in the list?",
@@ -225,7 +206,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_group_for_equal_weight_decays",
-        [one_group_for_equal_weight_decays],
+        one_group_for_equal_weight_decays,
         says=(
             "The groups are told apart by their weight decay. Where the argument is 0, both have the same, and only "
             "one group is left."
@@ -238,7 +219,7 @@ MISTAKES = [
     ),
     Mistake(
         "tuples_for_dicts",
-        [STEPS.but(groups=lambda decaying, others, decay, no_decay: [(decaying, decay), (others, no_decay)])],
+        STEPS.but(groups=lambda decaying, others, decay, no_decay: [(decaying, decay), (others, no_decay)]),
         does="each list stands in a tuple with its weight decay, not in a dict",
         says="Each list stands in a tuple with its weight decay. AdamW wants dicts with names for the two.",
         hints=[
@@ -249,12 +230,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_tensor_for_many",
-        [
-            STEPS.but(
-                decaying=lambda decaying: torch.cat([p.flatten() for p in decaying]),
-                others=lambda others: torch.cat([p.flatten() for p in others]),
-            ).attempt
-        ],
+        STEPS.but(
+            decaying=lambda decaying: torch.cat([p.flatten() for p in decaying]),
+            others=lambda others: torch.cat([p.flatten() for p in others]),
+        ).attempt,
         says="The parameters of a group are joined to one new tensor. AdamW would step that, and not the parameters.",
         hints=[
             "Which tensors does `backward` write gradients to?",
@@ -264,11 +243,9 @@ MISTAKES = [
     ),
     Mistake(
         "another_weight_decay",
-        [
-            STEPS.but(decay=lambda weight_decay: -weight_decay),
-            STEPS.but(decay=lambda weight_decay: 1 - weight_decay),
-            STEPS.but(decay=lambda weight_decay: weight_decay / 2),
-        ],
+        STEPS.but(decay=lambda weight_decay: -weight_decay),
+        STEPS.but(decay=lambda weight_decay: 1 - weight_decay),
+        STEPS.but(decay=lambda weight_decay: weight_decay / 2),
         does="the weight decay is not used as it was given",
         says="The weight decay of the first group is computed from the argument. It should be the argument itself.",
         hints=[
@@ -279,10 +256,8 @@ MISTAKES = [
     ),
     Mistake(
         "a_fixed_weight_decay",
-        [
-            STEPS.but(weight_decay=lambda: 0.01),
-            STEPS.but(decay=lambda: 0.1).attempt,
-        ],
+        STEPS.but(weight_decay=lambda: 0.01),
+        STEPS.but(decay=lambda: 0.1).attempt,
         does="the weight decay is always the same number, whatever the argument says",
         says="The weight decay is always the same. The last argument says how much it should be.",
         hints=[
@@ -293,7 +268,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_optimizer_itself",
-        [an_optimizer],
+        an_optimizer,
         says="This is an optimizer. What is asked for are the two groups, from which one can be made.",
         hints=[
             "What does the annotation say behind the arrow?",

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.course.exercises.shared.log_probability_steps import log_probabilities, vocabulary_axis
 from transformer_lab.course.steps import InSteps
 
 
@@ -14,22 +15,6 @@ def sequence_log_probability(
     log_p = torch.log_softmax(logits, dim=-1)
     of_tokens = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     return of_tokens.masked_fill(targets == pad_id, 0.0).sum(dim=-1)
-
-
-def vocabulary_axis():
-    """name the axis of the vocabulary
-
-    the axis of the vocabulary: the last
-    """
-    return -1
-
-
-def log_probabilities(logits, vocabulary_axis):
-    """take the log-softmax over the vocabulary
-
-    the log-probabilities of all tokens at each position
-    """
-    return logits.log_softmax(vocabulary_axis)
 
 
 def of_tokens(log_probabilities, targets):

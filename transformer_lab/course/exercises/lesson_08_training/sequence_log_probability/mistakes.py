@@ -6,7 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.answer import STEPS
-from transformer_lab.course.exercises.lesson_08_training.shared.log_probability_mistakes import of_the_log_probabilities
+from transformer_lab.course.exercises.shared.log_probability_mistakes import another_base, of_given_targets, of_the_pick
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
@@ -18,7 +18,7 @@ def classes_on_the_wrong_axis(logits, targets, pad_id):
 MISTAKES = [
     Mistake(
         "padding_counts",
-        [STEPS.but(of_real_tokens=lambda of_tokens: of_tokens)],
+        STEPS.but(of_real_tokens=lambda of_tokens: of_tokens),
         does="padding counts like any other token",
         says="The padding is counted: a short sentence gets less likely the longer its neighbours in the batch are.",
         hints=[
@@ -29,7 +29,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_always_zero",
-        [STEPS.but(padding=lambda targets: targets == 0)],
+        STEPS.but(padding=lambda targets: targets == 0),
         does="token 0 is taken for padding, whatever `pad_id` says",
         says="Token 0 is taken for padding. Which token it is, is an argument.",
         hints=[
@@ -39,7 +39,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_only",
-        [STEPS.but(padding=lambda targets, pad_id: targets != pad_id)],
+        STEPS.but(padding=lambda targets, pad_id: targets != pad_id),
         does="the mask is inverted: only padding is added up",
         says="Only the padding is added up. The mask is inverted.",
         hints=[
@@ -50,17 +50,14 @@ MISTAKES = [
     ),
     Mistake(
         "padding_of_the_first_sentence",
-        [STEPS.but(padding=lambda padding: padding[:1].expand_as(padding))],
+        STEPS.but(padding=lambda padding: padding[:1].expand_as(padding)),
         does="the padding of the first sentence is taken for that of all",
-        says=(
-            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
-            "indexed."
-        ),
+        says="{does}. Each sentence has its own. Look at what is indexed.",
         hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
     ),
     Mistake(
         "padding_up_to_the_padding_id",
-        [STEPS.but(padding=lambda targets, pad_id: targets <= pad_id)],
+        STEPS.but(padding=lambda targets, pad_id: targets <= pad_id),
         does="tokens with an id *below* `pad_id` are taken for padding, too",
         says="Tokens with an id below that of padding are left out as well. Only one token is padding.",
         hints=[
@@ -70,7 +67,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_where_the_model_says_so",
-        [STEPS.but(padding=lambda logits, pad_id: logits.argmax(dim=-1) == pad_id)],
+        STEPS.but(padding=lambda logits, pad_id: logits.argmax(dim=-1) == pad_id),
         does="what is padding is read off the logits, not off the targets",
         says="The positions are left out where the *model* expects padding. Where it really is, the targets say.",
         hints=[
@@ -80,7 +77,8 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_impossible",
-        [STEPS.but(filling=lambda: -math.inf), STEPS.but(filling=lambda: -1e9)],
+        STEPS.but(filling=lambda: -math.inf),
+        STEPS.but(filling=lambda: -1e9),
         does="padding adds −∞, or a very negative number",
         says="Padding makes a sentence impossible: −∞ is written there, or a number far below 0.",
         hints=[
@@ -91,7 +89,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_adds_one",
-        [STEPS.but(filling=lambda: 1.0)],
+        STEPS.but(filling=lambda: 1.0),
         does="padding adds 1",
         says="Each position of padding adds 1. In a product a 1 changes nothing; this is a sum.",
         hints=[
@@ -102,16 +100,14 @@ MISTAKES = [
     ),
     Mistake(
         "hides_padding_in_the_logits",
-        [
-            STEPS.but(
-                logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), 0.0),
-                of_real_tokens=lambda of_tokens: of_tokens,
-            ),
-            STEPS.but(
-                logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), -math.inf),
-                of_real_tokens=lambda of_tokens: of_tokens,
-            ).attempt,
-        ],
+        STEPS.but(
+            logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), 0.0),
+            of_real_tokens=lambda of_tokens: of_tokens,
+        ),
+        STEPS.but(
+            logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), -math.inf),
+            of_real_tokens=lambda of_tokens: of_tokens,
+        ).attempt,
         does="the mask of the padding is applied to the logits",
         says="The padding is masked in the logits. A position whose logits are all equal still adds −log V to the sum.",
         hints=[
@@ -122,7 +118,7 @@ MISTAKES = [
     ),
     Mistake(
         "takes_padding_out_of_the_vocabulary",
-        [STEPS.but(logits=lambda logits, pad_id: logits.index_fill(-1, torch.tensor([pad_id]), -math.inf))],
+        STEPS.but(logits=lambda logits, pad_id: logits.index_fill(-1, torch.tensor([pad_id]), -math.inf)),
         does="padding is taken out of the vocabulary before the softmax",
         says="The padding is taken out of the *vocabulary*: the other tokens then share its probability, too.",
         hints=[
@@ -133,10 +129,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_mean_of_the_tokens",
-        [
-            STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1)),
-            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
-        ],
+        STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1)),
+        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
         does="the mean over the tokens is taken, not the sum",
         says=(
             "This is the mean of the tokens. The probability of a sentence is a *product*, so that the logarithms are "
@@ -150,14 +144,12 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_a_power_of_the_length",
-        [
-            STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1) ** 0.5),
-            STEPS.but(
-                log_probability=lambda log_probability, padding: log_probability / ((5 + (~padding).sum(-1)) / 6) ** 0.6
-            ),
-        ],
+        STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1) ** 0.5),
+        STEPS.but(
+            log_probability=lambda log_probability, padding: log_probability / ((5 + (~padding).sum(-1)) / 6) ** 0.6
+        ),
         does="the sum is divided by a function of the length",
-        says="The sum is divided by a function of the length, as beam search may do. Here the sum itself is asked for.",
+        says="{does}, as beam search may do. Here the sum itself is asked for.",
         hints=[
             "Two tokens of probability 1/2: how likely are both together?",
             "log(1/4) is log(1/2) + log(1/2).",
@@ -166,14 +158,12 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_for_the_batch",
-        [
-            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.sum()),
-            STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens.sum() / len(padding)),
-            STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens.sum() / (~padding).sum()),
-            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean()).attempt,
-        ],
+        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.sum()),
+        STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens.sum() / len(padding)),
+        STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens.sum() / (~padding).sum()),
+        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean()).attempt,
         does="there is one number for all sentences together",
-        says="There is one number for all sentences together. One for each is asked for.",
+        says="{does}. One for each is asked for.",
         hints=[
             "What shape is asked for?",
             "The sum should run over the positions, and over nothing else.",
@@ -182,7 +172,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_for_each_position",
-        [STEPS.but(position_axis=lambda: 0)],
+        STEPS.but(position_axis=lambda: 0),
         does="the sum runs over the sentences, not over the positions",
         says="The sentences are added up, position by position. For each sentence, its positions should be.",
         hints=[
@@ -193,7 +183,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_for_each_token",
-        [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens)],
+        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens),
         does="the tokens are not put together",
         says="There is a number for each token. They have not been put together yet.",
         hints=[
@@ -204,7 +194,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_for_each_real_token",
-        [STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens[~padding])],
+        STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens[~padding]),
         does="the real tokens of all sentences are in one row, and not put together",
         says="There is a number for each real token, all sentences in one row. There should be one for each sentence.",
         hints=[
@@ -215,7 +205,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_running_sum",
-        [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.cumsum(dim=-1))],
+        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.cumsum(dim=-1)),
         does="a running sum is taken: a number for each position",
         says="This is a running sum: the log-probability of every beginning. That of the whole sentence is asked for.",
         hints=[
@@ -226,14 +216,12 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_token",
-        [
-            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens[:, -1]),
-            STEPS.but(
-                log_probability=lambda of_tokens, padding: of_tokens.gather(
-                    1, (~padding).sum(1, keepdim=True) - 1
-                ).squeeze(1)
-            ),
-        ],
+        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens[:, -1]),
+        STEPS.but(
+            log_probability=lambda of_tokens, padding: of_tokens.gather(1, (~padding).sum(1, keepdim=True) - 1).squeeze(
+                1
+            )
+        ),
         does="only the last token of each sentence counts",
         says="Only the last token counts. The probability of a sentence is the product of those of *all* its tokens.",
         hints=[
@@ -244,9 +232,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_probability_itself",
-        [
-            STEPS.but(log_probability=lambda log_probability: log_probability.exp()),
-        ],
+        STEPS.but(log_probability=lambda log_probability: log_probability.exp()),
         does="`exp` is taken of the result",
         says=(
             "This is the probability. Its logarithm is asked for: for long sentences, the probability itself is too "
@@ -260,10 +246,8 @@ MISTAKES = [
     ),
     Mistake(
         "multiplies_logarithms",
-        [
-            STEPS.but(filling=lambda: 1.0, log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1)),
-            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1)),
-        ],
+        STEPS.but(filling=lambda: 1.0, log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1)),
+        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1)),
         does="the numbers of the tokens are multiplied",
         says="The log-probabilities are multiplied. Probabilities multiply; their logarithms add up.",
         hints=[
@@ -274,9 +258,9 @@ MISTAKES = [
     ),
     Mistake(
         "the_loss",
-        [STEPS.but(of_tokens=lambda of_tokens: -of_tokens)],
+        STEPS.but(of_tokens=lambda of_tokens: -of_tokens),
         does="the sign is turned round",
-        says="The sign is turned round: log-probabilities are never above 0.",
+        says="{does}: log-probabilities are never above 0.",
         hints=[
             "What is the logarithm of 1/2?",
             "The loss has a minus, the log-probability has none.",
@@ -285,7 +269,7 @@ MISTAKES = [
     ),
     Mistake(
         "probabilities_added_up",
-        [STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis))],
+        STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis)),
         does="the probabilities are used, without a logarithm",
         says="Probabilities are added up. They should be multiplied; it is their logarithms that add up.",
         hints=[
@@ -296,13 +280,11 @@ MISTAKES = [
     ),
     Mistake(
         "the_log_of_a_product",
-        [
-            STEPS.but(
-                log_probabilities=lambda logits: logits.softmax(-1),
-                filling=lambda: 1.0,
-                log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
-            ),
-        ],
+        STEPS.but(
+            log_probabilities=lambda logits: logits.softmax(-1),
+            filling=lambda: 1.0,
+            log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
+        ),
         does="the logarithm is taken of a product of probabilities, which becomes 0 for long sentences",
         says=(
             "The probabilities are multiplied first, and the logarithm comes last. For a long sentence the product is "
@@ -316,12 +298,10 @@ MISTAKES = [
     ),
     Mistake(
         "the_log_of_a_sum",
-        [
-            STEPS.but(
-                log_probabilities=lambda logits: logits.softmax(-1),
-                log_probability=lambda log_probability: log_probability.log(),
-            )
-        ],
+        STEPS.but(
+            log_probabilities=lambda logits: logits.softmax(-1),
+            log_probability=lambda log_probability: log_probability.log(),
+        ),
         does="the probabilities of the tokens are added up, and the logarithm is taken of the sum",
         says="The probabilities are added up, and then comes the logarithm. They multiply; their logarithms add up.",
         hints=[
@@ -332,12 +312,10 @@ MISTAKES = [
     ),
     Mistake(
         "padding_multiplies_by_zero",
-        [
-            STEPS.but(
-                log_probabilities=lambda logits: logits.softmax(-1),
-                log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
-            )
-        ],
+        STEPS.but(
+            log_probabilities=lambda logits: logits.softmax(-1),
+            log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
+        ),
         does="the probabilities are multiplied, and padding puts a 0 into the product",
         says="A product is taken in which padding is 0, so that every padded sentence has the probability 0.",
         hints=[
@@ -347,22 +325,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "another_base",
-        [
-            STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(2)),
-            STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(10)),
-        ],
-        does="the logarithm has another base than e",
-        says="Every number is wrong by the same factor: the logarithm has another base than e.",
-        hints=[
-            "By which factor are the numbers wrong? Is it the same in every case?",
-            "`log2` and `log10` have other bases.",
-            "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
-        ],
-    ),
-    Mistake(
         "the_likeliest_tokens",
-        [STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1))],
+        STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
         does="the likeliest token is taken at each position, not the target",
         says=(
             "At each position the *best* token is taken, and not the one that stands in the targets: any sentence gets "
@@ -376,10 +340,8 @@ MISTAKES = [
     ),
     Mistake(
         "all_tokens_of_the_vocabulary",
-        [
-            STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.mean(-1)),
-            STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.sum(-1)),
-        ],
+        STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.mean(-1)),
+        STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.sum(-1)),
         does="all tokens of the vocabulary are put together at each position",
         says="At each position *all* tokens of the vocabulary are put together. Only that of the target should count.",
         hints=[
@@ -390,11 +352,9 @@ MISTAKES = [
     ),
     Mistake(
         "smooths_the_targets",
-        [
-            STEPS.but(
-                of_tokens=lambda log_probabilities, of_tokens: 0.9 * of_tokens + 0.1 * log_probabilities.mean(dim=-1)
-            )
-        ],
+        STEPS.but(
+            of_tokens=lambda log_probabilities, of_tokens: 0.9 * of_tokens + 0.1 * log_probabilities.mean(dim=-1)
+        ),
         does="the targets are smoothed, as in the loss",
         says="The targets are smoothed, as in training. How likely a sentence is depends on its own tokens alone.",
         hints=[
@@ -405,7 +365,7 @@ MISTAKES = [
     ),
     Mistake(
         "classes_on_the_wrong_axis",
-        [classes_on_the_wrong_axis],
+        classes_on_the_wrong_axis,
         says=(
             "torch's `cross_entropy` takes the second axis for the vocabulary, and here that is the position. It "
             "crashes, or, where the two happen to fit, compares the wrong numbers."
@@ -417,31 +377,12 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "gathers_along_the_positions",
-        [
-            STEPS.but(
-                of_tokens=lambda log_probabilities, targets: log_probabilities.gather(1, targets.unsqueeze(-1)).squeeze(
-                    -1
-                )
-            )
-        ],
-        does="the targets are looked up along the positions, not along the vocabulary",
-        says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
-        hints=[
-            "Which axis of (batch, n, vocab_size) is `dim=1`?",
-            "What the index names lies along the axis that `gather` is given.",
-            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
-    ),
-    Mistake(
         "stacks_rows_of_different_lengths",
-        [
-            STEPS.but(
-                log_probability=lambda of_tokens, padding: torch.stack(
-                    [row[~hidden] for row, hidden in zip(of_tokens, padding, strict=True)]
-                ).sum(-1)
-            ).attempt
-        ],
+        STEPS.but(
+            log_probability=lambda of_tokens, padding: torch.stack(
+                [row[~hidden] for row, hidden in zip(of_tokens, padding, strict=True)]
+            ).sum(-1)
+        ).attempt,
         says="The real tokens of several sentences are stacked. Sentences have different lengths, so it crashes.",
         hints=[
             "How many real tokens has each sentence?",
@@ -450,27 +391,12 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "gathers_with_too_few_axes",
-        [STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets))],
-        does="the index of `gather` has two axes, and what it picks from has three",
-        says="`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes.",
-        hints=[
-            "Which shape has `targets`, and which have the log-probabilities?",
-            "At each position one token is picked: the index is (batch, n, 1).",
-            "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
-        ],
-    ),
-    Mistake(
         "an_axis_too_many",
-        [
-            STEPS.but(
-                of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
-            ),
-            STEPS.but(
-                of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
-                of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
-            ),
-        ],
+        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1))),
+        STEPS.but(
+            of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
+            of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
+        ),
         does="what `gather` returns keeps its last axis, of length 1",
         says=(
             "What `gather` gives has an axis of length 1 at its end. Beside a mask of shape (batch, n) it crashes, or "
@@ -483,38 +409,9 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "picks_all_targets_everywhere",
-        [
-            STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[..., targets]),
-            STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
-            STEPS.but(
-                of_tokens=lambda log_probabilities, targets: log_probabilities[
-                    :, torch.arange(targets.shape[1]), targets
-                ]
-            ).attempt,
-            STEPS.but(
-                of_tokens=lambda log_probabilities, targets: log_probabilities[
-                    torch.arange(len(targets)), torch.arange(targets.shape[1]), targets
-                ]
-            ),
-        ],
-        does="the targets pick more, or other, entries than one token for each position",
-        says=(
-            "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: it "
-            "does not pick position by position."
-        ),
-        hints=[
-            "Print the shape of what is picked. It should be (batch, n).",
-            "`gather` goes through all the positions, and takes from each the number that its index names.",
-            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
-    ),
-    Mistake(
         "leaves_a_token_out",
-        [
-            STEPS.but(logits=lambda logits: logits[:, 1:], targets=lambda targets: targets[:, 1:]),
-            STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, :-1]),
-        ],
+        STEPS.but(logits=lambda logits: logits[:, 1:], targets=lambda targets: targets[:, 1:]),
+        STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, :-1]),
         does="the first or the last position of each sentence is left out",
         says="One position of each sentence is left out, the first or the last. All targets belong to the sentence.",
         hints=[
@@ -525,9 +422,7 @@ MISTAKES = [
     ),
     Mistake(
         "without_the_gradient",
-        [
-            STEPS.but(log_probability=lambda log_probability: log_probability.detach()).attempt,
-        ],
+        STEPS.but(log_probability=lambda log_probability: log_probability.detach()).attempt,
         says="The numbers are right, but they are cut off from the logits: no gradient gets back to the model.",
         hints=[
             "What does `.backward()` need? A model can be trained by such numbers, too.",
@@ -541,5 +436,21 @@ MISTAKES = [
         "result_transposed",
         "function_of_the_result",
     ),
-    *of_the_log_probabilities(STEPS, of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding),
+    *of_the_pick(
+        STEPS,
+        "of_tokens",
+        "log_probabilities",
+        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[..., targets]),
+        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
+        STEPS.but(
+            of_tokens=lambda log_probabilities, targets: log_probabilities[:, torch.arange(targets.shape[1]), targets]
+        ).attempt,
+        STEPS.but(
+            of_tokens=lambda log_probabilities, targets: log_probabilities[
+                torch.arange(len(targets)), torch.arange(targets.shape[1]), targets
+            ]
+        ),
+    ),
+    another_base(STEPS, "of_tokens"),
+    *of_given_targets(STEPS, of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding),
 ]

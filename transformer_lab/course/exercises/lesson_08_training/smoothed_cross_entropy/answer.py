@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.course.exercises.shared.log_probability_steps import log_probabilities, vocabulary_axis
 from transformer_lab.course.steps import InSteps
 
 
@@ -15,22 +16,6 @@ def smoothed_cross_entropy(
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
     return losses[targets != pad_id].mean()
-
-
-def vocabulary_axis():
-    """name the axis of the vocabulary
-
-    the axis of the vocabulary: the last
-    """
-    return -1
-
-
-def log_probabilities(logits, vocabulary_axis):
-    """take the log-softmax over the vocabulary
-
-    the log-probabilities of all tokens at each position
-    """
-    return logits.log_softmax(vocabulary_axis)
 
 
 def surprises(log_probabilities):

@@ -5,6 +5,8 @@ from torch import nn
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.answer import STEPS
+from transformer_lab.course.exercises.shared.log_probability_mistakes import of_the_pick
+from transformer_lab.course.exercises.shared.mean_loss_mistakes import of_the_mean, row_sums
 from transformer_lab.course.exercises.shared.padding_mistakes import which_targets
 
 
@@ -16,50 +18,18 @@ def flattens_the_logits_only(logits, targets, pad_id, smoothing):
     return nn.functional.cross_entropy(logits.flatten(0, 1), targets, ignore_index=pad_id, label_smoothing=smoothing)
 
 
-def by_sentence(losses, real):
-    """Return the sum of each sentence."""
-    return (losses * real).sum(dim=1)
-
-
 MISTAKES = [
     Mistake(
-        "counts_the_padding",
-        [STEPS.but(real=lambda targets: torch.ones_like(targets, dtype=torch.bool))],
-        does="padding is counted like any other token",
-        says=(
-            "Padding is counted: the model is asked to predict it, and the loss depends on how much of it a batch "
-            "happens to have."
-        ),
-        hints=[
-            "Append a column of padding to the targets. Should the loss change?",
-            "Where `targets` is `pad_id`, nothing is asked of the model.",
-            "Take the mean of `losses[targets != pad_id]`, or give `ignore_index` to torch's function.",
-        ],
-    ),
-    Mistake(
-        "padding_only",
-        [STEPS.but(real=lambda targets, pad_id: targets == pad_id)],
-        does="the mask is inverted: only padding is counted",
-        says="Only the padding is counted. The mask is inverted.",
-        hints=[
-            "For which tokens is `targets == pad_id` True?",
-            "The real tokens are all the others.",
-        ],
-    ),
-    Mistake(
         "padding_of_the_first_sentence",
-        [STEPS.but(real=lambda real: real[:1].expand_as(real))],
+        STEPS.but(real=lambda real: real[:1].expand_as(real)),
         does="the padding of the first sentence is taken for that of all",
-        says=(
-            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
-            "indexed."
-        ),
+        says="{does}. Each sentence has its own. Look at what is indexed.",
         hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
     ),
     *which_targets(STEPS, below="all_tokens_below_the_padding_left_out"),
     Mistake(
         "padding_where_the_model_says_so",
-        [STEPS.but(real=lambda logits, pad_id: logits.argmax(dim=-1) != pad_id)],
+        STEPS.but(real=lambda logits, pad_id: logits.argmax(dim=-1) != pad_id),
         does="what is padding is read off the logits, not off the targets",
         says="The positions are left out where the *model* expects padding. Where it really is, the targets say.",
         hints=[
@@ -69,12 +39,10 @@ MISTAKES = [
     ),
     Mistake(
         "hides_padding_in_the_logits",
-        [
-            STEPS.but(
-                logits=lambda logits, pad_id, targets: logits * (targets != pad_id).unsqueeze(-1),
-                real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
-            )
-        ],
+        STEPS.but(
+            logits=lambda logits, pad_id, targets: logits * (targets != pad_id).unsqueeze(-1),
+            real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
+        ),
         does="padding is masked in the logits, and still counted",
         says=(
             "The logits at padding are set to 0, and the padding is still counted: even probabilities cost log V there."
@@ -87,13 +55,11 @@ MISTAKES = [
     ),
     Mistake(
         "masks_one_term_only",
-        [
-            STEPS.but(
-                total=lambda of_targets, average, target_weight, smoothing_weight, real: (
-                    target_weight * of_targets * real + smoothing_weight * average
-                ).sum()
-            ),
-        ],
+        STEPS.but(
+            total=lambda of_targets, average, target_weight, smoothing_weight, real: (
+                target_weight * of_targets * real + smoothing_weight * average
+            ).sum()
+        ),
         does="the average over the vocabulary is added up at every position, padding included",
         says=(
             "Padding is left out of one of the two terms only: the average over the vocabulary is still added up at "
@@ -107,13 +73,11 @@ MISTAKES = [
     ),
     Mistake(
         "masks_the_target_term_not",
-        [
-            STEPS.but(
-                total=lambda of_targets, average, target_weight, smoothing_weight, real: (
-                    target_weight * of_targets + smoothing_weight * average * real
-                ).sum()
-            )
-        ],
+        STEPS.but(
+            total=lambda of_targets, average, target_weight, smoothing_weight, real: (
+                target_weight * of_targets + smoothing_weight * average * real
+            ).sum()
+        ),
         does="the term of the target is added up at every position, padding included",
         says=(
             "Padding is left out of one of the two terms only: the term of the target is still added up at *every* "
@@ -126,58 +90,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "divides_by_all_positions",
-        [STEPS.but(n_tokens=lambda targets: targets.numel())],
-        does="the sum is divided by the number of all positions, padding included",
-        says=(
-            "The losses of padding are left out, but its positions are still counted in the mean: the more padding, "
-            "the smaller the loss."
-        ),
-        hints=[
-            "By which number is the sum divided: by all positions, or by the real tokens?",
-            "A zero counts in a mean, too.",
-            "Select before taking the mean: `losses[targets != pad_id].mean()`.",
-        ],
-    ),
-    Mistake(
-        "counts_what_is_not_zero",
-        [STEPS.but(n_tokens=lambda losses, real: (losses * real != 0).sum())],
-        does="the sum is divided by the number of losses that are not 0",
-        says=(
-            "The losses that are not 0 are counted. A real token of which the model is quite sure has a loss of "
-            "exactly 0, and is missing from the count."
-        ),
-        hints=[
-            "What is the loss of a token whose logit is 200 above all the others?",
-            "Which tokens are real is told by the targets, not by the losses.",
-            "`losses[targets != pad_id].mean()`.",
-        ],
-    ),
-    Mistake(
-        "adds_up",
-        [STEPS.but(loss=lambda total: total)],
-        does="the sum over the tokens is not divided by anything",
-        says="This is the sum over the real tokens. Large batches get a large loss, and large gradients.",
-        hints=[
-            "By which number should the sum be divided?",
-            "The mean over the real tokens is asked for.",
-            '`.mean()` instead of `.sum()`, or `reduction="mean"`.',
-        ],
-    ),
-    Mistake(
-        "divides_by_the_sentences",
-        [STEPS.but(n_tokens=lambda targets: len(targets))],
-        does="the sum is divided by the number of sentences",
-        says="The sum is divided by the number of sentences. Tokens are what the mean is taken over.",
-        hints=[
-            "Does the loss depend on how long the sentences are, even if every token is guessed equally well?",
-            "How many real tokens are there?",
-            "`losses[targets != pad_id].mean()`.",
-        ],
-    ),
-    Mistake(
         "divides_by_the_length",
-        [STEPS.but(n_tokens=lambda targets: targets.shape[1])],
+        STEPS.but(n_tokens=lambda targets: targets.shape[1]),
         does="the sum is divided by the length n of the sentences",
         says="The sum is divided by n, the length of the table. The real tokens of *all* sentences should be counted.",
         hints=[
@@ -188,12 +102,9 @@ MISTAKES = [
     ),
     Mistake(
         "a_mean_for_each_sentence_first",
-        [STEPS.but(loss=lambda losses, real: (by_sentence(losses, real) / real.sum(dim=1)).mean())],
+        STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
         does="each sentence is averaged first, and then the sentences",
-        says=(
-            "Each sentence is averaged first, and then the sentences: a token of a short sentence counts more than one "
-            "of a long sentence."
-        ),
+        says="{does}: a token of a short sentence counts more than one of a long sentence.",
         hints=[
             "A sentence of 1 token and one of 9: how much does each of the ten tokens count?",
             "All real tokens of the batch should count the same.",
@@ -202,7 +113,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_means_of_the_sentences",
-        [STEPS.but(loss=lambda losses, real: (by_sentence(losses, real) / real.sum(dim=1)).sum())],
+        STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).sum()),
         does="the means of the sentences are added up",
         says=(
             "The mean of each sentence is taken, and these means are added up. One mean over all real tokens is asked "
@@ -216,14 +127,9 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_vocabulary_too",
-        [
-            STEPS.but(n_tokens=lambda real, logits: real.sum() * logits.shape[-1]),
-        ],
+        STEPS.but(n_tokens=lambda real, logits: real.sum() * logits.shape[-1]),
         does="the mean runs over the vocabulary as well as over the tokens",
-        says=(
-            "The mean runs over the vocabulary as well as over the tokens: the larger the vocabulary, the smaller the "
-            "loss. Within one token, the terms are added up."
-        ),
+        says="{does}: the larger the vocabulary, the smaller the loss. Within one token, the terms are added up.",
         hints=[
             "How many numbers are averaged: as many as there are real tokens, or V times as many?",
             "The weights of a smoothed target add up to 1, so they make a mean by themselves.",
@@ -231,51 +137,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_loss_for_each_token",
-        [
-            STEPS.but(loss=lambda losses, real: losses * real),
-            STEPS.but(loss=lambda losses, real: (losses * real).flatten()).attempt,
-            STEPS.but(loss=lambda losses, real: losses[real]),
-        ],
-        does="there is a loss for each token, and they are not put together",
-        says="There is a loss for each token. One number is asked for: their mean over the real tokens.",
-        hints=[
-            "What shape is asked for?",
-            "The zeros of the padding must not count in the mean.",
-            "`losses[targets != pad_id].mean()`.",
-        ],
-    ),
-    Mistake(
-        "a_loss_for_each_sentence",
-        [
-            STEPS.but(loss=lambda losses, real: by_sentence(losses, real) / real.sum(dim=1)),
-            STEPS.but(loss=lambda losses, real: by_sentence(losses, real)),
-            STEPS.but(loss=lambda losses, real: (losses * real).mean(dim=1)).attempt,
-        ],
-        does="there is a number for each sentence, not one for all of them",
-        says=(
-            "There is a number for each sentence. One number is asked for: the mean over all real tokens of the batch."
-        ),
-        hints=[
-            "What shape is asked for?",
-            "All real tokens of the batch should count the same, whatever sentence they are in.",
-            "`losses[targets != pad_id].mean()`.",
-        ],
-    ),
-    Mistake(
-        "perplexity",
-        [STEPS.but(loss=lambda loss: loss.exp())],
-        does="`exp` is taken of the mean loss",
-        says="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
-        hints=[
-            "What is the loss of a model that is sure and right? Here it is 1.",
-            "There is one function too many at the end.",
-            "Return the mean as it is, without `exp`.",
-        ],
-    ),
-    Mistake(
         "only_the_first_sentence",
-        [STEPS.but(logits=lambda logits: logits[:1], targets=lambda targets: targets[:1])],
+        STEPS.but(logits=lambda logits: logits[:1], targets=lambda targets: targets[:1]),
         does="only the first sentence of the batch is used",
         says="Only the first sentence of the batch has a say. The mean runs over the real tokens of all of them.",
         hints=[
@@ -286,7 +149,7 @@ MISTAKES = [
     ),
     Mistake(
         "classes_on_the_wrong_axis",
-        [classes_on_the_wrong_axis],
+        classes_on_the_wrong_axis,
         says=(
             "torch's function takes the second axis for the vocabulary, and here that is the position. It crashes, or, "
             "where the two happen to fit, compares the wrong numbers."
@@ -299,7 +162,7 @@ MISTAKES = [
     ),
     Mistake(
         "flattens_the_logits_only",
-        [flattens_the_logits_only],
+        flattens_the_logits_only,
         says=(
             "The logits are one long list of tokens, and the targets still are a table. torch's function wants both in "
             "the same form."
@@ -312,16 +175,14 @@ MISTAKES = [
     ),
     Mistake(
         "an_axis_too_many",
-        [
-            STEPS.but(
-                of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
-                loss=lambda losses, real: losses[real].mean(),
-            ),
-            STEPS.but(
-                of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
-                total=lambda losses, real: (losses * real).sum(),
-            ),
-        ],
+        STEPS.but(
+            of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
+            loss=lambda losses, real: losses[real].mean(),
+        ),
+        STEPS.but(
+            of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
+            total=lambda losses, real: (losses * real).sum(),
+        ),
         does="what `gather` returns keeps its last axis, of length 1",
         says=(
             "What `gather` gives has an axis of length 1 at its end. Beside one number for each token it crashes, or "
@@ -334,52 +195,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "gathers_with_too_few_axes",
-        [STEPS.but(of_targets=lambda surprises, targets: surprises.gather(-1, targets))],
-        does="the index of `gather` has two axes, and what it picks from has three",
-        says="`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes.",
-        hints=[
-            "Which shape has `targets`, and which have the log-probabilities?",
-            "At each position one token is picked: the index is (batch, n, 1).",
-            "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
-        ],
-    ),
-    Mistake(
-        "gathers_along_the_positions",
-        [STEPS.but(of_targets=lambda surprises, targets: surprises.gather(1, targets.unsqueeze(-1)).squeeze(-1))],
-        does="the targets are looked up along the positions, not along the vocabulary",
-        says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
-        hints=[
-            "Which axis of (batch, n, vocab_size) is `dim=1`?",
-            "What the index names lies along the axis that `gather` is given.",
-            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
-    ),
-    Mistake(
-        "picks_all_targets_everywhere",
-        [
-            STEPS.but(
-                of_targets=lambda surprises, targets: surprises[..., targets],
-                loss=lambda of_targets, average: of_targets + average,
-            ),
-            STEPS.but(of_targets=lambda surprises, targets: surprises[..., targets]).attempt,
-            STEPS.but(of_targets=lambda surprises, targets: surprises[targets]),
-            STEPS.but(of_targets=lambda surprises, targets: surprises[:, targets]).attempt,
-        ],
-        does="the targets pick more, or other, entries than one token for each position",
-        says=(
-            "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: it "
-            "does not pick position by position."
-        ),
-        hints=[
-            "Print the shape of what is picked. It should be (batch, n).",
-            "`gather` goes through all the positions, and takes from each the number that its index names.",
-            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
-    ),
-    Mistake(
         "flattened_in_another_order",
-        [STEPS.but(logits=lambda logits: logits.transpose(0, 1).reshape(logits.shape))],
+        STEPS.but(logits=lambda logits: logits.transpose(0, 1).reshape(logits.shape)),
         does="logits and targets are flattened in different orders",
         says=(
             "Logits and targets do not belong together: one of them is flattened sentence by sentence, the other is "
@@ -391,14 +208,17 @@ MISTAKES = [
             "`logits.flatten(0, 1)` and `targets.flatten()`, with no transposition before.",
         ],
     ),
-    Mistake(
-        "without_the_gradient",
-        [STEPS.but(loss=lambda loss: loss.detach()).attempt, STEPS.but(loss=lambda loss: loss.item()).attempt],
-        says="The number is right, but it is cut off from the logits: no gradient gets back to the model.",
-        hints=[
-            "What does `.backward()` need?",
-            "`.item()`, `.tolist()`, `.detach()` and `torch.no_grad()` end the path that gradients take.",
-            "Leave them out, and return the tensor itself.",
-        ],
+    *of_the_mean(STEPS, "sentence", "targets", lambda targets: targets.numel()),
+    *of_the_pick(
+        STEPS,
+        "of_targets",
+        "surprises",
+        STEPS.but(
+            of_targets=lambda surprises, targets: surprises[..., targets],
+            loss=lambda of_targets, average: of_targets + average,
+        ),
+        STEPS.but(of_targets=lambda surprises, targets: surprises[..., targets]).attempt,
+        STEPS.but(of_targets=lambda surprises, targets: surprises[targets]),
+        STEPS.but(of_targets=lambda surprises, targets: surprises[:, targets]).attempt,
     ),
 ]

@@ -5,8 +5,12 @@ import math
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_08_training.shared.log_probability_mistakes import of_the_log_probabilities
 from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.answer import STEPS
+from transformer_lab.course.exercises.shared.log_probability_mistakes import (
+    another_base,
+    of_given_targets,
+    over_several_positions,
+)
 
 
 def entropy(smoothing, vocab_size):
@@ -24,7 +28,7 @@ def without_padding(surprises, pad_id):
 MISTAKES = [
     Mistake(
         "forgets_the_smoothing",
-        [STEPS.but(smoothing=lambda: 0.0)],
+        STEPS.but(smoothing=lambda: 0.0),
         does="`smoothing` is not used: the loss is that of smoothing 0",
         says="The loss is right where `smoothing` is 0, and does not change where it is not. The argument is not used.",
         hints=[
@@ -35,7 +39,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_fixed_smoothing",
-        [STEPS.but(smoothing=lambda: 0.1)],
+        STEPS.but(smoothing=lambda: 0.1),
         does="the smoothing is always 0.1, whatever the argument says",
         says="The smoothing is always 0.1. The last argument says how much it should be.",
         hints=[
@@ -46,7 +50,7 @@ MISTAKES = [
     ),
     Mistake(
         "relative_entropy",
-        [STEPS.but(losses=lambda losses, smoothing, logits: losses - entropy(smoothing, logits.shape[-1]))],
+        STEPS.but(losses=lambda losses, smoothing, logits: losses - entropy(smoothing, logits.shape[-1])),
         does="the entropy of the target is subtracted from each loss, as in the KL divergence",
         says=(
             "This is the relative entropy, or KL divergence: the surprise, less the doubt that the target has itself. "
@@ -60,9 +64,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_log",
-        [
-            STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis)),
-        ],
+        STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis)),
         does="the probabilities themselves are used, without a logarithm",
         says=(
             "The probabilities themselves are averaged. The loss is the *logarithm* of the probability, with a minus: "
@@ -76,10 +78,8 @@ MISTAKES = [
     ),
     Mistake(
         "a_sigmoid",
-        [
-            STEPS.but(log_probabilities=lambda logits: logits.sigmoid().log()),
-            STEPS.but(log_probabilities=lambda logits: torch.nn.functional.logsigmoid(logits)).attempt,
-        ],
+        STEPS.but(log_probabilities=lambda logits: logits.sigmoid().log()),
+        STEPS.but(log_probabilities=lambda logits: torch.nn.functional.logsigmoid(logits)).attempt,
         does="a sigmoid is taken of each logit, not a softmax of all of them",
         says="A sigmoid is taken of each logit by itself. The tokens of the vocabulary should compete with each other.",
         hints=[
@@ -89,41 +89,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "another_base",
-        [
-            STEPS.but(surprises=lambda surprises: surprises / math.log(2)),
-            STEPS.but(surprises=lambda surprises: surprises / math.log(10)),
-        ],
-        does="the logarithm has another base than e",
-        says="Every loss is too large or too small by the same factor: the logarithm has another base than e.",
-        hints=[
-            "By which factor is the loss wrong? Is it the same in every case?",
-            "`log2` and `log10` have other bases. The loss is the natural logarithm.",
-            "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
-        ],
-    ),
-    Mistake(
-        "softmax_over_everything",
-        [
-            STEPS.but(
-                log_probabilities=lambda logits: logits.flatten().log_softmax(0).view(logits.shape),
-            ),
-            STEPS.but(log_probabilities=lambda logits: logits.flatten(1).log_softmax(1).view(logits.shape)),
-        ],
-        does="one softmax runs over several positions at once",
-        says=(
-            "The probabilities of several positions together add up to 1. Those of *each* position should, over the "
-            "vocabulary."
-        ),
-        hints=[
-            "Add up the probabilities at one position. What comes out?",
-            "Which axis of the logits is the vocabulary?",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
-    ),
-    Mistake(
         "forgets_the_minus",
-        [STEPS.but(surprises=lambda log_probabilities: log_probabilities)],
+        STEPS.but(surprises=lambda log_probabilities: log_probabilities),
         does="the minus of −log p is missing",
         says="The sign is turned round: the better the model, the larger this loss. Training would make it worse.",
         hints=[
@@ -134,7 +101,7 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_a_minus",
-        [STEPS.but(average=lambda average: -average)],
+        STEPS.but(average=lambda average: -average),
         does="the average over the vocabulary has the other sign than the term of the target",
         says=(
             "The two terms have different signs: the loss falls when all tokens of the vocabulary get less likely. A "
@@ -148,9 +115,9 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_minus_of_the_target",
-        [STEPS.but(of_targets=lambda of_targets: -of_targets)],
+        STEPS.but(of_targets=lambda of_targets: -of_targets),
         does="the term of the target has the wrong sign",
-        says="The loss grows when the right token gets *likelier*: the term of the target has the wrong sign.",
+        says="The loss grows when the right token gets *likelier*: {does}.",
         hints=[
             "A log-probability is never above 0. Which sign should each of the two terms have?",
             "Both the right token and all of them together are measured by −log p.",
@@ -159,7 +126,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_likeliest_token",
-        [STEPS.but(of_targets=lambda surprises: surprises.amin(dim=-1))],
+        STEPS.but(of_targets=lambda surprises: surprises.amin(dim=-1)),
         does="the likeliest token is taken at each position, not the target",
         says="At each position the *likeliest* token is taken, not the target: no model is ever punished for an error.",
         hints=[
@@ -170,7 +137,7 @@ MISTAKES = [
     ),
     Mistake(
         "spreads_on_the_wrong_tokens_only",
-        [STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / (surprises.shape[-1] - 1))],
+        STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / (surprises.shape[-1] - 1)),
         does="the smoothing is spread over the *other* tokens only",
         says=(
             "The smoothing is spread over the *other* tokens of the vocabulary. As in torch, the right token gets its "
@@ -184,7 +151,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_right_token_gets_no_share",
-        [STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / surprises.shape[-1])],
+        STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / surprises.shape[-1]),
         does="the smoothing is divided by the whole vocabulary, and the right token gets none of it",
         says=(
             "The smoothing is divided by the whole vocabulary, but the right token gets none of it: the target adds up "
@@ -198,7 +165,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_one_too_few",
-        [STEPS.but(average=lambda surprises: surprises.sum(-1) / (surprises.shape[-1] - 1))],
+        STEPS.but(average=lambda surprises: surprises.sum(-1) / (surprises.shape[-1] - 1)),
         does="all V tokens get smoothing / (V − 1)",
         says="Each of the V tokens gets smoothing / (V − 1), the right one, too: the target adds up to more than 1.",
         hints=[
@@ -209,7 +176,7 @@ MISTAKES = [
     ),
     Mistake(
         "shared_by_another_number",
-        [STEPS.but(average=lambda surprises, targets: surprises.sum(dim=-1) / targets.shape[1])],
+        STEPS.but(average=lambda surprises, targets: surprises.sum(dim=-1) / targets.shape[1]),
         does="the smoothing is divided by the length n, not by the size of the vocabulary",
         says=(
             "The smoothing is divided by the length of the sentences. It is the tokens of the *vocabulary* that share "
@@ -223,17 +190,13 @@ MISTAKES = [
     ),
     Mistake(
         "padding_gets_no_share",
-        [
-            STEPS.but(
-                average=lambda surprises, pad_id, of_targets: (
-                    (without_padding(surprises, pad_id).sum(-1) - of_targets) / (surprises.shape[-1] - 2)
-                )
-            ),
-            STEPS.but(average=lambda surprises, pad_id: without_padding(surprises, pad_id).mean(-1)),
-            STEPS.but(
-                average=lambda surprises, pad_id: without_padding(surprises, pad_id).sum(-1) / surprises.shape[-1]
-            ),
-        ],
+        STEPS.but(
+            average=lambda surprises, pad_id, of_targets: (
+                (without_padding(surprises, pad_id).sum(-1) - of_targets) / (surprises.shape[-1] - 2)
+            )
+        ),
+        STEPS.but(average=lambda surprises, pad_id: without_padding(surprises, pad_id).mean(-1)),
+        STEPS.but(average=lambda surprises, pad_id: without_padding(surprises, pad_id).sum(-1) / surprises.shape[-1]),
         does="padding gets no part of the smoothing",
         says=(
             "The smoothing is spread over the vocabulary without padding. As in torch, every token of the vocabulary "
@@ -247,10 +210,8 @@ MISTAKES = [
     ),
     Mistake(
         "every_token_gets_the_whole_doubt",
-        [
-            STEPS.but(average=lambda surprises: surprises.sum(dim=-1)),
-            STEPS.but(average=lambda surprises, of_targets: surprises.sum(dim=-1) - of_targets).attempt,
-        ],
+        STEPS.but(average=lambda surprises: surprises.sum(dim=-1)),
+        STEPS.but(average=lambda surprises, of_targets: surprises.sum(dim=-1) - of_targets).attempt,
         does="−log p is added up over the vocabulary, not averaged",
         says="Every token of the vocabulary gets all of `smoothing`. They should *share* it.",
         hints=[
@@ -261,7 +222,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_the_smoothing_twice",
-        [STEPS.but(smoothing_weight=lambda smoothing, logits: smoothing / logits.shape[-1])],
+        STEPS.but(smoothing_weight=lambda smoothing, logits: smoothing / logits.shape[-1]),
         does="smoothing is divided by the size of the vocabulary before it is multiplied with the average",
         says=(
             "The smoothing is divided by V, and so is the sum of the log-probabilities, in their mean: the target adds "
@@ -275,11 +236,9 @@ MISTAKES = [
     ),
     Mistake(
         "averages_over_another_axis",
-        [
-            STEPS.but(average=lambda surprises: surprises.mean()),
-            STEPS.but(average=lambda surprises: surprises.mean(dim=1)),
-            STEPS.but(average=lambda surprises: surprises.mean(dim=1, keepdim=True)).attempt,
-        ],
+        STEPS.but(average=lambda surprises: surprises.mean()),
+        STEPS.but(average=lambda surprises: surprises.mean(dim=1)),
+        STEPS.but(average=lambda surprises: surprises.mean(dim=1, keepdim=True)).attempt,
         does="the average of −log p does not run over the vocabulary alone",
         says=(
             "The average of −log p runs over another axis than the vocabulary, or over more. Each position needs one."
@@ -292,14 +251,12 @@ MISTAKES = [
     ),
     Mistake(
         "averages_something_else",
-        [
-            STEPS.but(average=lambda logits: -logits.mean(-1)),
-            STEPS.but(average=lambda logits: -logits.softmax(-1).mean(-1)),
-            STEPS.but(average=lambda logits: torch.special.entr(logits.softmax(-1)).sum(-1)),
-            STEPS.but(average=lambda logits: math.log(logits.shape[-1])),
-            STEPS.but(average=lambda: 1.0),
-            STEPS.but(average=lambda logits: 1 / logits.shape[-1]).attempt,
-        ],
+        STEPS.but(average=lambda logits: -logits.mean(-1)),
+        STEPS.but(average=lambda logits: -logits.softmax(-1).mean(-1)),
+        STEPS.but(average=lambda logits: torch.special.entr(logits.softmax(-1)).sum(-1)),
+        STEPS.but(average=lambda logits: math.log(logits.shape[-1])),
+        STEPS.but(average=lambda: 1.0),
+        STEPS.but(average=lambda logits: 1 / logits.shape[-1]).attempt,
         does="the term of the smoothing is not the mean of −log p",
         says=(
             "The term of the target is right, but what is multiplied by the smoothing is not the mean of the −log p of "
@@ -313,7 +270,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_right_token_stays_whole",
-        [STEPS.but(target_weight=lambda: 1)],
+        STEPS.but(target_weight=lambda: 1),
         does="−log p of the right token keeps the factor 1, not 1 − smoothing",
         says="The smoothing is added, but the right token keeps all of its 1: the target adds up to more than 1.",
         hints=[
@@ -324,7 +281,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_right_token_gets_its_part_twice",
-        [STEPS.but(target_weight=lambda smoothing, logits: 1 - smoothing + smoothing / logits.shape[-1])],
+        STEPS.but(target_weight=lambda smoothing, logits: 1 - smoothing + smoothing / logits.shape[-1]),
         does="the target gets its part of the smoothing in its own weight as well",
         says=(
             "The right token gets smoothing / V twice: once in its own weight, once in the mean over the vocabulary, "
@@ -338,7 +295,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_weight_grows_with_the_smoothing",
-        [STEPS.but(target_weight=lambda smoothing: 1 + smoothing)],
+        STEPS.but(target_weight=lambda smoothing: 1 + smoothing),
         does="the weight of the target is 1 + smoothing",
         says="The right token gets *more* than 1: what goes to all tokens should be taken from it.",
         hints=[
@@ -349,7 +306,7 @@ MISTAKES = [
     ),
     Mistake(
         "both_weights_are_the_smoothing",
-        [STEPS.but(target_weight=lambda smoothing: smoothing)],
+        STEPS.but(target_weight=lambda smoothing: smoothing),
         does="the weight of the target is smoothing",
         says="The right token gets `smoothing`: with a smoothing of 0, nothing at all.",
         hints=[
@@ -360,7 +317,7 @@ MISTAKES = [
     ),
     Mistake(
         "both_weights_are_the_rest",
-        [STEPS.but(smoothing_weight=lambda smoothing: 1 - smoothing)],
+        STEPS.but(smoothing_weight=lambda smoothing: 1 - smoothing),
         does="the weight of the average is 1 − smoothing",
         says="The average over the vocabulary gets 1 − smoothing: with a smoothing of 0, as much as the right token.",
         hints=[
@@ -371,7 +328,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_shares_exchanged",
-        [STEPS.but(smoothing=lambda smoothing: 1 - smoothing)],
+        STEPS.but(smoothing=lambda smoothing: 1 - smoothing),
         does="the two weights, smoothing and 1 − smoothing, have changed places",
         says="The two weights have changed places: with a smoothing of 0, the right token gets nothing.",
         hints=[
@@ -382,7 +339,7 @@ MISTAKES = [
     ),
     Mistake(
         "smooths_the_loss",
-        [STEPS.but(smoothing_weight=lambda: 0.0)],
+        STEPS.but(smoothing_weight=lambda: 0.0),
         does="the term of the smoothing is missing",
         says=(
             "The loss is made smaller by the smoothing, but nothing is asked of other tokens. A second term is missing."
@@ -395,13 +352,11 @@ MISTAKES = [
     ),
     Mistake(
         "no_brackets",
-        [
-            STEPS.but(
-                losses=lambda of_targets, average, smoothing, smoothing_weight: (
-                    1 - smoothing * of_targets + smoothing_weight * average
-                )
-            ),
-        ],
+        STEPS.but(
+            losses=lambda of_targets, average, smoothing, smoothing_weight: (
+                1 - smoothing * of_targets + smoothing_weight * average
+            )
+        ),
         does="the brackets round 1 − smoothing are missing",
         says="Python multiplies first: in `1 - smoothing * …` the 1 stands alone. Brackets are missing.",
         hints=[
@@ -410,5 +365,7 @@ MISTAKES = [
             "`(1 - smoothing) * …`.",
         ],
     ),
-    *of_the_log_probabilities(STEPS, total=lambda losses, real: (losses * real).sum()),
+    another_base(STEPS, "surprises"),
+    over_several_positions(STEPS),
+    *of_given_targets(STEPS, total=lambda losses, real: (losses * real).sum()),
 ]

@@ -17,7 +17,7 @@ def guarded(tiny):
 MISTAKES = [
     Mistake(
         "forgets_the_minus",
-        [STEPS.but(losses=lambda log_probabilities: log_probabilities)],
+        STEPS.but(losses=lambda log_probabilities: log_probabilities),
         does="the minus of −log σ is missing",
         says="The minus is missing: the smaller this loss, the *less* the chosen answer is preferred.",
         hints=[
@@ -28,7 +28,7 @@ MISTAKES = [
     ),
     Mistake(
         "chosen_and_rejected_exchanged",
-        [STEPS.but(margin=lambda chosen_gain, rejected_gain: rejected_gain - chosen_gain)],
+        STEPS.but(margin=lambda chosen_gain, rejected_gain: rejected_gain - chosen_gain),
         does="the gain of the chosen answer is subtracted from that of the rejected one",
         says="The difference is taken the wrong way round: the loss falls as the *rejected* answer gets likelier.",
         hints=[
@@ -39,7 +39,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_gains",
-        [STEPS.but(margin=lambda chosen_gain, rejected_gain: chosen_gain + rejected_gain)],
+        STEPS.but(margin=lambda chosen_gain, rejected_gain: chosen_gain + rejected_gain),
         does="the gains of the two answers are added, not subtracted",
         says="The gains of the two answers are added: the loss falls as *either* of them gets likelier.",
         hints=[
@@ -50,11 +50,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_chosen_answer",
-        [
-            STEPS.but(margin=lambda chosen_gain: chosen_gain),
-            STEPS.but(margin=lambda rejected_gain: -rejected_gain),
-            STEPS.but(margin=lambda rejected_gain: rejected_gain).attempt,
-        ],
+        STEPS.but(margin=lambda chosen_gain: chosen_gain),
+        STEPS.but(margin=lambda rejected_gain: -rejected_gain),
+        STEPS.but(margin=lambda rejected_gain: rejected_gain).attempt,
         does="only one of the two answers has a part in the margin",
         says="Only one of the two answers has a part in the loss. A preference is between two.",
         hints=[
@@ -65,12 +63,10 @@ MISTAKES = [
     ),
     Mistake(
         "without_the_reference",
-        [
-            STEPS.but(
-                chosen_gain=lambda chosen: chosen,
-                rejected_gain=lambda rejected: rejected,
-            )
-        ],
+        STEPS.but(
+            chosen_gain=lambda chosen: chosen,
+            rejected_gain=lambda rejected: rejected,
+        ),
         does="the reference's log-probabilities are not used",
         says=(
             "The reference is not used: a model that prefers the chosen answer from the start is rewarded for what it "
@@ -84,10 +80,8 @@ MISTAKES = [
     ),
     Mistake(
         "reference_of_one_answer_only",
-        [
-            STEPS.but(rejected_gain=lambda rejected: rejected),
-            STEPS.but(chosen_gain=lambda chosen: chosen),
-        ],
+        STEPS.but(rejected_gain=lambda rejected: rejected),
+        STEPS.but(chosen_gain=lambda chosen: chosen),
         does="one of the two answers is not compared with the reference",
         says="The reference is subtracted from one of the two answers only.",
         hints=[
@@ -98,18 +92,16 @@ MISTAKES = [
     ),
     Mistake(
         "reference_added",
-        [
-            STEPS.but(
-                chosen_gain=lambda chosen, reference_chosen: chosen + reference_chosen,
-                rejected_gain=lambda rejected, reference_rejected: rejected + reference_rejected,
-            ),
-            STEPS.but(chosen_gain=lambda chosen, reference_chosen: chosen + reference_chosen),
-            STEPS.but(rejected_gain=lambda rejected, reference_rejected: rejected + reference_rejected),
-        ],
+        STEPS.but(
+            chosen_gain=lambda chosen, reference_chosen: chosen + reference_chosen,
+            rejected_gain=lambda rejected, reference_rejected: rejected + reference_rejected,
+        ),
+        STEPS.but(chosen_gain=lambda chosen, reference_chosen: chosen + reference_chosen),
+        STEPS.but(rejected_gain=lambda rejected, reference_rejected: rejected + reference_rejected),
         does="a log-probability of the reference has the wrong sign",
         says=(
-            "A log-probability of the reference has the wrong sign, as where brackets are missing, or where the two of "
-            "the reference are exchanged. Look at the signs of all four."
+            "{does}, as where brackets are missing, or where the two of the reference are exchanged. Look at the signs "
+            "of all four."
         ),
         hints=[
             "For a model that is its own reference, the loss should be log 2.",
@@ -119,7 +111,7 @@ MISTAKES = [
     ),
     Mistake(
         "gain_the_wrong_way_round",
-        [STEPS.but(chosen_gain=lambda chosen, reference_chosen: reference_chosen - chosen)],
+        STEPS.but(chosen_gain=lambda chosen, reference_chosen: reference_chosen - chosen),
         does="the gain of the chosen answer is the reference minus the model",
         says="The gain of the chosen answer is taken the wrong way round: the reference minus the model.",
         hints=[
@@ -130,18 +122,16 @@ MISTAKES = [
     ),
     Mistake(
         "ratio_of_log_probabilities",
-        [
-            STEPS.but(
-                chosen_gain=lambda chosen, reference_chosen: chosen / reference_chosen,
-                rejected_gain=lambda rejected, reference_rejected: rejected / reference_rejected,
-            ),
-            STEPS.but(
-                chosen_gain=lambda chosen, reference_chosen: (chosen / reference_chosen).log(),
-                rejected_gain=lambda rejected, reference_rejected: (rejected / reference_rejected).log(),
-            ),
-        ],
+        STEPS.but(
+            chosen_gain=lambda chosen, reference_chosen: chosen / reference_chosen,
+            rejected_gain=lambda rejected, reference_rejected: rejected / reference_rejected,
+        ),
+        STEPS.but(
+            chosen_gain=lambda chosen, reference_chosen: (chosen / reference_chosen).log(),
+            rejected_gain=lambda rejected, reference_rejected: (rejected / reference_rejected).log(),
+        ),
         does="log-probabilities are divided by each other",
-        says="Log-probabilities are divided by each other. The logarithm of a ratio is a *difference* of logarithms.",
+        says="{does}. The logarithm of a ratio is a *difference* of logarithms.",
         hints=[
             "log(a / b), from log a and log b: how?",
             "The arguments are logarithms already.",
@@ -150,16 +140,14 @@ MISTAKES = [
     ),
     Mistake(
         "ratio_of_probabilities",
-        [
-            STEPS.but(
-                chosen_gain=lambda chosen_gain: chosen_gain.exp(),
-                rejected_gain=lambda rejected_gain: rejected_gain.exp(),
-            ),
-            STEPS.but(
-                chosen_gain=lambda chosen, reference_chosen: chosen.exp() - reference_chosen.exp(),
-                rejected_gain=lambda rejected, reference_rejected: rejected.exp() - reference_rejected.exp(),
-            ),
-        ],
+        STEPS.but(
+            chosen_gain=lambda chosen_gain: chosen_gain.exp(),
+            rejected_gain=lambda rejected_gain: rejected_gain.exp(),
+        ),
+        STEPS.but(
+            chosen_gain=lambda chosen, reference_chosen: chosen.exp() - reference_chosen.exp(),
+            rejected_gain=lambda rejected, reference_rejected: rejected.exp() - reference_rejected.exp(),
+        ),
         does="`exp` turns log-probabilities into probabilities before they are compared",
         says="Probabilities are compared, by `exp`. The margin is made of *log*-probabilities, as they are given.",
         hints=[
@@ -170,14 +158,12 @@ MISTAKES = [
     ),
     Mistake(
         "logarithm_of_a_logarithm",
-        [
-            STEPS.but(
-                chosen=lambda chosen: chosen.log(),
-                rejected=lambda rejected: rejected.log(),
-                reference_chosen=lambda reference_chosen: reference_chosen.log(),
-                reference_rejected=lambda reference_rejected: reference_rejected.log(),
-            )
-        ],
+        STEPS.but(
+            chosen=lambda chosen: chosen.log(),
+            rejected=lambda rejected: rejected.log(),
+            reference_chosen=lambda reference_chosen: reference_chosen.log(),
+            reference_rejected=lambda reference_rejected: reference_rejected.log(),
+        ),
         does="a logarithm is taken of the log-probabilities",
         says="A logarithm is taken of the arguments. They are log-probabilities already, all below 0, so it gives nan.",
         hints=[
@@ -188,12 +174,10 @@ MISTAKES = [
     ),
     Mistake(
         "beta_outside",
-        [
-            STEPS.but(
-                scaled=lambda margin: margin,
-                log_probabilities=lambda log_probabilities, margin, beta: beta * functional.logsigmoid(margin),
-            )
-        ],
+        STEPS.but(
+            scaled=lambda margin: margin,
+            log_probabilities=lambda log_probabilities, margin, beta: beta * functional.logsigmoid(margin),
+        ),
         does="the loss is multiplied by β, and the margin is not",
         says="β multiplies the whole loss. It belongs inside the sigmoid, where it says how much a margin counts.",
         hints=[
@@ -204,7 +188,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_beta",
-        [STEPS.but(scaled=lambda margin: margin)],
+        STEPS.but(scaled=lambda margin: margin),
         does="the margin is not multiplied by β",
         says="β is not used. It says how much a margin counts: how far the model may move away from the reference.",
         hints=[
@@ -215,9 +199,9 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_beta",
-        [STEPS.but(scaled=lambda margin, beta: margin / beta)],
+        STEPS.but(scaled=lambda margin, beta: margin / beta),
         does="the margin is divided by β",
-        says="The margin is divided by β, as scores are by a temperature. Here it is multiplied.",
+        says="{does}, as scores are by a temperature. Here it is multiplied.",
         hints=[
             "With β = 0.1, should a margin of 2 count as 20 or as 0.2?",
             "A small β lets the model move far before a margin is large enough.",
@@ -226,10 +210,8 @@ MISTAKES = [
     ),
     Mistake(
         "beta_on_one_side",
-        [
-            STEPS.but(scaled=lambda chosen_gain, rejected_gain, beta: beta * chosen_gain - rejected_gain),
-            STEPS.but(scaled=lambda chosen_gain, rejected_gain, beta: chosen_gain - beta * rejected_gain),
-        ],
+        STEPS.but(scaled=lambda chosen_gain, rejected_gain, beta: beta * chosen_gain - rejected_gain),
+        STEPS.but(scaled=lambda chosen_gain, rejected_gain, beta: chosen_gain - beta * rejected_gain),
         does="the gain of one answer only is multiplied by β",
         says="β multiplies the gain of one answer only. Look at the brackets.",
         hints=[
@@ -240,7 +222,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_logarithm",
-        [STEPS.but(log_probabilities=lambda scaled: scaled.sigmoid())],
+        STEPS.but(log_probabilities=lambda scaled: scaled.sigmoid()),
         does="no logarithm is taken of the sigmoid",
         says="The loss is −σ, not −log σ: a pair that is far wrong costs no more than one that is a little wrong.",
         hints=[
@@ -251,7 +233,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_sigmoid",
-        [STEPS.but(log_probabilities=lambda scaled: scaled)],
+        STEPS.but(log_probabilities=lambda scaled: scaled),
         does="the margin itself is used; no sigmoid and no logarithm is taken of it",
         says="The loss is minus the margin itself: it falls without end, also for pairs that are right by far.",
         hints=[
@@ -262,12 +244,10 @@ MISTAKES = [
     ),
     Mistake(
         "hinge",
-        [
-            STEPS.but(losses=lambda scaled: (1 - scaled).relu()),
-            STEPS.but(losses=lambda scaled: (-scaled).relu()).attempt,
-        ],
+        STEPS.but(losses=lambda scaled: (1 - scaled).relu()),
+        STEPS.but(losses=lambda scaled: (-scaled).relu()).attempt,
         does="the loss of a pair is a straight line that is cut off at 0",
-        says="The loss of a pair is a straight line that is cut off at 0. Here it is −log σ of β times the margin.",
+        says="{does}. Here it is −log σ of β times the margin.",
         hints=[
             "What should the loss be for a margin of 0?",
             "The loss of a pair is made of a sigmoid and a logarithm.",
@@ -276,12 +256,10 @@ MISTAKES = [
     ),
     Mistake(
         "log_of_the_sigmoid",
-        [
-            STEPS.but(log_probabilities=lambda scaled: scaled.sigmoid().log()),
-            STEPS.but(log_probabilities=lambda scaled: -(1 + (-scaled).exp()).log()),
-            guarded(1e-9),
-            *[guarded(tiny).attempt for tiny in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12)],
-        ],
+        STEPS.but(log_probabilities=lambda scaled: scaled.sigmoid().log()),
+        STEPS.but(log_probabilities=lambda scaled: -(1 + (-scaled).exp()).log()),
+        guarded(1e-9),
+        *[guarded(tiny).attempt for tiny in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12)],
         does="the logarithm is taken of a sigmoid that has become 0 where the margin is far below 0",
         says=(
             "Where the margin is far below 0, the sigmoid becomes 0 before its logarithm is taken, and the loss is "
@@ -295,7 +273,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_before_the_sigmoid",
-        [STEPS.but(scaled=lambda scaled: scaled.mean())],
+        STEPS.but(scaled=lambda scaled: scaled.mean()),
         does="the mean over the pairs is taken of the margins, before the sigmoid",
         says="The mean is taken of the margins, before the sigmoid. Each pair has a loss of its own.",
         hints=[
@@ -306,7 +284,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up",
-        [STEPS.but(loss=lambda losses: losses.sum())],
+        STEPS.but(loss=lambda losses: losses.sum()),
         does="the losses of the pairs are added up, not averaged",
         says="The losses of the pairs are added up. Their mean is asked for, which does not grow with the batch.",
         hints=[
@@ -317,7 +295,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_loss_for_each_pair",
-        [STEPS.but(loss=lambda losses: losses)],
+        STEPS.but(loss=lambda losses: losses),
         does="there is a loss for each pair, and they are not put together",
         says="There is a loss for each pair. One number is asked for: their mean.",
         hints=[
@@ -328,7 +306,8 @@ MISTAKES = [
     ),
     Mistake(
         "without_the_gradient",
-        [STEPS.but(loss=lambda loss: loss.detach()).attempt, STEPS.but(loss=lambda loss: loss.item()).attempt],
+        STEPS.but(loss=lambda loss: loss.detach()).attempt,
+        STEPS.but(loss=lambda loss: loss.item()).attempt,
         says="The number is right, but it is cut off from the log-probabilities: no gradient gets back to the model.",
         hints=[
             "What does `.backward()` need?",

@@ -86,7 +86,7 @@ def a_window_of(width):
 MISTAKES = [
     Mistake(
         "never_crops",
-        [STEPS.but(shown=lambda: lambda tokens: tokens)],
+        STEPS.but(shown=lambda: lambda tokens: tokens),
         does="the model is shown the whole text, however long it is",
         says=(
             "The model is shown the whole text. Once that is longer than the context window, it is more than the model "
@@ -100,7 +100,7 @@ MISTAKES = [
     ),
     Mistake(
         "shows_the_beginning",
-        [STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :context_length])],
+        STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :context_length]),
         does="the model is shown the *first* tokens of the text, not the last",
         says=(
             "Once the text is longer than the context window, the model is shown its *beginning*, and never sees what "
@@ -114,15 +114,13 @@ MISTAKES = [
     ),
     Mistake(
         "crops_the_batch",
-        [
-            STEPS.but(shown=lambda context_length: lambda tokens: tokens[-context_length:]),
-            STEPS.but(
-                shown=lambda context_length: lambda tokens: tokens[-context_length:],
-                extended=lambda context_length: (
-                    lambda tokens, next_tokens: torch.cat([tokens[-context_length:], next_tokens[:, None]], dim=1)
-                ),
-            ).attempt,
-        ],
+        STEPS.but(shown=lambda context_length: lambda tokens: tokens[-context_length:]),
+        STEPS.but(
+            shown=lambda context_length: lambda tokens: tokens[-context_length:],
+            extended=lambda context_length: (
+                lambda tokens, next_tokens: torch.cat([tokens[-context_length:], next_tokens[:, None]], dim=1)
+            ),
+        ).attempt,
         does="the slice picks texts of the batch, not positions",
         says="The slice runs along the batch: it picks the last *texts*, each in its full length.",
         hints=[
@@ -133,7 +131,7 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_first_tokens",
-        [STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, context_length:])],
+        STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, context_length:]),
         does="the slice leaves out the first `context_length` tokens",
         says="The slice begins at position `context_length`: it leaves out as many tokens as it should keep.",
         hints=[
@@ -144,7 +142,7 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_last_tokens",
-        [STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :-context_length])],
+        STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :-context_length]),
         does="the slice leaves out the *last* `context_length` tokens",
         says="The slice ends where it should begin: it leaves out just the last `context_length` tokens.",
         hints=[
@@ -155,12 +153,10 @@ MISTAKES = [
     ),
     Mistake(
         "crops_to_another_length",
-        [
-            STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, -context_length + 1 :]),
-            STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, -context_length - 1 :]),
-            STEPS.but(shown=a_window_of(lambda context_length: max(context_length - 1, 1))),
-            STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, -context_length:-1]),
-        ],
+        STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, -context_length + 1 :]),
+        STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, -context_length - 1 :]),
+        STEPS.but(shown=a_window_of(lambda context_length: max(context_length - 1, 1))),
+        STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, -context_length:-1]),
         does="the model is shown one token more or fewer than `context_length`",
         says="The model is shown one token more or fewer than the context window holds. Look at the slice.",
         hints=[
@@ -171,9 +167,9 @@ MISTAKES = [
     ),
     Mistake(
         "shows_the_last_token_only",
-        [STEPS.but(shown=lambda: lambda tokens: tokens[:, -1:])],
+        STEPS.but(shown=lambda: lambda tokens: tokens[:, -1:]),
         does="the model is shown the last token only",
-        says="The model is shown the last token only. It should see all that its context window holds.",
+        says="{does}. It should see all that its context window holds.",
         hints=[
             "Does the next token depend on anything but the last one?",
             "How many of the last tokens may the model see?",
@@ -182,10 +178,8 @@ MISTAKES = [
     ),
     Mistake(
         "shows_the_prompt_only",
-        [
-            STEPS.but(shown=lambda tokens, context_length: lambda so_far: tokens[:, -context_length:]),
-            STEPS.but(shown=lambda tokens: lambda so_far: tokens).attempt,
-        ],
+        STEPS.but(shown=lambda tokens, context_length: lambda so_far: tokens[:, -context_length:]),
+        STEPS.but(shown=lambda tokens: lambda so_far: tokens).attempt,
         does="the model is shown the prompt in every round, not what has been generated",
         says="In every round the model is shown the prompt alone: what it has generated since never reaches it.",
         hints=[
@@ -196,7 +190,7 @@ MISTAKES = [
     ),
     Mistake(
         "shows_the_window_only_once",
-        [shows_the_window_only_once],
+        shows_the_window_only_once,
         says=(
             "From the second round on the model is shown the new token alone. That would do for a model that remembers "
             "what it has read, and this one does not."
@@ -209,7 +203,7 @@ MISTAKES = [
     ),
     Mistake(
         "crops_once",
-        [crops_once],
+        crops_once,
         says=(
             "Only the prompt is cropped, before the loop. What the model is shown grows from round to round, and soon "
             "exceeds the context window."
@@ -222,7 +216,7 @@ MISTAKES = [
     ),
     Mistake(
         "slides_from_the_beginning",
-        [slides_from_the_beginning],
+        slides_from_the_beginning,
         says=(
             "The window begins one position later in every round, whether the text is long or short. It should end "
             "where the text ends."
@@ -235,7 +229,7 @@ MISTAKES = [
     ),
     Mistake(
         "stops_where_the_window_is_full",
-        [stops_where_the_window_is_full],
+        stops_where_the_window_is_full,
         says=(
             "Generation stops as soon as the text is as long as the context window. A text may be longer: the model "
             "sees the end of it."
@@ -248,7 +242,7 @@ MISTAKES = [
     ),
     Mistake(
         "stops_at_token_0",
-        [stops_at_token_0],
+        stops_at_token_0,
         says=(
             "Generation stops where all texts have got token 0, as if it ended them. Nothing here says that a token "
             "ends a text: every prompt gets all its new tokens."
@@ -261,7 +255,7 @@ MISTAKES = [
     ),
     Mistake(
         "shows_what_is_still_empty",
-        [shows_what_is_still_empty],
+        shows_what_is_still_empty,
         says=(
             "Room is made for all new tokens at once, and the model is shown the end of it, which is still empty. It "
             "should be shown what has been generated so far."
@@ -274,21 +268,19 @@ MISTAKES = [
     ),
     Mistake(
         "crops_the_text_itself",
-        [
-            STEPS.but(
-                extended=lambda context_length: (
-                    lambda tokens, next_tokens: torch.cat([tokens[:, -context_length:], next_tokens[:, None]], dim=1)
-                )
-            ),
-            STEPS.but(output=lambda text, context_length: text[:, -context_length:]),
-            STEPS.but(tokens=lambda tokens, context_length: tokens[:, -context_length:]),
-            STEPS.but(
-                extended=lambda context_length: (
-                    lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=1)[:, -context_length:]
-                )
-            ).attempt,
-            crops_once_and_returns_that,
-        ],
+        STEPS.but(
+            extended=lambda context_length: (
+                lambda tokens, next_tokens: torch.cat([tokens[:, -context_length:], next_tokens[:, None]], dim=1)
+            )
+        ),
+        STEPS.but(output=lambda text, context_length: text[:, -context_length:]),
+        STEPS.but(tokens=lambda tokens, context_length: tokens[:, -context_length:]),
+        STEPS.but(
+            extended=lambda context_length: (
+                lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=1)[:, -context_length:]
+            )
+        ).attempt,
+        crops_once_and_returns_that,
         does="the text itself is cropped, so that its beginning is lost",
         says=(
             "The text itself is cropped, so its beginning is missing in what is returned. Only what the *model* is "
@@ -302,7 +294,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_new_tokens",
-        [STEPS.but(output=lambda text, tokens: text[:, tokens.shape[1] :])],
+        STEPS.but(output=lambda text, tokens: text[:, tokens.shape[1] :]),
         does="the prompt is left out of what is returned",
         says="Only the new tokens come back. The prompt is part of the text that is asked for.",
         hints=[
@@ -313,10 +305,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_token",
-        [
-            STEPS.but(output=lambda text: text[:, -1]),
-            STEPS.but(output=lambda text: text[:, -1:]).attempt,
-        ],
+        STEPS.but(output=lambda text: text[:, -1]),
+        STEPS.but(output=lambda text: text[:, -1:]).attempt,
         does="only the last token is returned",
         says="Only the last token of each text comes back. The whole texts are asked for.",
         hints=[
@@ -327,10 +317,8 @@ MISTAKES = [
     ),
     Mistake(
         "cuts_the_text_off",
-        [
-            STEPS.but(output=lambda text: text[:, :-1]),
-            STEPS.but(output=lambda text: text[:, 1:]),
-        ],
+        STEPS.but(output=lambda text: text[:, :-1]),
+        STEPS.but(output=lambda text: text[:, 1:]),
         does="the first or the last column is cut off what is returned",
         says="A column is cut off what is returned. Here there is no bos to leave out: the whole text is asked for.",
         hints=[
@@ -341,12 +329,10 @@ MISTAKES = [
     ),
     Mistake(
         "another_number_of_rounds",
-        [
-            STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens + 1),
-            STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens - 1),
-        ],
+        STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens + 1),
+        STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens - 1),
         does="there is one round too many or too few",
-        says="There is one round too many or too few. Look at what the loop counts.",
+        says="{does}. Look at what the loop counts.",
         hints=[
             "With `max_new_tokens=1`, how many columns are added?",
             "`range(3)` has 3 numbers: 0, 1 and 2.",
@@ -355,10 +341,8 @@ MISTAKES = [
     ),
     Mistake(
         "counts_the_prompt_as_new",
-        [
-            STEPS.but(n_rounds=lambda max_new_tokens, tokens: max(max_new_tokens - tokens.shape[1], 0)),
-            STEPS.but(n_rounds=lambda context_length, tokens: max(context_length - tokens.shape[1], 0)),
-        ],
+        STEPS.but(n_rounds=lambda max_new_tokens, tokens: max(max_new_tokens - tokens.shape[1], 0)),
+        STEPS.but(n_rounds=lambda context_length, tokens: max(context_length - tokens.shape[1], 0)),
         does="the length of the prompt decides how many tokens are added",
         says=("The longer the prompt, the fewer tokens are added. `max_new_tokens` counts only the *new* ones."),
         hints=[
@@ -369,7 +353,7 @@ MISTAKES = [
     ),
     Mistake(
         "generates_as_many_as_the_window_holds",
-        [STEPS.but(n_rounds=lambda context_length: context_length)],
+        STEPS.but(n_rounds=lambda context_length: context_length),
         does="there are `context_length` rounds, not `max_new_tokens`",
         says="As many tokens are added as the context window holds. How many is said by `max_new_tokens`.",
         hints=[
@@ -380,15 +364,13 @@ MISTAKES = [
     ),
     Mistake(
         "returns_inside_the_loop",
-        [
-            STEPS.but(n_rounds=lambda max_new_tokens: min(max_new_tokens, 1)),
-            STEPS.but(
-                n_rounds=lambda max_new_tokens: min(max_new_tokens, 1),
-                output=lambda text, max_new_tokens: text if max_new_tokens else None,
-            ),
-        ],
+        STEPS.but(n_rounds=lambda max_new_tokens: min(max_new_tokens, 1)),
+        STEPS.but(
+            n_rounds=lambda max_new_tokens: min(max_new_tokens, 1),
+            output=lambda text, max_new_tokens: text if max_new_tokens else None,
+        ),
         does="the loop ends after its first round",
-        says="The loop ends after its first round. Look at how far the last lines are indented.",
+        says="{does}. Look at how far the last lines are indented.",
         hints=[
             "With `max_new_tokens=4`, how many columns are added?",
             "A `return` inside a loop ends the loop.",
@@ -397,7 +379,7 @@ MISTAKES = [
     ),
     Mistake(
         "writes_into_the_prompt",
-        [writes_into_the_prompt],
+        writes_into_the_prompt,
         says="The tokens move to the left within the prompt, which loses its beginning, also for the caller.",
         hints=[
             "A prompt of 3 tokens and 4 new ones: how many columns should come back?",

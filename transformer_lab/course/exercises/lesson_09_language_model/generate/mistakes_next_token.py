@@ -25,7 +25,7 @@ def in_train_mode(model, tokens, max_new_tokens, context_length, sample):
 MISTAKES = [
     Mistake(
         "first_position",
-        [STEPS.but(next_logits=lambda: lambda logits: logits[:, 0])],
+        STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
         does="the logits are those of the first position",
         says="The logits are those of the *first* position, which sees nothing but the first token. Look at the index.",
         hints=[
@@ -36,7 +36,7 @@ MISTAKES = [
     ),
     Mistake(
         "position_before_the_last",
-        [STEPS.but(next_logits=lambda: lambda logits: logits[:, max(logits.shape[1] - 2, 0)])],
+        STEPS.but(next_logits=lambda: lambda logits: logits[:, max(logits.shape[1] - 2, 0)]),
         does="the logits are those of the position before the last",
         says="The logits are those of the position *before* the last. They predict a token that is there already.",
         hints=[
@@ -47,7 +47,7 @@ MISTAKES = [
     ),
     Mistake(
         "last_text",
-        [STEPS.but(next_logits=lambda: lambda logits: logits[-1])],
+        STEPS.but(next_logits=lambda: lambda logits: logits[-1]),
         does="the logits are those of the last *text*, at all its positions",
         says="The last *text* of the batch is picked, with all its positions. It should be the last position of each.",
         hints=[
@@ -58,12 +58,10 @@ MISTAKES = [
     ),
     Mistake(
         "mean_over_the_positions",
-        [
-            STEPS.but(next_logits=lambda: lambda logits: logits.mean(dim=1)),
-            STEPS.but(next_logits=lambda: lambda logits: logits.sum(dim=1)),
-        ],
+        STEPS.but(next_logits=lambda: lambda logits: logits.mean(dim=1)),
+        STEPS.but(next_logits=lambda: lambda logits: logits.sum(dim=1)),
         does="the logits of all positions are put together",
-        says="The logits of all positions are put together. Each position predicts the token after *it*.",
+        says="{does}. Each position predicts the token after *it*.",
         hints=[
             "What does the first position predict?",
             "Only the last position predicts a token that is not there yet.",
@@ -72,10 +70,8 @@ MISTAKES = [
     ),
     Mistake(
         "all_positions",
-        [
-            STEPS.but(next_logits=lambda: lambda logits: logits),
-            STEPS.but(next_logits=lambda: lambda logits: logits[:, -1:]),
-        ],
+        STEPS.but(next_logits=lambda: lambda logits: logits),
+        STEPS.but(next_logits=lambda: lambda logits: logits[:, -1:]),
         does="`sample` gets logits with an axis for the positions",
         says="`sample` gets logits with three axes. It takes those of one position: (batch, vocab_size).",
         hints=[
@@ -86,10 +82,8 @@ MISTAKES = [
     ),
     Mistake(
         "probabilities",
-        [
-            STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
-            STEPS.but(logits=lambda model: lambda shown: model(shown).softmax(dim=-1)).attempt,
-        ],
+        STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
+        STEPS.but(logits=lambda model: lambda shown: model(shown).softmax(dim=-1)).attempt,
         does="`sample` gets probabilities, not logits",
         says="`sample` gets probabilities. It takes logits, and takes the softmax itself.",
         hints=[
@@ -100,10 +94,8 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_another_axis",
-        [
-            STEPS.but(next_logits=lambda: lambda logits: logits.softmax(dim=1)[:, -1]),
-            STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=0)).attempt,
-        ],
+        STEPS.but(next_logits=lambda: lambda logits: logits.softmax(dim=1)[:, -1]),
+        STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=0)).attempt,
         does="a softmax runs over positions or texts before the draw",
         says="A softmax runs over another axis than the vocabulary, before `sample` gets to see the logits.",
         hints=[
@@ -114,7 +106,7 @@ MISTAKES = [
     ),
     Mistake(
         "greedy",
-        [STEPS.but(next_tokens=lambda: lambda next_logits: next_logits.argmax(dim=-1))],
+        STEPS.but(next_tokens=lambda: lambda next_logits: next_logits.argmax(dim=-1)),
         does="the likeliest token is taken; `sample` is not used",
         says="The likeliest token is taken in every round. How to choose is the argument `sample`, which is not used.",
         hints=[
@@ -125,11 +117,9 @@ MISTAKES = [
     ),
     Mistake(
         "samples_by_itself",
-        [
-            STEPS.but(
-                next_tokens=lambda: lambda next_logits: torch.multinomial(next_logits.softmax(dim=-1), 1)[:, 0]
-            ).attempt
-        ],
+        STEPS.but(
+            next_tokens=lambda: lambda next_logits: torch.multinomial(next_logits.softmax(dim=-1), 1)[:, 0]
+        ).attempt,
         says="The next tokens are drawn here. How to choose is the argument `sample`, which is not used.",
         hints=[
             "Where does the argument `sample` occur in the code?",
@@ -139,10 +129,8 @@ MISTAKES = [
     ),
     Mistake(
         "argmax_of_the_sample",
-        [
-            STEPS.but(next_tokens=lambda sample: lambda next_logits: sample(next_logits).argmax(dim=-1)),
-            STEPS.but(next_tokens=lambda sample: lambda next_logits: sample(next_logits).argmax(dim=-1, keepdim=True)),
-        ],
+        STEPS.but(next_tokens=lambda sample: lambda next_logits: sample(next_logits).argmax(dim=-1)),
+        STEPS.but(next_tokens=lambda sample: lambda next_logits: sample(next_logits).argmax(dim=-1, keepdim=True)),
         does="an `argmax` is taken of the ids that `sample` returns",
         says="An `argmax` is taken of what `sample` returns. These are ids already: what they name is the token.",
         hints=[
@@ -153,11 +141,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_token_for_all_texts",
-        [
-            STEPS.but(next_tokens=of_one_text(lambda ids: ids[:1].expand(len(ids)))),
-            STEPS.but(next_tokens=of_one_text(lambda ids: ids[0].expand(len(ids)))).attempt,
-            STEPS.but(next_logits=lambda: lambda logits: logits[:1, -1].expand(len(logits), -1)).attempt,
-        ],
+        STEPS.but(next_tokens=of_one_text(lambda ids: ids[:1].expand(len(ids)))),
+        STEPS.but(next_tokens=of_one_text(lambda ids: ids[0].expand(len(ids)))).attempt,
+        STEPS.but(next_logits=lambda: lambda logits: logits[:1, -1].expand(len(logits), -1)).attempt,
         does="all texts get the same token, that of the first",
         says="Right for one text. In a batch, every text gets the token that was sampled for the first.",
         hints=[
@@ -168,10 +154,8 @@ MISTAKES = [
     ),
     Mistake(
         "an_item_of_many",
-        [
-            STEPS.but(next_tokens=of_one_text(lambda ids: torch.tensor([ids.item()]))),
-            STEPS.but(next_tokens=of_one_text(lambda ids: torch.tensor([int(ids)]))).attempt,
-        ],
+        STEPS.but(next_tokens=of_one_text(lambda ids: torch.tensor([ids.item()]))),
+        STEPS.but(next_tokens=of_one_text(lambda ids: torch.tensor([int(ids)]))).attempt,
         does="one number is asked of the next tokens of all texts",
         says="Right for one text. In a batch there are several next tokens, and `.item()` or `int()` takes one only.",
         hints=[
@@ -182,10 +166,8 @@ MISTAKES = [
     ),
     Mistake(
         "appends_no_column",
-        [
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens], dim=1)),
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens], dim=-1)).attempt,
-        ],
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens], dim=1)),
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens], dim=-1)).attempt,
         does="the next tokens are appended without an axis for the positions",
         says=(
             "The next tokens have one axis, the text has two: what is appended should be a column, one token for each "
@@ -199,11 +181,9 @@ MISTAKES = [
     ),
     Mistake(
         "appends_a_row",
-        [
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[None]], dim=1)),
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=0)),
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]])).attempt,
-        ],
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[None]], dim=1)),
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=0)),
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]])).attempt,
         does="the next tokens are appended as a row, or below the texts",
         says="The next tokens are joined as a row, or below the texts. They should be a new *column*.",
         hints=[
@@ -214,9 +194,7 @@ MISTAKES = [
     ),
     Mistake(
         "appends_in_front",
-        [
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([next_tokens[:, None], tokens], dim=1)),
-        ],
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([next_tokens[:, None], tokens], dim=1)),
         does="the next tokens are put in front of the text",
         says="The next tokens are put in *front* of the text, so it grows backwards.",
         hints=[
@@ -227,12 +205,10 @@ MISTAKES = [
     ),
     Mistake(
         "never_grows",
-        [
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: tokens),
-            STEPS.but(extended=lambda: lambda tokens, next_tokens: next_tokens[:, None]),
-        ],
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: tokens),
+        STEPS.but(extended=lambda: lambda tokens, next_tokens: next_tokens[:, None]),
         does="the text does not get longer from round to round",
-        says="The text does not get longer from round to round: what `torch.cat` returns is not kept, or replaces it.",
+        says="{does}: what `torch.cat` returns is not kept, or replaces it.",
         hints=[
             "How many columns has the text after three rounds?",
             "`torch.cat` changes nothing in place: it returns a new tensor.",
@@ -241,11 +217,9 @@ MISTAKES = [
     ),
     Mistake(
         "writes_over_the_last_token",
-        [
-            STEPS.but(
-                extended=lambda: lambda tokens, next_tokens: torch.cat([tokens[:, :-1], next_tokens[:, None]], dim=1)
-            )
-        ],
+        STEPS.but(
+            extended=lambda: lambda tokens, next_tokens: torch.cat([tokens[:, :-1], next_tokens[:, None]], dim=1)
+        ),
         does="the next tokens replace the last column",
         says="The next tokens replace the last ones. They come *after* these.",
         hints=[
@@ -256,7 +230,7 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_model_in_train_mode",
-        [in_train_mode],
+        in_train_mode,
         says="The model is put into train mode, so that it drops units at random while it generates.",
         hints=[
             "What is `model.training` before the call, and after it?",

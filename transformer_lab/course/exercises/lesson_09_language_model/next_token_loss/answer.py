@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.course.exercises.shared.log_probability_steps import vocabulary_axis
 from transformer_lab.course.steps import InSteps
 
 
@@ -31,14 +32,6 @@ def targets(tokens):
     the targets: the token that follows each of these positions, (batch, n − 1)
     """
     return tokens[:, 1:]
-
-
-def vocabulary_axis():
-    """name the axis of the vocabulary
-
-    the axis of the vocabulary: the last
-    """
-    return -1
 
 
 def log_probabilities(predictions, vocabulary_axis):

@@ -1,19 +1,17 @@
 """What goes wrong on the way from logits to one loss for each target."""
 
-import math
-
 import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
+from transformer_lab.course.exercises.shared.log_probability_mistakes import (
+    another_base,
+    of_the_log_probabilities,
+    over_several_positions,
+)
 
 LOG_SOFTMAX = "`torch.log_softmax(…, dim=-1)`."
 PICK = "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`."
-
-
-def guarded(tiny):
-    """Make the step that adds a tiny number before it takes the logarithm."""
-    return STEPS.but(log_probabilities=lambda predictions: (predictions.softmax(-1) + tiny).log())
 
 
 def vocabulary_on_the_wrong_axis(logits, tokens, pad_id):
@@ -26,33 +24,8 @@ def flattens_the_logits_only(logits, tokens, pad_id):
 
 MISTAKES = [
     Mistake(
-        "logits_as_log_probabilities",
-        [STEPS.but(log_probabilities=lambda predictions: predictions)],
-        does="the logits are used as if they were log-probabilities",
-        says="The logits are taken for log-probabilities. Adding 1 to all of them should change nothing.",
-        hints=[
-            "What has to hold for probabilities, and does not for e to the power of these numbers?",
-            "One step is missing between logits and log-probabilities.",
-            LOG_SOFTMAX,
-        ],
-    ),
-    Mistake(
-        "softmax_twice",
-        [STEPS.but(predictions=lambda predictions: predictions.softmax(dim=-1))],
-        does="a softmax is taken of the logits, and then another one",
-        says=(
-            "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes the "
-            "probabilities nearly equal."
-        ),
-        hints=[
-            "What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first.",
-            "`log_softmax` and torch's cross-entropy take *logits*.",
-            "Leave the first softmax out.",
-        ],
-    ),
-    Mistake(
         "no_logarithm",
-        [STEPS.but(log_probabilities=lambda predictions: predictions.softmax(dim=-1))],
+        STEPS.but(log_probabilities=lambda predictions: predictions.softmax(dim=-1)),
         does="no logarithm is taken of the probabilities",
         says="The loss is made of probabilities, not of their logarithms: it never exceeds 1, however wrong the model.",
         hints=[
@@ -63,7 +36,8 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_another_axis",
-        [STEPS.but(vocabulary_axis=lambda: 1), STEPS.but(vocabulary_axis=lambda: 0)],
+        STEPS.but(vocabulary_axis=lambda: 1),
+        STEPS.but(vocabulary_axis=lambda: 0),
         does="the softmax runs over positions or texts, not over the vocabulary",
         says=(
             "The probabilities add up to 1 over the positions, or over the texts. Those of the tokens of the "
@@ -76,77 +50,8 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "softmax_over_everything",
-        [
-            STEPS.but(log_probabilities=lambda predictions: predictions.flatten().log_softmax(0).view_as(predictions)),
-            STEPS.but(log_probabilities=lambda predictions: predictions.flatten(1).log_softmax(1).view_as(predictions)),
-        ],
-        does="one softmax runs over several positions at once",
-        says=(
-            "The probabilities of several positions together add up to 1. Those of *each* position should, over the "
-            "vocabulary."
-        ),
-        hints=[
-            "Add up the probabilities at one position. What comes out?",
-            "Which axis of the logits is the vocabulary?",
-            LOG_SOFTMAX,
-        ],
-    ),
-    Mistake(
-        "log_of_the_softmax",
-        [
-            STEPS.but(log_probabilities=lambda predictions: predictions.softmax(-1).log()),
-            guarded(1e-9),
-            *[guarded(tiny).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
-        ],
-        does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
-        says=(
-            "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss "
-            "becomes infinite, or is cut off."
-        ),
-        hints=[
-            "In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`.",
-            "The logarithm of e^(−200) is −200. Which function never forms e^(−200)?",
-            LOG_SOFTMAX,
-        ],
-    ),
-    Mistake(
-        "exponentials_overflow",
-        [
-            STEPS.but(
-                log_probabilities=lambda predictions: predictions - predictions.exp().sum(-1, keepdim=True).log()
-            ),
-            STEPS.but(
-                log_probabilities=lambda predictions: (
-                    predictions.exp() / predictions.exp().sum(-1, keepdim=True)
-                ).log()
-            ),
-        ],
-        does="`exp` is taken of the logits as they are, which overflows where they are large",
-        says="`exp` is taken of the logits as they are. From 89 on it is infinite, and the loss is infinite or nan.",
-        hints=[
-            "What is `torch.tensor(1000.0).exp()`?",
-            "There is a function that takes the logarithm of a softmax without forming any large number.",
-            LOG_SOFTMAX,
-        ],
-    ),
-    Mistake(
-        "another_base",
-        [
-            STEPS.but(losses=lambda losses: losses / math.log(2)),
-            STEPS.but(losses=lambda losses: losses / math.log(10)),
-        ],
-        does="the logarithm has another base than e",
-        says="Every loss is too large or too small by the same factor: the logarithm has another base than e.",
-        hints=[
-            "By which factor is the loss wrong? Is it the same in every case?",
-            "`log2` and `log10` have other bases. The loss is in nats.",
-            "`torch.log_softmax(…, dim=-1)`, and no division by `math.log(…)`.",
-        ],
-    ),
-    Mistake(
         "forgets_the_minus",
-        [STEPS.but(losses=lambda of_targets: of_targets)],
+        STEPS.but(losses=lambda of_targets: of_targets),
         does="the minus of −log p is missing",
         says="The sign is turned round: the better the model, the larger this loss. Training would make it worse.",
         hints=[
@@ -157,7 +62,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_likeliest_token",
-        [STEPS.but(of_targets=lambda log_probabilities: log_probabilities.amax(dim=-1))],
+        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.amax(dim=-1)),
         does="the likeliest token is taken at each position, not the target",
         says="At each position the *likeliest* token is taken, not the target: the loss never shows that a model errs.",
         hints=[
@@ -168,10 +73,8 @@ MISTAKES = [
     ),
     Mistake(
         "all_tokens_of_the_vocabulary",
-        [
-            STEPS.but(of_targets=lambda log_probabilities: log_probabilities.sum(dim=-1)),
-            STEPS.but(of_targets=lambda log_probabilities: log_probabilities.mean(dim=-1)),
-        ],
+        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.sum(dim=-1)),
+        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.mean(dim=-1)),
         does="the log-probabilities of all tokens are put together, not that of the target",
         says="At each position the log-probabilities of the *whole vocabulary* count. Only that of the target should.",
         hints=[
@@ -182,12 +85,10 @@ MISTAKES = [
     ),
     Mistake(
         "an_axis_too_many",
-        [
-            STEPS.but(
-                of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
-                total=lambda losses, real: (losses * real).sum(),
-            )
-        ],
+        STEPS.but(
+            of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
+            total=lambda losses, real: (losses * real).sum(),
+        ),
         does="what `gather` returns keeps its last axis, of length 1",
         says=(
             "What `gather` returns has an axis of length 1 at its end. Beside a mask of shape (batch, n − 1), every "
@@ -201,7 +102,7 @@ MISTAKES = [
     ),
     Mistake(
         "gathers_with_too_few_axes",
-        [STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets))],
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets)),
         does="the index of `gather` has two axes, and what it picks from has three",
         says="`gather` wants an index with as many axes as the logits have: three. The targets have two: it crashes.",
         hints=[
@@ -212,16 +113,12 @@ MISTAKES = [
     ),
     Mistake(
         "picks_along_another_axis",
-        [
-            STEPS.but(
-                of_targets=lambda log_probabilities, targets: log_probabilities.gather(
-                    1, targets.unsqueeze(-1)
-                ).squeeze(-1)
-            ),
-            STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[..., targets]),
-            STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[:, targets]).attempt,
-            STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
-        ],
+        STEPS.but(
+            of_targets=lambda log_probabilities, targets: log_probabilities.gather(1, targets.unsqueeze(-1)).squeeze(-1)
+        ),
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[..., targets]),
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[:, targets]).attempt,
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
         does="the targets pick more, or other, entries than one token of the vocabulary for each position",
         says=(
             "The targets do not pick one token at each position: in square brackets they pick all targets everywhere, "
@@ -235,13 +132,11 @@ MISTAKES = [
     ),
     Mistake(
         "reshaped_instead_of_transposed",
-        [
-            STEPS.but(
-                predictions=lambda predictions: predictions.reshape(
-                    len(predictions), predictions.shape[2], predictions.shape[1]
-                ).transpose(1, 2)
-            )
-        ],
+        STEPS.but(
+            predictions=lambda predictions: predictions.reshape(
+                len(predictions), predictions.shape[2], predictions.shape[1]
+            ).transpose(1, 2)
+        ),
         does="the axes of the logits are exchanged by `reshape` or `view`, which mixes positions and vocabulary",
         says=(
             "`view` or `reshape` brings the axes of the logits into the order that torch wants. That mixes positions "
@@ -255,7 +150,7 @@ MISTAKES = [
     ),
     Mistake(
         "vocabulary_on_the_wrong_axis",
-        [vocabulary_on_the_wrong_axis],
+        vocabulary_on_the_wrong_axis,
         says=(
             "torch's function takes the second axis for the vocabulary, and here that is the positions. It crashes, "
             "or, where the two happen to fit, compares the wrong numbers."
@@ -268,7 +163,7 @@ MISTAKES = [
     ),
     Mistake(
         "flattens_the_logits_only",
-        [flattens_the_logits_only],
+        flattens_the_logits_only,
         says=(
             "The logits are one long list of tokens, and the targets still are a table. torch's function wants both in "
             "the same form."
@@ -279,4 +174,7 @@ MISTAKES = [
             "`.flatten()` for the targets.",
         ],
     ),
+    *of_the_log_probabilities(STEPS, "predictions"),
+    over_several_positions(STEPS, "predictions"),
+    another_base(STEPS, "losses", "predictions"),
 ]

@@ -21,7 +21,7 @@ def only_one_is_cut(cut_logits, cut_tokens):
 MISTAKES = [
     Mistake(
         "no_shift",
-        [STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens)],
+        STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens),
         does="the logits at t are compared with the token at t itself",
         says=(
             "Nothing is shifted: each position is asked for the very token that it has just read. A model learns that "
@@ -35,7 +35,7 @@ MISTAKES = [
     ),
     Mistake(
         "shifted_the_wrong_way",
-        [STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1])],
+        STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1]),
         does="the logits at t are compared with the token at t − 1",
         says="The shift goes the wrong way: each position is asked for the token *before* it.",
         hints=[
@@ -46,7 +46,7 @@ MISTAKES = [
     ),
     Mistake(
         "shifted_twice",
-        [STEPS.but(predictions=lambda logits: logits[:, :-2], targets=lambda tokens: tokens[:, 2:])],
+        STEPS.but(predictions=lambda logits: logits[:, :-2], targets=lambda tokens: tokens[:, 2:]),
         does="the logits at t are compared with the token at t + 2",
         says="The shift is one position too long: each position is asked for the token after the next.",
         hints=[
@@ -57,10 +57,8 @@ MISTAKES = [
     ),
     Mistake(
         "both_are_cut_at_the_same_end",
-        [
-            STEPS.but(targets=lambda tokens: tokens[:, :-1]),
-            STEPS.but(predictions=lambda logits: logits[:, 1:]),
-        ],
+        STEPS.but(targets=lambda tokens: tokens[:, :-1]),
+        STEPS.but(predictions=lambda logits: logits[:, 1:]),
         does="logits and tokens lose the same position, so that nothing is shifted",
         says=(
             "Logits and tokens are both cut at the same end, so nothing is shifted: each position is asked for the "
@@ -74,14 +72,12 @@ MISTAKES = [
     ),
     Mistake(
         "wraps_round",
-        [
-            STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens.roll(-1, dims=1)),
-            STEPS.but(
-                predictions=lambda logits: logits,
-                targets=lambda tokens: torch.cat([tokens[:, 1:], tokens[:, -1:]], dim=1),
-            ),
-            STEPS.but(predictions=lambda logits: logits.roll(1, dims=1), targets=lambda tokens: tokens).attempt,
-        ],
+        STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens.roll(-1, dims=1)),
+        STEPS.but(
+            predictions=lambda logits: logits,
+            targets=lambda tokens: torch.cat([tokens[:, 1:], tokens[:, -1:]], dim=1),
+        ),
+        STEPS.but(predictions=lambda logits: logits.roll(1, dims=1), targets=lambda tokens: tokens).attempt,
         does="the last position of a text is asked for a token of the same text",
         says=(
             "The last position is asked for a token, too: for the first or the last of its own text. What follows it "
@@ -95,12 +91,10 @@ MISTAKES = [
     ),
     Mistake(
         "runs_on_into_the_next_text",
-        [
-            STEPS.but(
-                predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
-                targets=lambda tokens: tokens.flatten()[None, 1:],
-            )
-        ],
+        STEPS.but(
+            predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
+            targets=lambda tokens: tokens.flatten()[None, 1:],
+        ),
         does="the texts are joined before the shift, so that the end of one predicts the beginning of the next",
         says=(
             "Right for one text. The texts are made one long list before the shift, so the last position of each is "
@@ -114,7 +108,7 @@ MISTAKES = [
     ),
     Mistake(
         "shifted_along_the_batch",
-        [STEPS.but(predictions=lambda logits: logits[:-1], targets=lambda tokens: tokens[1:])],
+        STEPS.but(predictions=lambda logits: logits[:-1], targets=lambda tokens: tokens[1:]),
         does="the shift runs along the batch: each text is compared with the next text",
         says="The slices cut whole *texts* away: the shift runs along the batch, not along the positions.",
         hints=[
@@ -125,11 +119,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_is_cut",
-        [
-            STEPS.but(targets=lambda tokens: tokens),
-            only_one_is_cut(lambda logits: logits[:, :-1], lambda tokens: tokens),
-            only_one_is_cut(lambda logits: logits, lambda tokens: tokens[:, 1:]),
-        ],
+        STEPS.but(targets=lambda tokens: tokens),
+        only_one_is_cut(lambda logits: logits[:, :-1], lambda tokens: tokens),
+        only_one_is_cut(lambda logits: logits, lambda tokens: tokens[:, 1:]),
         does="only one of logits and tokens is cut, so that there are more of the one than of the other",
         says="Only one of the two is cut: there are not as many targets as positions that predict, and it crashes.",
         hints=[

@@ -11,10 +11,8 @@ ONE_FOR_EACH = "`.squeeze(-1)` or `[:, 0]` after `torch.multinomial`."
 MISTAKES = [
     Mistake(
         "greedy",
-        [
-            STEPS.but(drawn=lambda probabilities: probabilities.argmax(dim=-1, keepdim=True)),
-            STEPS.but(drawn=lambda probabilities: probabilities.argmin(dim=-1, keepdim=True)).attempt,
-        ],
+        STEPS.but(drawn=lambda probabilities: probabilities.argmax(dim=-1, keepdim=True)),
+        STEPS.but(drawn=lambda probabilities: probabilities.argmin(dim=-1, keepdim=True)).attempt,
         does="the likeliest token is taken every time; nothing is drawn",
         says="The same token is taken every time. Nothing is drawn, so the generator has no part in it.",
         hints=[
@@ -25,7 +23,7 @@ MISTAKES = [
     ),
     Mistake(
         "ignores_the_generator",
-        [STEPS.but(drawn=lambda probabilities: torch.multinomial(probabilities, 1))],
+        STEPS.but(drawn=lambda probabilities: torch.multinomial(probabilities, 1)),
         does="the draw does not use the generator",
         says="The draw uses torch's global random numbers, not the generator: the same seed gives other tokens.",
         hints=[
@@ -36,18 +34,12 @@ MISTAKES = [
     ),
     Mistake(
         "a_generator_of_its_own",
-        [
-            STEPS.but(
-                drawn=lambda probabilities: torch.multinomial(
-                    probabilities, 1, generator=torch.Generator().manual_seed(0)
-                )
-            ),
-            STEPS.but(
-                drawn=lambda probabilities: torch.multinomial(
-                    probabilities, 1, generator=torch.Generator().manual_seed(42)
-                )
-            ).attempt,
-        ],
+        STEPS.but(
+            drawn=lambda probabilities: torch.multinomial(probabilities, 1, generator=torch.Generator().manual_seed(0))
+        ),
+        STEPS.but(
+            drawn=lambda probabilities: torch.multinomial(probabilities, 1, generator=torch.Generator().manual_seed(42))
+        ).attempt,
         does="the draw uses a generator with a seed of its own",
         says="The draw uses a generator of its own with a fixed seed: the same tokens come at every call.",
         hints=[
@@ -58,21 +50,17 @@ MISTAKES = [
     ),
     Mistake(
         "one_draw_for_all_rows",
-        [
-            STEPS.but(
-                drawn=lambda probabilities, generator: torch.multinomial(probabilities[:1], 1, generator=generator)
-            ).attempt,
-            STEPS.but(
-                drawn=lambda probabilities, generator: torch.multinomial(probabilities[0], 1, generator=generator)[
-                    :, None
-                ]
-            ).attempt,
-            STEPS.but(
-                drawn=lambda probabilities, generator: torch.multinomial(
-                    probabilities[:1], 1, generator=generator
-                ).expand(len(probabilities), 1)
-            ).attempt,
-        ],
+        STEPS.but(
+            drawn=lambda probabilities, generator: torch.multinomial(probabilities[:1], 1, generator=generator)
+        ).attempt,
+        STEPS.but(
+            drawn=lambda probabilities, generator: torch.multinomial(probabilities[0], 1, generator=generator)[:, None]
+        ).attempt,
+        STEPS.but(
+            drawn=lambda probabilities, generator: torch.multinomial(probabilities[:1], 1, generator=generator).expand(
+                len(probabilities), 1
+            )
+        ).attempt,
         does="one token is drawn, of the first row, not one for each row",
         says="Right for one row. In a batch, only one token is drawn: that of the first row.",
         hints=[
@@ -83,11 +71,9 @@ MISTAKES = [
     ),
     Mistake(
         "probabilities_of_the_first_row",
-        [
-            STEPS.but(probabilities=lambda probabilities: probabilities[:1].expand_as(probabilities)).attempt,
-        ],
+        STEPS.but(probabilities=lambda probabilities: probabilities[:1].expand_as(probabilities)).attempt,
         does="all rows are drawn with the probabilities of the first",
-        says="All rows are drawn with the probabilities of the first. Each has its own.",
+        says="{does}. Each has its own.",
         hints=[
             "Two rows with different likeliest tokens: which comes most often in each?",
             "What does the index 0 pick?",
@@ -96,7 +82,7 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_axis_of_the_draws",
-        [STEPS.but(tokens=lambda drawn: drawn)],
+        STEPS.but(tokens=lambda drawn: drawn),
         does="the tokens come with an axis of length 1, one number in each row",
         says="The tokens come as a column, (batch, 1). One token for each row is asked for: (batch).",
         hints=[
@@ -107,7 +93,7 @@ MISTAKES = [
     ),
     Mistake(
         "every_axis_of_length_1_removed",
-        [STEPS.but(tokens=lambda drawn: drawn.squeeze())],
+        STEPS.but(tokens=lambda drawn: drawn.squeeze()),
         does="every axis of length 1 is removed, also that of a batch of one",
         says="Every axis of length 1 is removed, also the batch where it has one row. One axis should stay.",
         hints=[
@@ -118,11 +104,9 @@ MISTAKES = [
     ),
     Mistake(
         "an_item_of_many",
-        [
-            STEPS.but(tokens=lambda drawn: drawn.item()).attempt,
-            STEPS.but(tokens=lambda drawn: int(drawn)).attempt,
-            STEPS.but(tokens=lambda drawn: torch.tensor([drawn.item()])).attempt,
-        ],
+        STEPS.but(tokens=lambda drawn: drawn.item()).attempt,
+        STEPS.but(tokens=lambda drawn: int(drawn)).attempt,
+        STEPS.but(tokens=lambda drawn: torch.tensor([drawn.item()])).attempt,
         does="one number is asked of the tokens of all rows",
         says="`.item()` or `int()` asks for one number. A tensor with one token for each row is asked for.",
         hints=[
@@ -133,11 +117,9 @@ MISTAKES = [
     ),
     Mistake(
         "a_list",
-        [
-            STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).tolist()).attempt,
-            STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).float()).attempt,
-            STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).int()).attempt,
-        ],
+        STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).tolist()).attempt,
+        STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).float()).attempt,
+        STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).int()).attempt,
         does="the tokens are not a tensor of int64",
         says="The tokens come as a list, or in another dtype. Ids are a tensor of int64, as an embedding takes them.",
         hints=[
@@ -148,7 +130,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_probability_of_the_token",
-        [STEPS.but(tokens=lambda probabilities, drawn: probabilities.gather(-1, drawn).squeeze(-1)).attempt],
+        STEPS.but(tokens=lambda probabilities, drawn: probabilities.gather(-1, drawn).squeeze(-1)).attempt,
         does="the probabilities of the tokens are returned, not the tokens",
         says="The probabilities of the drawn tokens come out. The tokens themselves are asked for.",
         hints=[

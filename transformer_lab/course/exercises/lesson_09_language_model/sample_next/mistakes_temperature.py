@@ -11,9 +11,9 @@ SOFTMAX = "`logits.softmax(dim=-1)`, at the very end."
 MISTAKES = [
     Mistake(
         "multiplies_by_the_temperature",
-        [STEPS.but(scaled=lambda logits, temperature: logits * temperature)],
+        STEPS.but(scaled=lambda logits, temperature: logits * temperature),
         does="the logits are multiplied by the temperature",
-        says="The logits are multiplied by the temperature: a high one makes the likeliest token still likelier.",
+        says="{does}: a high one makes the likeliest token still likelier.",
         hints=[
             "Which temperature should make all tokens nearly equally likely, a high one or a low one?",
             "A temperature above 1 should bring the logits closer together.",
@@ -22,15 +22,13 @@ MISTAKES = [
     ),
     Mistake(
         "no_temperature",
-        [
-            STEPS.but(scaled=lambda logits: logits),
-            STEPS.but(scaled=lambda logits, temperature: logits - temperature).attempt,
-            STEPS.but(scaled=lambda logits, temperature: logits + temperature).attempt,
-        ],
+        STEPS.but(scaled=lambda logits: logits),
+        STEPS.but(scaled=lambda logits, temperature: logits - temperature).attempt,
+        STEPS.but(scaled=lambda logits, temperature: logits + temperature).attempt,
         does="the temperature has no effect",
         says=(
-            "The temperature has no effect: with a high one and a low one, the same tokens come equally often. Adding "
-            "it to all logits would change nothing either."
+            "{does}: with a high one and a low one, the same tokens come equally often. Adding it to all logits would "
+            "change nothing either."
         ),
         hints=[
             "Where does the argument `temperature` occur in the code?",
@@ -40,12 +38,10 @@ MISTAKES = [
     ),
     Mistake(
         "temperature_at_the_end",
-        [
-            STEPS.but(
-                scaled=lambda logits: logits,
-                probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
-            ),
-        ],
+        STEPS.but(
+            scaled=lambda logits: logits,
+            probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
+        ),
         does="the temperature comes after top-p, not before",
         says=(
             "The temperature comes after the filters. It changes how much mass the likeliest tokens have, so top-p "
@@ -59,11 +55,9 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_twice",
-        [
-            STEPS.but(logits=lambda logits: logits.softmax(dim=-1)),
-            STEPS.but(scaled=lambda scaled: scaled.softmax(dim=-1)).attempt,
-            STEPS.but(probabilities=lambda probabilities: probabilities.softmax(dim=-1)),
-        ],
+        STEPS.but(logits=lambda logits: logits.softmax(dim=-1)),
+        STEPS.but(scaled=lambda scaled: scaled.softmax(dim=-1)).attempt,
+        STEPS.but(probabilities=lambda probabilities: probabilities.softmax(dim=-1)),
         does="a softmax is taken of probabilities",
         says=(
             "A softmax is taken of what are probabilities already. That makes all tokens nearly equally likely, also "
@@ -77,7 +71,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_softmax",
-        [STEPS.but(probabilities=lambda nucleus: nucleus).attempt],
+        STEPS.but(probabilities=lambda nucleus: nucleus).attempt,
         does="the tokens are drawn from logits, with no softmax",
         says="`torch.multinomial` gets logits. It takes probabilities, and refuses negative numbers.",
         hints=[
@@ -88,7 +82,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_over_the_batch",
-        [STEPS.but(probabilities=lambda nucleus: nucleus.softmax(dim=0)).attempt],
+        STEPS.but(probabilities=lambda nucleus: nucleus.softmax(dim=0)).attempt,
         does="the last softmax runs over the batch",
         says="The softmax runs over the batch: for each token the texts compete. The tokens of each text should.",
         hints=[
@@ -99,10 +93,8 @@ MISTAKES = [
     ),
     Mistake(
         "exponentials_overflow",
-        [
-            STEPS.but(probabilities=lambda nucleus: nucleus.exp()),
-            STEPS.but(probabilities=lambda nucleus: nucleus.exp() / nucleus.exp().sum(dim=-1, keepdim=True)).attempt,
-        ],
+        STEPS.but(probabilities=lambda nucleus: nucleus.exp()),
+        STEPS.but(probabilities=lambda nucleus: nucleus.exp() / nucleus.exp().sum(dim=-1, keepdim=True)).attempt,
         does="`exp` is taken of the logits as they are, which overflows at a low temperature",
         says=(
             "`exp` is taken of the logits as they are. At a low temperature they are large, and the exponentials "
@@ -116,12 +108,10 @@ MISTAKES = [
     ),
     Mistake(
         "equally_likely",
-        [
-            STEPS.but(probabilities=lambda nucleus: (nucleus > -torch.inf).float()).attempt,
-            STEPS.but(probabilities=lambda probabilities: (probabilities > 0).float()).attempt,
-        ],
+        STEPS.but(probabilities=lambda nucleus: (nucleus > -torch.inf).float()).attempt,
+        STEPS.but(probabilities=lambda probabilities: (probabilities > 0).float()).attempt,
         does="all tokens that are kept are equally likely",
-        says="All tokens that are kept are equally likely. The likelier of them should come more often.",
+        says="{does}. The likelier of them should come more often.",
         hints=[
             "How often should a token of probability 0.6 come out, and one of 0.1?",
             "The logits of what is kept still count.",

@@ -22,9 +22,9 @@ def kept(number):
 MISTAKES = [
     Mistake(
         "no_top_k",
-        [STEPS.but(n_kept=lambda logits: logits.shape[-1])],
+        STEPS.but(n_kept=lambda logits: logits.shape[-1]),
         does="`top_k` is not used",
-        says="Tokens are drawn that are not among the `top_k` likeliest: `top_k` is not used.",
+        says="Tokens are drawn that are not among the `top_k` likeliest: {does}.",
         hints=[
             "How many different tokens can come out with top_k=2?",
             "The logits of all other tokens should become −∞ before the softmax.",
@@ -33,7 +33,7 @@ MISTAKES = [
     ),
     Mistake(
         "more_than_there_are",
-        [STEPS.but(n_kept=kept(lambda top_k, vocab_size: top_k))],
+        STEPS.but(n_kept=kept(lambda top_k, vocab_size: top_k)),
         does="a `top_k` above the size of the vocabulary is not provided for",
         says="With a `top_k` larger than the vocabulary it crashes. There, all tokens should be kept.",
         hints=[
@@ -44,10 +44,8 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_last_of_the_k",
-        [
-            STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled <= smallest, -torch.inf))),
-            STEPS.but(n_kept=kept(lambda top_k, vocab_size: min(max(top_k - 1, 1), vocab_size))).attempt,
-        ],
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled <= smallest, -torch.inf))),
+        STEPS.but(n_kept=kept(lambda top_k, vocab_size: min(max(top_k - 1, 1), vocab_size))).attempt,
         does="top-k keeps one token too few",
         says="Only k − 1 tokens are kept: the smallest of the k largest logits is hidden, too. Look at the comparison.",
         hints=[
@@ -58,7 +56,7 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_one_too_many",
-        [STEPS.but(n_kept=kept(lambda top_k, vocab_size: min(top_k + 1, vocab_size)))],
+        STEPS.but(n_kept=kept(lambda top_k, vocab_size: min(top_k + 1, vocab_size))),
         does="top-k keeps one token too many",
         says="k + 1 tokens are kept. Look at what the index counts from.",
         hints=[
@@ -69,13 +67,11 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_largest_only",
-        [
-            STEPS.but(
-                smallest=lambda scaled, smallest, top_k: smallest if top_k is None else scaled.amax(-1, keepdim=True)
-            )
-        ],
+        STEPS.but(
+            smallest=lambda scaled, smallest, top_k: smallest if top_k is None else scaled.amax(-1, keepdim=True)
+        ),
         does="with any `top_k` only the likeliest token is kept",
-        says="With any `top_k` only the likeliest token is kept: all are compared with the *largest* of the k logits.",
+        says="{does}: all are compared with the *largest* of the k logits.",
         hints=[
             "How many different tokens can come out with top_k=2?",
             "`topk` returns the largest first. Which of the k is the smallest?",
@@ -84,16 +80,12 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_least_likely",
-        [
-            STEPS.but(
-                smallest=lambda scaled, n_kept: scaled.topk(n_kept, largest=False).values[:, -1:],
-                best_k=if_wanted(lambda scaled, largest: scaled.masked_fill(scaled > largest, -torch.inf)),
-            ).attempt,
-            STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
-            STEPS.but(
-                best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))
-            ).attempt,
-        ],
+        STEPS.but(
+            smallest=lambda scaled, n_kept: scaled.topk(n_kept, largest=False).values[:, -1:],
+            best_k=if_wanted(lambda scaled, largest: scaled.masked_fill(scaled > largest, -torch.inf)),
+        ).attempt,
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
         does="top-k hides the likeliest tokens",
         says="The likeliest tokens are hidden, and others are kept. Look at the direction of the comparison.",
         hints=[
@@ -104,15 +96,13 @@ MISTAKES = [
     ),
     Mistake(
         "top_k_of_the_first_row",
-        [
-            STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest[:1]),
-            STEPS.but(
-                smallest=lambda scaled, n_kept, smallest, top_k: (
-                    smallest if top_k is None else scaled.flatten().topk(n_kept).values[-1:, None]
-                )
-            ).attempt,
-            STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
-        ],
+        STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest[:1]),
+        STEPS.but(
+            smallest=lambda scaled, n_kept, smallest, top_k: (
+                smallest if top_k is None else scaled.flatten().topk(n_kept).values[-1:, None]
+            )
+        ).attempt,
+        STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
         does="one threshold is used for all rows in top-k",
         says="All rows are compared with one number, in top-k. Each row has k largest logits of its own.",
         hints=[
@@ -123,11 +113,7 @@ MISTAKES = [
     ),
     Mistake(
         "top_k_without_the_axis",
-        [
-            STEPS.but(
-                smallest=lambda smallest, top_k: smallest if top_k is None else smallest.squeeze(-1),
-            ).attempt
-        ],
+        STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.squeeze(-1)).attempt,
         does="the thresholds of top-k are a row, and are compared along the vocabulary",
         says=(
             "The thresholds have the shape (batch), so each is compared with a *column* of the logits, or it crashes. "
@@ -141,10 +127,8 @@ MISTAKES = [
     ),
     Mistake(
         "top_k_fills_with_zero",
-        [
-            STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
-            STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled * (scaled >= smallest))).attempt,
-        ],
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled * (scaled >= smallest))).attempt,
         does="the logits that top-k hides become 0, not −∞",
         says="What top-k hides gets a logit of 0. That is a logit like any other; it may even be the largest.",
         hints=[
@@ -155,7 +139,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_rank_within_the_k",
-        [STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values)],
+        STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
         does="with a `top_k` the *ranks* of the tokens come out, not their ids",
         says=(
             "The tokens are drawn from the k largest logits alone, so what comes out is a rank among these, not the id "

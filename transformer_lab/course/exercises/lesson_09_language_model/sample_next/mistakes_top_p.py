@@ -37,9 +37,9 @@ def but_the_first(mask):
 MISTAKES = [
     Mistake(
         "no_top_p",
-        [STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous))],
+        STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
         does="`top_p` is not used",
-        says="Tokens are drawn that are not needed for a mass of `top_p`: `top_p` is not used.",
+        says="Tokens are drawn that are not needed for a mass of `top_p`: {does}.",
         hints=[
             "Probabilities 0.5, 0.3, 0.2 and top_p=0.6: which tokens should be kept?",
             "Sort the probabilities, the largest first, and add them up from the left.",
@@ -48,7 +48,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_top_p_beside_top_k",
-        [STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None))],
+        STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None)),
         does="`top_p` is not used where there is a `top_k`",
         says="Where `top_k` and `top_p` are both given, only the first is used. Both should be, one after the other.",
         hints=[
@@ -59,14 +59,12 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_token_that_reaches_p",
-        [
-            STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p)),
-            STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass >= top_p)).attempt,
-            STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass > top_p))),
-            STEPS.but(
-                superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass >= top_p))
-            ).attempt,
-        ],
+        STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p)),
+        STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass >= top_p)).attempt,
+        STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass > top_p))),
+        STEPS.but(
+            superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass >= top_p))
+        ).attempt,
         does="top-p drops the very token with which the mass reaches p",
         says=(
             "The token with which the mass reaches `top_p` is dropped, so what is left has less than that, or is "
@@ -80,13 +78,11 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_one_more_than_needed",
-        [
-            STEPS.but(
-                superfluous=in_sorted_order(
-                    lambda ranked, mass, before, top_p: functional.pad(before >= top_p, (1, 0))[:, :-1]
-                )
+        STEPS.but(
+            superfluous=in_sorted_order(
+                lambda ranked, mass, before, top_p: functional.pad(before >= top_p, (1, 0))[:, :-1]
             )
-        ],
+        ),
         does="top-p keeps one token more than are needed",
         says="One token more is kept than the mass of `top_p` needs. Look at what is moved by one position.",
         hints=[
@@ -97,13 +93,11 @@ MISTAKES = [
     ),
     Mistake(
         "sorts_the_least_likely_first",
-        [
-            STEPS.but(order=lambda candidates: candidates.argsort(dim=-1)),
-            STEPS.but(
-                order=lambda candidates: candidates.argsort(dim=-1),
-                superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p),
-            ).attempt,
-        ],
+        STEPS.but(order=lambda candidates: candidates.argsort(dim=-1)),
+        STEPS.but(
+            order=lambda candidates: candidates.argsort(dim=-1),
+            superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p),
+        ).attempt,
         does="the tokens are sorted with the *least* likely first",
         says="The mass is collected from the least likely token on. So the likeliest is the first to be dropped.",
         hints=[
@@ -114,13 +108,11 @@ MISTAKES = [
     ),
     Mistake(
         "not_sorted",
-        [
-            STEPS.but(order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape)),
-            STEPS.but(
-                order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape),
-                superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p),
-            ).attempt,
-        ],
+        STEPS.but(order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape)),
+        STEPS.but(
+            order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape),
+            superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p),
+        ).attempt,
         does="the mass is added up in the order of the vocabulary, not of the probabilities",
         says="The mass is added up in the order of the vocabulary. The *likeliest* tokens should come first.",
         hints=[
@@ -131,7 +123,7 @@ MISTAKES = [
     ),
     Mistake(
         "order_not_undone",
-        [STEPS.but(dropped=lambda superfluous: superfluous)],
+        STEPS.but(dropped=lambda superfluous: superfluous),
         does="the mask of top-p stays in sorted order, and is used in the order of the vocabulary",
         says=(
             "The mask is made in sorted order and used in the order of the vocabulary, so it hides the wrong tokens. "
@@ -145,7 +137,7 @@ MISTAKES = [
     ),
     Mistake(
         "order_undone_the_wrong_way",
-        [STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order))],
+        STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
         does="the mask is sorted once more, by the same order, instead of being brought back",
         says="The mask is sorted once more by the same order. That does not undo the sorting: its inverse does.",
         hints=[
@@ -156,13 +148,11 @@ MISTAKES = [
     ),
     Mistake(
         "ranks_instead_of_ids",
-        [
-            STEPS.but(
-                nucleus=lambda best_k, superfluous, order, top_p: (
-                    best_k if top_p is None else best_k.gather(-1, order).masked_fill(superfluous, -torch.inf)
-                )
+        STEPS.but(
+            nucleus=lambda best_k, superfluous, order, top_p: (
+                best_k if top_p is None else best_k.gather(-1, order).masked_fill(superfluous, -torch.inf)
             )
-        ],
+        ),
         does="with a `top_p` the *ranks* of the tokens come out, not their ids",
         says=(
             "The tokens are drawn from the sorted logits, so what comes out is a rank: 0 for the likeliest token, "
@@ -176,12 +166,10 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_what_is_superfluous",
-        [
-            STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: before < top_p)),
-            STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass <= top_p)).attempt,
-        ],
+        STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: before < top_p)),
+        STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass <= top_p)).attempt,
         does="the mask of top-p is inverted",
-        says="The mask of top-p is inverted: the likeliest tokens are hidden, the superfluous ones are kept.",
+        says="{does}: the likeliest tokens are hidden, the superfluous ones are kept.",
         hints=[
             "With a tiny top_p, which token should be left?",
             "Does True stand for *keep* or for *hide* in the mask?",
@@ -190,16 +178,14 @@ MISTAKES = [
     ),
     Mistake(
         "p_is_a_threshold",
-        [
-            STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates < top_p)),
-            STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates < 1 - top_p)).attempt,
-            STEPS.but(
-                dropped=in_the_vocabulary(
-                    lambda candidates, top_p: candidates < top_p * candidates.amax(dim=-1, keepdim=True)
-                )
-            ).attempt,
-            STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
-        ],
+        STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates < top_p)),
+        STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates < 1 - top_p)).attempt,
+        STEPS.but(
+            dropped=in_the_vocabulary(
+                lambda candidates, top_p: candidates < top_p * candidates.amax(dim=-1, keepdim=True)
+            )
+        ).attempt,
+        STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
         does="each probability is compared with p, not the sum of those before it",
         says="Each probability is compared with a number by itself. It is their *sum* that should reach `top_p`.",
         hints=[
@@ -210,15 +196,13 @@ MISTAKES = [
     ),
     Mistake(
         "p_of_the_number_of_tokens",
-        [
-            STEPS.but(
-                superfluous=in_sorted_order(
-                    lambda ranked, mass, before, top_p: (
-                        torch.arange(ranked.shape[-1]).expand(ranked.shape) >= max(int(top_p * ranked.shape[-1]), 1)
-                    )
+        STEPS.but(
+            superfluous=in_sorted_order(
+                lambda ranked, mass, before, top_p: (
+                    torch.arange(ranked.shape[-1]).expand(ranked.shape) >= max(int(top_p * ranked.shape[-1]), 1)
                 )
-            ).attempt
-        ],
+            )
+        ).attempt,
         does="p is taken for a fraction of the vocabulary, not of the mass",
         says="A fixed fraction of the vocabulary is kept. How many tokens are kept should depend on their mass.",
         hints=[
@@ -229,14 +213,12 @@ MISTAKES = [
     ),
     Mistake(
         "the_rest_of_p",
-        [
-            STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: before >= 1 - top_p)),
-            STEPS.but(
-                superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass > 1 - top_p))
-            ).attempt,
-        ],
+        STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: before >= 1 - top_p)),
+        STEPS.but(
+            superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass > 1 - top_p))
+        ).attempt,
         does="the mass is compared with 1 − p",
-        says="The mass is compared with 1 − p: the larger `top_p`, the fewer tokens are kept.",
+        says="{does}: the larger `top_p`, the fewer tokens are kept.",
         hints=[
             "How many tokens should be kept with top_p=1?",
             "Sorted with the likeliest first, it is p itself that the mass should reach.",
@@ -245,11 +227,9 @@ MISTAKES = [
     ),
     Mistake(
         "top_p_of_the_first_row",
-        [
-            STEPS.but(superfluous=lambda superfluous: superfluous[:1].expand_as(superfluous)).attempt,
-            STEPS.but(dropped=lambda dropped: dropped[:1].expand_as(dropped)).attempt,
-            STEPS.but(order=lambda order: order[:1].expand_as(order)).attempt,
-        ],
+        STEPS.but(superfluous=lambda superfluous: superfluous[:1].expand_as(superfluous)).attempt,
+        STEPS.but(dropped=lambda dropped: dropped[:1].expand_as(dropped)).attempt,
+        STEPS.but(order=lambda order: order[:1].expand_as(order)).attempt,
         does="what top-p finds for the first row is used for all rows",
         says="What top-p finds for the first row is used for all. Each row has its own order, and its own number.",
         hints=[
@@ -260,10 +240,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up_logits",
-        [
-            STEPS.but(candidates=lambda best_k: best_k),
-            STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
-        ],
+        STEPS.but(candidates=lambda best_k: best_k),
+        STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
         does="top-p adds up numbers that are not probabilities",
         says="What top-p adds up are no probabilities: there is no softmax before the sum, or its division is missing.",
         hints=[
@@ -274,13 +252,11 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up_over_the_batch",
-        [
-            STEPS.but(
-                mass_before=lambda candidates, order: (
-                    candidates.gather(-1, order).cumsum(dim=0) - candidates.gather(-1, order)
-                )
-            ).attempt
-        ],
+        STEPS.but(
+            mass_before=lambda candidates, order: (
+                candidates.gather(-1, order).cumsum(dim=0) - candidates.gather(-1, order)
+            )
+        ).attempt,
         does="top-p adds up over the batch, not over the vocabulary",
         says="The mass is added up over the *batch*. It should be over the tokens of each row.",
         hints=[
@@ -291,7 +267,7 @@ MISTAKES = [
     ),
     Mistake(
         "top_p_of_all_tokens",
-        [STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0))],
+        STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
         does="top-p counts the mass of all tokens, also of those that top-k has hidden",
         says=(
             "The mass is that of the whole distribution, also where top-k has hidden most of it. What top-k keeps "
@@ -305,10 +281,8 @@ MISTAKES = [
     ),
     Mistake(
         "top_p_fills_with_zero",
-        [
-            STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
-            STEPS.but(nucleus=lambda best_k, dropped: best_k * ~dropped).attempt,
-        ],
+        STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
+        STEPS.but(nucleus=lambda best_k, dropped: best_k * ~dropped).attempt,
         does="the logits that top-p drops become 0, not −∞",
         says="What top-p drops gets a logit of 0. That is a logit like any other; it may even be the largest.",
         hints=[

@@ -4,15 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab.course.exercises.shared.attention_steps import (
-    divisor,
-    mixture,
-    products,
-    scores,
-    turned,
-    weights,
-    width,
-)
+from transformer_lab.course.exercises.shared.attention_steps import ATTENTION
 from transformer_lab.course.steps import InSteps
 
 
@@ -70,18 +62,4 @@ def answer(mixture, kept):
     return mixture, kept
 
 
-STEPS = InSteps(
-    keys,
-    values,
-    queries,
-    turned,
-    products,
-    width,
-    divisor,
-    scores,
-    weights,
-    mixture,
-    kept,
-    answer,
-    reference=attend_with_cache,
-)
+STEPS = InSteps(keys, values, queries, *ATTENTION, kept, answer, reference=attend_with_cache)

@@ -40,12 +40,10 @@ def every_query_again(query, key, value, cache):
 MISTAKES = [
     Mistake(
         "new_token_first",
-        [
-            STEPS.but(
-                keys=lambda cache, key: key if cache is None else torch.cat([key, cache[0]], dim=-2),
-                values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2),
-            )
-        ],
+        STEPS.but(
+            keys=lambda cache, key: key if cache is None else torch.cat([key, cache[0]], dim=-2),
+            values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2),
+        ),
         does="the new key and value are put in front of the old ones",
         says="The new key and value are put in *front* of the old ones, so the cache grows backwards.",
         hints=[
@@ -56,10 +54,8 @@ MISTAKES = [
     ),
     Mistake(
         "values_in_another_order",
-        [
-            STEPS.but(keys=lambda cache, key: key if cache is None else torch.cat([key, cache[0]], dim=-2)),
-            STEPS.but(values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2)),
-        ],
+        STEPS.but(keys=lambda cache, key: key if cache is None else torch.cat([key, cache[0]], dim=-2)),
+        STEPS.but(values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2)),
         does="keys and values are put together in opposite orders",
         says="Keys and values stand in opposite orders: of one of the two, the new one is put in front.",
         hints=[
@@ -70,7 +66,9 @@ MISTAKES = [
     ),
     Mistake(
         "along_another_axis",
-        [along(0).attempt, along(1).attempt, along(3).attempt],
+        along(0).attempt,
+        along(1).attempt,
+        along(3).attempt,
         says=(
             "The new key and value are appended along another axis than that of the positions: a text grows by a "
             "*token*, not by a head, by a feature or by a row of the batch."
@@ -83,9 +81,9 @@ MISTAKES = [
     ),
     Mistake(
         "never_appended",
-        [STEPS.but(keys=lambda key: key, values=lambda value: value)],
+        STEPS.but(keys=lambda key: key, values=lambda value: value),
         does="the cache is ignored",
-        says="The cache is ignored: the new token attends to itself alone, and only it is kept.",
+        says="{does}: the new token attends to itself alone, and only it is kept.",
         hints=[
             "With one token in the cache, how many scores should there be?",
             "`cache` is a pair: the keys and the values of all earlier tokens.",
@@ -94,10 +92,8 @@ MISTAKES = [
     ),
     Mistake(
         "values_never_appended",
-        [
-            STEPS.but(values=lambda value: value),
-            STEPS.but(values=lambda value, keys: value.expand_as(keys), kept=lambda keys, value: (keys, value)),
-        ],
+        STEPS.but(values=lambda value: value),
+        STEPS.but(values=lambda value, keys: value.expand_as(keys), kept=lambda keys, value: (keys, value)),
         does="the old values are not used",
         says="The old keys are used, the old values are not. Every score needs a value to go with it.",
         hints=[
@@ -108,7 +104,7 @@ MISTAKES = [
     ),
     Mistake(
         "keys_never_appended",
-        [STEPS.but(keys=lambda key: key)],
+        STEPS.but(keys=lambda key: key),
         does="the old keys are not used",
         says="The old values are used, the old keys are not. Every value needs a score.",
         hints=[
@@ -119,13 +115,11 @@ MISTAKES = [
     ),
     Mistake(
         "halves_exchanged",
-        [
-            STEPS.but(cache=lambda cache: cache and cache[::-1]),
-            STEPS.but(kept=lambda kept: kept[::-1]),
-            STEPS.but(cache=lambda cache: cache and cache[::-1], kept=lambda kept: kept[::-1]),
-        ],
+        STEPS.but(cache=lambda cache: cache and cache[::-1]),
+        STEPS.but(kept=lambda kept: kept[::-1]),
+        STEPS.but(cache=lambda cache: cache and cache[::-1], kept=lambda kept: kept[::-1]),
         does="keys and values change places in the cache",
-        says="Keys and values change places in the cache, where it is read or where it is returned.",
+        says="{does}, where it is read or where it is returned.",
         hints=[
             "In which order does the annotation of `cache` name the two?",
             "Does the order at `return` match that at the top?",
@@ -134,12 +128,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_half_for_both",
-        [
-            STEPS.but(values=lambda cache, value: joined(old(cache, 0), value)),
-            STEPS.but(keys=lambda cache, key: joined(old(cache, 1), key)),
-            STEPS.but(kept=lambda keys: (keys, keys)),
-            STEPS.but(kept=lambda values: (values, values)),
-        ],
+        STEPS.but(values=lambda cache, value: joined(old(cache, 0), value)),
+        STEPS.but(keys=lambda cache, key: joined(old(cache, 1), key)),
+        STEPS.but(kept=lambda keys: (keys, keys)),
+        STEPS.but(kept=lambda values: (values, values)),
         does="one half of the cache serves for both keys and values",
         says="One half of the cache serves for both: old keys stand among the values, or old values among the keys.",
         hints=[
@@ -150,13 +142,11 @@ MISTAKES = [
     ),
     Mistake(
         "new_key_for_both",
-        [
-            STEPS.but(values=lambda cache, key: joined(old(cache, 1), key)),
-            STEPS.but(keys=lambda cache, value: joined(old(cache, 0), value)),
-            STEPS.but(keys=lambda cache, query: joined(old(cache, 0), query)),
-        ],
+        STEPS.but(values=lambda cache, key: joined(old(cache, 1), key)),
+        STEPS.but(keys=lambda cache, value: joined(old(cache, 0), value)),
+        STEPS.but(keys=lambda cache, query: joined(old(cache, 0), query)),
         does="something else is appended than the new key to the keys and the new value to the values",
-        says="Something else is appended than the new key to the keys and the new value to the values.",
+        says="{does}.",
         hints=[
             "Compare the two lines that append. What should differ in them?",
             "Nothing in the cache is a query.",
@@ -165,10 +155,8 @@ MISTAKES = [
     ),
     Mistake(
         "queries_kept",
-        [
-            STEPS.but(kept=lambda cache, query, values: (joined(old(cache, 0), query), values)),
-            every_query_again,
-        ],
+        STEPS.but(kept=lambda cache, query, values: (joined(old(cache, 0), query), values)),
+        every_query_again,
         does="queries are kept, and not keys",
         says=(
             "Queries are kept in place of keys. A query is used once, when its token is new; later tokens ask with "
@@ -182,10 +170,8 @@ MISTAKES = [
     ),
     Mistake(
         "not_in_the_new_cache",
-        [
-            STEPS.but(kept=lambda cache, key, value: (key, value) if cache is None else cache),
-            STEPS.but(kept=lambda cache: cache),
-        ],
+        STEPS.but(kept=lambda cache, key, value: (key, value) if cache is None else cache),
+        STEPS.but(kept=lambda cache: cache),
         does="the cache comes back without the new key and value",
         says="The cache comes back as it came in: the next token would not find this one in it.",
         hints=[
@@ -196,7 +182,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_new_token_kept",
-        [STEPS.but(kept=lambda key, value: (key, value))],
+        STEPS.but(kept=lambda key, value: (key, value)),
         does="only the new key and value are returned as the cache",
         says="The new cache holds the new token alone: what was kept of the earlier ones is lost.",
         hints=[
@@ -207,12 +193,10 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_oldest",
-        [
-            STEPS.but(
-                keys=lambda cache, key: key if cache is None else torch.cat([cache[0][:, :, 1:], key], dim=-2),
-                values=lambda cache, value: value if cache is None else torch.cat([cache[1][:, :, 1:], value], dim=-2),
-            ),
-        ],
+        STEPS.but(
+            keys=lambda cache, key: key if cache is None else torch.cat([cache[0][:, :, 1:], key], dim=-2),
+            values=lambda cache, value: value if cache is None else torch.cat([cache[1][:, :, 1:], value], dim=-2),
+        ),
         does="the oldest key and value are dropped when new ones come",
         says="The oldest key and value make room for the new ones: the cache never gets longer than one token.",
         hints=[
@@ -223,15 +207,13 @@ MISTAKES = [
     ),
     Mistake(
         "appended_twice",
-        [
-            STEPS.but(kept=lambda keys, values, key, value: (joined(keys, key), joined(values, value))),
-            STEPS.but(
-                keys=lambda cache, key: joined(old(cache, 0), torch.cat([key, key], dim=-2)),
-                values=lambda cache, value: joined(old(cache, 1), torch.cat([value, value], dim=-2)),
-            ),
-        ],
+        STEPS.but(kept=lambda keys, values, key, value: (joined(keys, key), joined(values, value))),
+        STEPS.but(
+            keys=lambda cache, key: joined(old(cache, 0), torch.cat([key, key], dim=-2)),
+            values=lambda cache, value: joined(old(cache, 1), torch.cat([value, value], dim=-2)),
+        ),
         does="the new key and value are appended twice",
-        says="The new key and value are appended twice: the cache grows by two tokens in each call.",
+        says="{does}: the cache grows by two tokens in each call.",
         hints=[
             "How many positions should the new cache have, and how many has it?",
             "How many times does `torch.cat` run on the way from `cache` to the new cache?",
@@ -240,12 +222,10 @@ MISTAKES = [
     ),
     Mistake(
         "without_itself",
-        [
-            STEPS.but(
-                turned=lambda cache, key: (key if cache is None else cache[0]).mT,
-                mixture=lambda weights, cache, value: weights @ (value if cache is None else cache[1]),
-            )
-        ],
+        STEPS.but(
+            turned=lambda cache, key: (key if cache is None else cache[0]).mT,
+            mixture=lambda weights, cache, value: weights @ (value if cache is None else cache[1]),
+        ),
         does="the new token attends to the old ones and not to itself",
         says="The new token attends to the cache as it came in, so not to itself.",
         hints=[
@@ -256,7 +236,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_first_call",
-        [without_a_first_call],
+        without_a_first_call,
         says="The first call crashes: `cache` is None there, as nothing has been kept yet.",
         hints=[
             "What is `cache` before the first token?",
@@ -266,10 +246,8 @@ MISTAKES = [
     ),
     Mistake(
         "cache_not_returned",
-        [
-            STEPS.but(answer=lambda mixture: mixture),
-            STEPS.but(answer=lambda mixture: (mixture, None)),
-        ],
+        STEPS.but(answer=lambda mixture: mixture),
+        STEPS.but(answer=lambda mixture: (mixture, None)),
         does="the new cache is not returned",
         says="The output comes back without the new cache, so the next call would know nothing of this token.",
         hints=[
@@ -280,13 +258,11 @@ MISTAKES = [
     ),
     Mistake(
         "cache_not_a_pair",
-        [
-            STEPS.but(answer=lambda mixture, keys, values: (mixture, keys, values)),
-            STEPS.but(kept=lambda keys, values: torch.stack([keys, values])),
-            STEPS.but(kept=lambda keys, values: torch.cat([keys, values], dim=-1)),
-            STEPS.but(kept=lambda keys, values: {"keys": keys, "values": values}).attempt,
-            STEPS.but(answer=lambda mixture, kept: (kept, mixture)).attempt,
-        ],
+        STEPS.but(answer=lambda mixture, keys, values: (mixture, keys, values)),
+        STEPS.but(kept=lambda keys, values: torch.stack([keys, values])),
+        STEPS.but(kept=lambda keys, values: torch.cat([keys, values], dim=-1)),
+        STEPS.but(kept=lambda keys, values: {"keys": keys, "values": values}).attempt,
+        STEPS.but(answer=lambda mixture, kept: (kept, mixture)).attempt,
         does="what comes back is not (output, (keys, values))",
         says="The right tensors, put together otherwise: the output comes first, and then a *pair*, the cache.",
         hints=[
@@ -297,13 +273,11 @@ MISTAKES = [
     ),
     Mistake(
         "sees_only_the_first",
-        [
-            STEPS.but(
-                weights=lambda scores: torch.nn.functional.one_hot(
-                    torch.zeros(scores.shape[:-1], dtype=torch.long), scores.shape[-1]
-                ).to(scores.dtype)
-            )
-        ],
+        STEPS.but(
+            weights=lambda scores: torch.nn.functional.one_hot(
+                torch.zeros(scores.shape[:-1], dtype=torch.long), scores.shape[-1]
+            ).to(scores.dtype)
+        ),
         does="a causal mask hides every key after the first",
         says=(
             "The new token sees the first key only: a causal mask is aligned with the first key, where this query "

@@ -20,13 +20,11 @@ def safely_divided(total, by):
 MISTAKES = [
     Mistake(
         "no_length_penalty",
-        [
-            STEPS.but(scores=lambda: lambda text, total: total),
-            STEPS.but(lengths=lambda max_length: lambda text: max_length),
-            STEPS.but(kept=lambda eos_id: lambda text, total, next_scores: [([*text, eos_id], total)]),
-            STEPS.but(stop=lambda finished: lambda beam: finished(beam[0][0])),
-            in_a_batch(stops="first"),
-        ],
+        STEPS.but(scores=lambda: lambda text, total: total),
+        STEPS.but(lengths=lambda max_length: lambda text: max_length),
+        STEPS.but(kept=lambda eos_id: lambda text, total, next_scores: [([*text, eos_id], total)]),
+        STEPS.but(stop=lambda finished: lambda beam: finished(beam[0][0])),
+        in_a_batch(stops="first"),
         does="the length of a text makes no difference to which one wins",
         says=(
             "The likeliest text wins, whatever its length. Either the log-probabilities alone decide, or all texts "
@@ -42,12 +40,9 @@ MISTAKES = [
     ),
     Mistake(
         "multiplied_by_the_penalty",
-        [STEPS.but(scores=lambda lengths, penalties: lambda text, total: total * penalties(lengths(text)))],
+        STEPS.but(scores=lambda lengths, penalties: lambda text, total: total * penalties(lengths(text))),
         does="the log-probability is multiplied by the length penalty",
-        says=(
-            "The log-probability is multiplied by the length penalty. It is negative, so that makes long texts worse, "
-            "and they should become better."
-        ),
+        says="{does}. It is negative, so that makes long texts worse, and they should become better.",
         hints=[
             "Which is larger, −2 · 1.5 or −2 / 1.5?",
             "Is the exponent positive?",
@@ -56,10 +51,8 @@ MISTAKES = [
     ),
     Mistake(
         "length_without_eos",
-        [
-            STEPS.but(lengths=lambda finished: lambda text: len(text) - finished(text)),
-            STEPS.but(lengths=lambda: lambda text: len(text) - 1).attempt,
-        ],
+        STEPS.but(lengths=lambda finished: lambda text: len(text) - finished(text)),
+        STEPS.but(lengths=lambda: lambda text: len(text) - 1).attempt,
         does="the eos does not count in the length",
         says="Nearly: the length of a text leaves its eos out. It was predicted as any other token, so it counts.",
         hints=[
@@ -70,7 +63,7 @@ MISTAKES = [
     ),
     Mistake(
         "length_with_bos",
-        [STEPS.but(lengths=lambda: lambda text: len(text) + 1)],
+        STEPS.but(lengths=lambda: lambda text: len(text) + 1),
         does="the length is one too large: it counts bos",
         says="Nearly: the length of a text is one too large, as if bos belonged to it. Bos was given, not predicted.",
         hints=[
@@ -81,10 +74,8 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_the_length",
-        [
-            STEPS.but(penalties=lambda length_penalty: lambda length: length**length_penalty),
-            STEPS.but(penalties=lambda: lambda length: length),
-        ],
+        STEPS.but(penalties=lambda length_penalty: lambda length: length**length_penalty),
+        STEPS.but(penalties=lambda: lambda length: length),
         does="the penalty is made of the length itself, not of (5 + length) / 6",
         says="The length itself is divided by. The penalty that is asked for grows more slowly: 5 is added first.",
         hints=[
@@ -95,14 +86,12 @@ MISTAKES = [
     ),
     Mistake(
         "exponent_left_out",
-        [
-            STEPS.but(penalties=lambda: lambda length: (5 + length) / 6),
-            STEPS.but(
-                penalties=lambda length_penalty: lambda length: (5 + length) / 6 * length_penalty,
-                scores=lambda lengths, penalties: lambda text, total: safely_divided(total, penalties(lengths(text))),
-            ),
-            STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length) / 6 * length_penalty).attempt,
-        ],
+        STEPS.but(penalties=lambda: lambda length: (5 + length) / 6),
+        STEPS.but(
+            penalties=lambda length_penalty: lambda length: (5 + length) / 6 * length_penalty,
+            scores=lambda lengths, penalties: lambda text, total: safely_divided(total, penalties(lengths(text))),
+        ),
+        STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length) / 6 * length_penalty).attempt,
         does="`length_penalty` is not the exponent",
         says="Right where `length_penalty` is 1. It should be an exponent: with 0, length makes no difference.",
         hints=[
@@ -113,10 +102,8 @@ MISTAKES = [
     ),
     Mistake(
         "power_without_brackets",
-        [
-            STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length / 6) ** length_penalty),
-            STEPS.but(penalties=lambda length_penalty: lambda length: 5 + length / 6**length_penalty),
-        ],
+        STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length / 6) ** length_penalty),
+        STEPS.but(penalties=lambda length_penalty: lambda length: 5 + length / 6**length_penalty),
         does="the formula of the penalty is grouped otherwise than it is meant",
         says="The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
         hints=[
@@ -127,10 +114,8 @@ MISTAKES = [
     ),
     Mistake(
         "another_text_of_the_beam",
-        [
-            STEPS.but(best=lambda beams, scores: [min(beam, key=lambda found: scores(*found))[0] for beam in beams]),
-            STEPS.but(best=lambda beams: [beam[-1][0] for beam in beams]),
-        ],
+        STEPS.but(best=lambda beams, scores: [min(beam, key=lambda found: scores(*found))[0] for beam in beams]),
+        STEPS.but(best=lambda beams: [beam[-1][0] for beam in beams]),
         does="the worst text of the beam is chosen",
         says="The *worst* text of the beam comes out. Look at the last choice.",
         hints=[
@@ -141,13 +126,11 @@ MISTAKES = [
     ),
     Mistake(
         "all_texts_returned",
-        [
-            STEPS.but(
-                output=lambda beams, eos_id, max_length: torch.tensor(
-                    [[text + [eos_id] * (max_length - len(text)) for text, _ in beam] for beam in beams]
-                )
+        STEPS.but(
+            output=lambda beams, eos_id, max_length: torch.tensor(
+                [[text + [eos_id] * (max_length - len(text)) for text, _ in beam] for beam in beams]
             )
-        ],
+        ),
         does="all texts of the beam are returned",
         says="All the texts of the beam come out. One is asked for each sentence: that of the best score.",
         hints=[
@@ -158,22 +141,20 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_bos",
-        [
-            STEPS.but(
-                output=lambda best, bos_id, eos_id, max_length: torch.tensor(
-                    [[bos_id, *text] + [eos_id] * (max_length - len(text)) for text in best]
-                )
-            ),
-            STEPS.but(
-                output=lambda beams, best, bos_id, eos_id: torch.tensor(
-                    [
-                        [bos_id, *text] + [eos_id] * (max(len(text) for beam in beams for text, _ in beam) - len(text))
-                        for text in best
-                    ]
-                )
-            ),
-            STEPS.but(output=lambda best, bos_id, eos_id: to_the_longest([[bos_id, *text] for text in best], eos_id)),
-        ],
+        STEPS.but(
+            output=lambda best, bos_id, eos_id, max_length: torch.tensor(
+                [[bos_id, *text] + [eos_id] * (max_length - len(text)) for text in best]
+            )
+        ),
+        STEPS.but(
+            output=lambda beams, best, bos_id, eos_id: torch.tensor(
+                [
+                    [bos_id, *text] + [eos_id] * (max(len(text) for beam in beams for text, _ in beam) - len(text))
+                    for text in best
+                ]
+            )
+        ),
+        STEPS.but(output=lambda best, bos_id, eos_id: to_the_longest([[bos_id, *text] for text in best], eos_id)),
         does="the bos is left in the output",
         says="A bos is left in the output. It was given, not predicted: the output begins with what comes after it.",
         hints=[
@@ -184,18 +165,16 @@ MISTAKES = [
     ),
     Mistake(
         "filled_with_another_token",
-        [
-            STEPS.but(output=filled_with(0)),
-            STEPS.but(output=lambda best: to_the_longest(best, 0)),
-            STEPS.but(output=lambda best, bos_id, max_length: filled_with(bos_id)(best, max_length)),
-            STEPS.but(
-                output=lambda best, eos_id, max_length: filled_with(0)(
-                    [[token for token in text if token != eos_id] for text in best], max_length
-                )
-            ).attempt,
-        ],
+        STEPS.but(output=filled_with(0)),
+        STEPS.but(output=lambda best: to_the_longest(best, 0)),
+        STEPS.but(output=lambda best, bos_id, max_length: filled_with(bos_id)(best, max_length)),
+        STEPS.but(
+            output=lambda best, eos_id, max_length: filled_with(0)(
+                [[token for token in text if token != eos_id] for text in best], max_length
+            )
+        ).attempt,
         does="what has ended is filled up with another token than eos",
-        says="What has ended is filled up with another token than eos. After eos only eos comes, as in lesson 08.",
+        says="{does}. After eos only eos comes, as in lesson 08.",
         hints=[
             "What stands after the eos of a short text?",
             "All rows need the same length. Which token fills them up?",
@@ -204,11 +183,9 @@ MISTAKES = [
     ),
     Mistake(
         "lists",
-        [
-            STEPS.but(output=lambda best: best),
-            STEPS.but(output=lambda output: output.tolist()),
-            STEPS.but(output=lambda best: [torch.tensor(text) for text in best]).attempt,
-        ],
+        STEPS.but(output=lambda best: best),
+        STEPS.but(output=lambda output: output.tolist()),
+        STEPS.but(output=lambda best: [torch.tensor(text) for text in best]).attempt,
         does="lists come out, not a tensor",
         says="A list of texts comes out. A tensor of shape (batch, n) is asked for.",
         hints=[
@@ -219,10 +196,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_sentence",
-        [
-            STEPS.but(output=lambda output: output[0]),
-            STEPS.but(output=lambda output: output[:1]),
-        ],
+        STEPS.but(output=lambda output: output[0]),
+        STEPS.but(output=lambda output: output[:1]),
         does="only the first sentence is returned",
         says="Only the text of the first sentence comes out. One is asked for each source.",
         hints=[
@@ -233,11 +208,9 @@ MISTAKES = [
     ),
     Mistake(
         "scores_as_well",
-        [
-            STEPS.but(
-                output=lambda output, beams, scores: (output, [max(scores(*found) for found in beam) for beam in beams])
-            ),
-        ],
+        STEPS.but(
+            output=lambda output, beams, scores: (output, [max(scores(*found) for found in beam) for beam in beams])
+        ),
         does="the scores are returned besides the texts",
         says="Two things come back, texts and scores. The texts alone are asked for.",
         hints=[

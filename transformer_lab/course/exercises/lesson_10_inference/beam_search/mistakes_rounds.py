@@ -104,10 +104,8 @@ def best_of(number):
 MISTAKES = [
     Mistake(
         "greedy",
-        [
-            STEPS.but(start=lambda beam_size: [([], 0.0)] * beam_size),
-            STEPS.but(pruned=best_of(lambda beam_size: 1)),
-        ],
+        STEPS.but(start=lambda beam_size: [([], 0.0)] * beam_size),
+        STEPS.but(pruned=best_of(lambda beam_size: 1)),
         does="the texts of the beam do not differ from one another, or there is only one",
         says=(
             "This is greedy decoding. Either a single text goes on from each round, or the beam begins with copies of "
@@ -122,10 +120,8 @@ MISTAKES = [
     ),
     Mistake(
         "beam_too_wide",
-        [
-            STEPS.but(pruned=best_of(lambda beam_size: beam_size + 1)),
-            STEPS.but(pruned=best_of(lambda beam_size: 2 * beam_size)),
-        ],
+        STEPS.but(pruned=best_of(lambda beam_size: beam_size + 1)),
+        STEPS.but(pruned=best_of(lambda beam_size: 2 * beam_size)),
         does="more than beam_size texts go on from a round",
         says="More texts go on from a round than `beam_size` allows. With a beam of 1 it should be greedy decoding.",
         hints=[
@@ -136,7 +132,7 @@ MISTAKES = [
     ),
     Mistake(
         "never_cut",
-        [STEPS.but(pruned=never_cut)],
+        STEPS.but(pruned=never_cut),
         does="every text passes on its beam_size best continuations, and nothing is cut",
         says=(
             "Each text passes on its own `beam_size` best continuations and all of them are kept, so the beam grows "
@@ -150,7 +146,7 @@ MISTAKES = [
     ),
     Mistake(
         "each_text_its_own_best",
-        [STEPS.but(pruned=one_candidate_each)],
+        STEPS.but(pruned=one_candidate_each),
         does="each text goes on with its own best token, so that texts never compete",
         says=(
             "Each text in the beam goes on with its own best token. Two continuations of one text may both be better "
@@ -164,18 +160,16 @@ MISTAKES = [
     ),
     Mistake(
         "least_likely",
-        [
-            STEPS.but(rank=lambda: lambda text, total: -total),
-            STEPS.but(
-                extended=lambda: (
-                    lambda text, total, next_scores: [
-                        ([*text, token], total - step) for token, step in enumerate(next_scores(text))
-                    ]
-                )
-            ),
-        ],
+        STEPS.but(rank=lambda: lambda text, total: -total),
+        STEPS.but(
+            extended=lambda: (
+                lambda text, total, next_scores: [
+                    ([*text, token], total - step) for token, step in enumerate(next_scores(text))
+                ]
+            )
+        ),
         does="the *least* likely candidates go on",
-        says="The *least* likely candidates go on. Look at the order in which they are sorted, or at a sign.",
+        says="{does}. Look at the order in which they are sorted, or at a sign.",
         hints=[
             "Is a log-probability of −1 better or worse than one of −5?",
             "`sorted` begins with the smallest unless it is told otherwise.",
@@ -184,7 +178,7 @@ MISTAKES = [
     ),
     Mistake(
         "logits_added_up",
-        [STEPS.but(step_scores=lambda: lambda logits: logits.tolist())],
+        STEPS.but(step_scores=lambda: lambda logits: logits.tolist()),
         does="logits are added up, not log-probabilities",
         says="Logits are added up. Those of two texts cannot be compared: each row of logits has an offset of its own.",
         hints=[
@@ -195,7 +189,7 @@ MISTAKES = [
     ),
     Mistake(
         "probabilities_added_up",
-        [STEPS.but(step_scores=lambda: lambda logits: logits.softmax(dim=-1).tolist())],
+        STEPS.but(step_scores=lambda: lambda logits: logits.softmax(dim=-1).tolist()),
         does="probabilities are added up, not their logarithms",
         says="Probabilities are added up. The probability of a text is the *product* of those of its tokens.",
         hints=[
@@ -206,22 +200,20 @@ MISTAKES = [
     ),
     Mistake(
         "probabilities_multiplied",
-        [
-            STEPS.but(
-                start=lambda: [([], 1.0)],
-                step_scores=lambda: lambda logits: logits.softmax(dim=-1).tolist(),
-                extended=lambda: (
-                    lambda text, total, next_scores: [
-                        ([*text, token], total * step) for token, step in enumerate(next_scores(text))
-                    ]
-                ),
+        STEPS.but(
+            start=lambda: [([], 1.0)],
+            step_scores=lambda: lambda logits: logits.softmax(dim=-1).tolist(),
+            extended=lambda: (
+                lambda text, total, next_scores: [
+                    ([*text, token], total * step) for token, step in enumerate(next_scores(text))
+                ]
             ),
-            STEPS.but(
-                scores=lambda lengths, penalties: (
-                    lambda text, total: torch.tensor(total).exp().item() / penalties(lengths(text))
-                )
-            ),
-        ],
+        ),
+        STEPS.but(
+            scores=lambda lengths, penalties: (
+                lambda text, total: torch.tensor(total).exp().item() / penalties(lengths(text))
+            )
+        ),
         does="the score of a text is made of its probability, not of its log-probability",
         says=(
             "The score divides a probability by the length penalty. That makes long texts *worse*, as a probability is "
@@ -235,17 +227,15 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_token_counts",
-        [
-            STEPS.but(
-                extended=lambda: (
-                    lambda text, total, next_scores: [
-                        ([*text, token], step) for token, step in enumerate(next_scores(text))
-                    ]
-                )
+        STEPS.but(
+            extended=lambda: (
+                lambda text, total, next_scores: [
+                    ([*text, token], step) for token, step in enumerate(next_scores(text))
+                ]
             )
-        ],
+        ),
         does="the log-probability of a text is that of its last token alone",
-        says="The log-probability of a text is that of its last token alone: what came before it is forgotten.",
+        says="{does}: what came before it is forgotten.",
         hints=[
             "What is the log-probability of a text of two tokens?",
             "When a text is extended, what becomes of the log-probability that it had?",
@@ -254,13 +244,11 @@ MISTAKES = [
     ),
     Mistake(
         "finished_texts_lost",
-        [
-            STEPS.but(kept=lambda: lambda text, total, next_scores: []),
-            STEPS.but(
-                kept=lambda: lambda text, total, next_scores: [],
-                stop=lambda finished: lambda beam: all(finished(text) for text, _ in beam),
-            ),
-        ],
+        STEPS.but(kept=lambda: lambda text, total, next_scores: []),
+        STEPS.but(
+            kept=lambda: lambda text, total, next_scores: [],
+            stop=lambda finished: lambda beam: all(finished(text) for text, _ in beam),
+        ),
         does="finished texts drop out of the beam",
         says="Texts that have ended drop out, and only the unfinished ones are left to choose from.",
         hints=[
@@ -271,15 +259,13 @@ MISTAKES = [
     ),
     Mistake(
         "finished_texts_go_on",
-        [
-            STEPS.but(finished=lambda: lambda text: False),
-            STEPS.but(
-                finished=lambda: lambda text: False,
-                best=lambda best, eos_id: [[*text, eos_id][: [*text, eos_id].index(eos_id) + 1] for text in best],
-                output=lambda output, max_length: output[:, :max_length],
-            ),
-            in_a_batch(frozen=False),
-        ],
+        STEPS.but(finished=lambda: lambda text: False),
+        STEPS.but(
+            finished=lambda: lambda text: False,
+            best=lambda best, eos_id: [[*text, eos_id][: [*text, eos_id].index(eos_id) + 1] for text in best],
+            output=lambda output, max_length: output[:, :max_length],
+        ),
+        in_a_batch(frozen=False),
         does="texts are extended after their eos",
         says="Texts go on after their eos, and what follows changes their log-probability.",
         hints=[
@@ -290,14 +276,10 @@ MISTAKES = [
     ),
     Mistake(
         "pays_for_every_eos",
-        [
-            STEPS.but(kept=lambda eos_id: lambda text, total, next_scores: [(text, total + next_scores(text)[eos_id])]),
-            STEPS.but(
-                kept=lambda eos_id: (
-                    lambda text, total, next_scores: [([*text, eos_id], total + next_scores(text)[eos_id])]
-                )
-            ),
-        ],
+        STEPS.but(kept=lambda eos_id: lambda text, total, next_scores: [(text, total + next_scores(text)[eos_id])]),
+        STEPS.but(
+            kept=lambda eos_id: lambda text, total, next_scores: [([*text, eos_id], total + next_scores(text)[eos_id])]
+        ),
         does="a finished text pays for a further eos in every round",
         says=(
             "A finished text is filled up with eos, and the log-probability of each is added to its own: it gets "
@@ -311,20 +293,18 @@ MISTAKES = [
     ),
     Mistake(
         "stops_at_the_first_end",
-        [
-            STEPS.but(stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam)),
-            STEPS.but(
-                stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam),
-                best=lambda beams, finished: [
-                    max(beam, key=lambda found: (finished(found[0]), found[1]))[0] for beam in beams
-                ],
-            ),
-            STEPS.but(
-                stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam),
-                output=lambda best, eos_id: to_the_longest(best, eos_id),
-            ),
-            in_a_batch(stops="any"),
-        ],
+        STEPS.but(stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam)),
+        STEPS.but(
+            stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam),
+            best=lambda beams, finished: [
+                max(beam, key=lambda found: (finished(found[0]), found[1]))[0] for beam in beams
+            ],
+        ),
+        STEPS.but(
+            stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam),
+            output=lambda best, eos_id: to_the_longest(best, eos_id),
+        ),
+        in_a_batch(stops="any"),
         does="the search stops when the first text is finished",
         says=(
             "The search stops as soon as a text is finished. An unfinished one may still get the better score: a long "
@@ -338,7 +318,8 @@ MISTAKES = [
     ),
     Mistake(
         "another_number_of_rounds",
-        [STEPS.but(n_rounds=lambda max_length: max_length - 1), STEPS.but(n_rounds=lambda max_length: max_length + 1)],
+        STEPS.but(n_rounds=lambda max_length: max_length - 1),
+        STEPS.but(n_rounds=lambda max_length: max_length + 1),
         does="there is one round too few or too many",
         says="The loop makes one round too few or too many: with max_length = 1, one token should come out.",
         hints=[
@@ -349,7 +330,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_token_shown",
-        [STEPS.but(shown=lambda bos_id: lambda text: [bos_id, *text][-1:])],
+        STEPS.but(shown=lambda bos_id: lambda text: [bos_id, *text][-1:]),
         does="the model is shown only the last token of a text",
         says="The model is shown only the newest token. Without a cache, it remembers nothing of those before it.",
         hints=[
@@ -360,9 +341,7 @@ MISTAKES = [
     ),
     Mistake(
         "bos_not_shown",
-        [
-            STEPS.but(shown=lambda bos_id: lambda text: text or [bos_id]),
-        ],
+        STEPS.but(shown=lambda bos_id: lambda text: text or [bos_id]),
         does="bos is left out of what the model is shown, once there is a text",
         says="From the second round on, bos is gone from what the model is shown: all stands one position too early.",
         hints=[
@@ -373,7 +352,7 @@ MISTAKES = [
     ),
     Mistake(
         "logits_of_the_first_position",
-        [STEPS.but(logits=lambda model: lambda sentence, shown: model(sentence[None], torch.tensor([shown]))[0, 0])],
+        STEPS.but(logits=lambda model: lambda sentence, shown: model(sentence[None], torch.tensor([shown]))[0, 0]),
         does="the logits are those of the first position, not of the last",
         says="The logits of the first position are read in every round. The next token is what the *last* one says.",
         hints=[
@@ -384,11 +363,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_source_for_all",
-        [
-            STEPS.but(
-                logits=lambda model, source: lambda sentence, shown: model(source[:1], torch.tensor([shown]))[0, -1]
-            )
-        ],
+        STEPS.but(logits=lambda model, source: lambda sentence, shown: model(source[:1], torch.tensor([shown]))[0, -1]),
         does="all sentences are translated from the first source",
         says="Right for one sentence. With several, each gets the translation of the first.",
         hints=[
@@ -399,7 +374,7 @@ MISTAKES = [
     ),
     Mistake(
         "sources_in_another_order",
-        [in_a_batch(tiled=True)],
+        in_a_batch(tiled=True),
         says=(
             "Right for one sentence. With several, texts are extended with the source of another sentence: the sources "
             "are repeated as A B A B, while the texts stand as A A B B."
@@ -412,7 +387,7 @@ MISTAKES = [
     ),
     Mistake(
         "sentences_compete",
-        [in_a_batch(over_the_batch=True)],
+        in_a_batch(over_the_batch=True),
         says=(
             "Right for one sentence. With several, the best texts are chosen among those of *all* sentences, so that "
             "one sentence takes the places of another."
@@ -425,7 +400,7 @@ MISTAKES = [
     ),
     Mistake(
         "tokens_without_their_texts",
-        [in_a_batch(left=left) for left in ("t", "te", "tel", "tl")],
+        *[in_a_batch(left=left) for left in ("t", "te", "tel", "tl")],
         says=(
             "The chosen tokens are appended to the texts in the order in which these happen to stand. A token belongs "
             "to the text that it continues."
@@ -438,7 +413,7 @@ MISTAKES = [
     ),
     Mistake(
         "parents_from_the_beam_size",
-        [in_a_batch(by_the_beam_size=True)],
+        in_a_batch(by_the_beam_size=True),
         says=(
             "The index of a candidate is divided by `beam_size` to find the text it continues. But each text has as "
             "many candidates as there are tokens."

@@ -34,10 +34,8 @@ def block_weights():
 MISTAKES = [
     Mistake(
         "sums_never_corrected",
-        [
-            STEPS.but(correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest)),
-            STEPS.but(total=plain_total, mixture=plain_mixture),
-        ],
+        STEPS.but(correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest)),
+        STEPS.but(total=plain_total, mixture=plain_mixture),
         does="the sums so far are not brought to the new maximum",
         says=(
             "Where a block brings a larger score, the sums of the blocks before it still belong to the old maximum. "
@@ -52,7 +50,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_total_corrected",
-        [STEPS.but(mixture=plain_mixture)],
+        STEPS.but(mixture=plain_mixture),
         does="the weighted sum of the values is not brought to the new maximum",
         says="The sum of the exponentials is brought to the new maximum; the sum of the values is not.",
         hints=[
@@ -63,7 +61,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_mixture_corrected",
-        [STEPS.but(total=plain_total)],
+        STEPS.but(total=plain_total),
         does="the sum of the exponentials is not brought to the new maximum",
         says="The sum of the values is brought to the new maximum; the sum of the exponentials is not.",
         hints=[
@@ -74,16 +72,12 @@ MISTAKES = [
     ),
     Mistake(
         "corrected_the_other_way",
-        [
-            STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
-            STEPS.but(
-                correction=lambda: (
-                    lambda largest, new_largest: torch.exp(new_largest - largest).masked_fill(
-                        largest == -torch.inf, 0.0
-                    )
-                )
-            ),
-        ],
+        STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
+        STEPS.but(
+            correction=lambda: (
+                lambda largest, new_largest: torch.exp(new_largest - largest).masked_fill(largest == -torch.inf, 0.0)
+            )
+        ),
         does="the correction is exp(new maximum − old maximum)",
         says=(
             "The correction has the wrong sign in its exponent: a larger maximum should make the sums so far smaller, "
@@ -97,17 +91,15 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_block",
-        [
-            STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
-            STEPS.but(
-                total=lambda: lambda total, correction, exponentials: exponentials.sum(dim=-1, keepdim=True),
-                mixture=lambda: lambda mixture, correction, exponentials, values: exponentials @ values,
-            ),
-            STEPS.but(
-                new_largest=lambda: lambda largest, in_block: in_block,
-                correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest),
-            ),
-        ],
+        STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
+        STEPS.but(
+            total=lambda: lambda total, correction, exponentials: exponentials.sum(dim=-1, keepdim=True),
+            mixture=lambda: lambda mixture, correction, exponentials, values: exponentials @ values,
+        ),
+        STEPS.but(
+            new_largest=lambda: lambda largest, in_block: in_block,
+            correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest),
+        ),
         does="what earlier blocks brought is lost",
         says=(
             "Only the last block counts. Either each block overwrites the sums, or the correction is 0 because the "
@@ -121,7 +113,7 @@ MISTAKES = [
     ),
     Mistake(
         "total_of_the_last_block",
-        [STEPS.but(total=lambda: lambda total, correction, exponentials: exponentials.sum(dim=-1, keepdim=True))],
+        STEPS.but(total=lambda: lambda total, correction, exponentials: exponentials.sum(dim=-1, keepdim=True)),
         does="the sum of the exponentials is that of the last block alone",
         says="The values of all blocks are added up, but divided by the exponentials of the last block alone.",
         hints=[
@@ -132,9 +124,7 @@ MISTAKES = [
     ),
     Mistake(
         "overflows",
-        [
-            STEPS.but(new_largest=lambda: lambda largest, in_block: torch.zeros_like(in_block)),
-        ],
+        STEPS.but(new_largest=lambda: lambda largest, in_block: torch.zeros_like(in_block)),
         does="nothing is subtracted from the scores before `exp`",
         says=(
             "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, all "
@@ -149,7 +139,7 @@ MISTAKES = [
     ),
     Mistake(
         "maximum_of_the_block",
-        [STEPS.but(new_largest=lambda: lambda largest, in_block: in_block)],
+        STEPS.but(new_largest=lambda: lambda largest, in_block: in_block),
         does="the maximum is that of the newest block, not of all so far",
         says=(
             "Nearly: the maximum is that of the newest block, even where an earlier one had a larger score. Then the "
@@ -163,11 +153,7 @@ MISTAKES = [
     ),
     Mistake(
         "maximum_of_the_first_block",
-        [
-            STEPS.but(
-                new_largest=lambda: lambda largest, in_block: torch.where(largest == -torch.inf, in_block, largest)
-            )
-        ],
+        STEPS.but(new_largest=lambda: lambda largest, in_block: torch.where(largest == -torch.inf, in_block, largest)),
         does="the maximum is that of the first block",
         says=(
             "The maximum of the first block is subtracted throughout. That is right until a later block has a score "
@@ -181,9 +167,7 @@ MISTAKES = [
     ),
     Mistake(
         "begins_at_zero",
-        [
-            STEPS.but(start=lambda start: (torch.zeros_like(start[0]), *start[1:])),
-        ],
+        STEPS.but(start=lambda start: (torch.zeros_like(start[0]), *start[1:])),
         does="the maximum begins at 0, not at −∞",
         says=(
             "The maximum begins at 0. Where all the scores of a query are far below 0, all its exponentials are 0, and "
@@ -197,10 +181,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_maximum_for_all",
-        [
-            STEPS.but(block_largest=lambda: lambda scores: scores.amax(dim=(-2, -1), keepdim=True)),
-            STEPS.but(block_largest=lambda: lambda scores: scores.max()),
-        ],
+        STEPS.but(block_largest=lambda: lambda scores: scores.amax(dim=(-2, -1), keepdim=True)),
+        STEPS.but(block_largest=lambda: lambda scores: scores.max()),
         does="one maximum is subtracted from the scores of all queries",
         says=(
             "One maximum serves all queries. Where the scores of one query are far below it, all their exponentials "
@@ -214,10 +196,8 @@ MISTAKES = [
     ),
     Mistake(
         "maximum_over_the_queries",
-        [
-            STEPS.but(block_largest=lambda: lambda scores: scores.amax(dim=-2, keepdim=True)).attempt,
-            STEPS.but(block_largest=lambda: lambda scores: scores.amax(dim=-1)).attempt,
-        ],
+        STEPS.but(block_largest=lambda: lambda scores: scores.amax(dim=-2, keepdim=True)).attempt,
+        STEPS.but(block_largest=lambda: lambda scores: scores.amax(dim=-1)).attempt,
         says=(
             "The maximum has the wrong shape. It should be a column: one number for each query, along the axis of "
             "the keys."
@@ -230,21 +210,19 @@ MISTAKES = [
     ),
     Mistake(
         "averages_the_blocks",
-        [
-            STEPS.but(
-                exponentials=block_weights,
-                correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
-            ),
-            STEPS.but(
-                exponentials=block_weights,
-                correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
-                output=lambda sums: sums[0],
-            ),
-            STEPS.but(
-                exponentials=lambda: lambda scores, new_largest: scores.softmax(dim=-1) * scores.shape[-1],
-                correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
-            ).attempt,
-        ],
+        STEPS.but(
+            exponentials=block_weights,
+            correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
+        ),
+        STEPS.but(
+            exponentials=block_weights,
+            correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
+            output=lambda sums: sums[0],
+        ),
+        STEPS.but(
+            exponentials=lambda: lambda scores, new_largest: scores.softmax(dim=-1) * scores.shape[-1],
+            correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
+        ).attempt,
         does="a softmax is taken in each block, as if all blocks were equally important",
         says=(
             "A softmax is taken in each block by itself, so every block counts as much as any other. A block of small "
@@ -258,7 +236,7 @@ MISTAKES = [
     ),
     Mistake(
         "never_divided",
-        [STEPS.but(output=lambda sums: sums[0])],
+        STEPS.but(output=lambda sums: sums[0]),
         does="the weighted sum of the values is never divided by the sum of the exponentials",
         says="The weighted sum of the values comes out, without the division: the weights do not add up to 1.",
         hints=[
@@ -269,7 +247,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_in_every_block",
-        [divides_in_every_block],
+        divides_in_every_block,
         says=(
             "The weighted sum is divided by the sum of the exponentials in every block, and the next block adds to "
             "the quotient as if it had not been."
@@ -282,19 +260,17 @@ MISTAKES = [
     ),
     Mistake(
         "added_up_over_the_queries",
-        [
-            STEPS.but(total=lambda: lambda total, correction, exponentials: correction * total + exponentials.sum()),
-            STEPS.but(
-                total=lambda: lambda total, correction, exponentials: correction * total + exponentials.sum(dim=-1)
-            ).attempt,
-            STEPS.but(
-                total=lambda: (
-                    lambda total, correction, exponentials: correction * total + exponentials.sum(dim=-2, keepdim=True)
-                )
-            ).attempt,
-        ],
+        STEPS.but(total=lambda: lambda total, correction, exponentials: correction * total + exponentials.sum()),
+        STEPS.but(
+            total=lambda: lambda total, correction, exponentials: correction * total + exponentials.sum(dim=-1)
+        ).attempt,
+        STEPS.but(
+            total=lambda: (
+                lambda total, correction, exponentials: correction * total + exponentials.sum(dim=-2, keepdim=True)
+            )
+        ).attempt,
         does="the exponentials are added up along the wrong axes",
-        says="The exponentials are added up along the wrong axes. For each query, those of its own keys should be.",
+        says="{does}. For each query, those of its own keys should be.",
         hints=[
             "What shape has the sum? It should be a column, with one number for each query.",
             "`.sum()` without an axis adds up everything.",

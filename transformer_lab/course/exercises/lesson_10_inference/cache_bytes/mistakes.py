@@ -9,13 +9,13 @@ from transformer_lab.course.steps import Variant
 
 def left_out(name: str, forgotten: Variant, says: str, hints: Sequence[str]) -> Mistake:
     """Make the mistake of a factor that does not count."""
-    return Mistake(f"forgets_{name}", [forgotten], does=f"`{name}` does not count", says=says, hints=hints)
+    return Mistake(f"forgets_{name}", forgotten, does=f"`{name}` does not count", says=says, hints=hints)
 
 
 MISTAKES = [
     Mistake(
         "keys_or_values_only",
-        [STEPS.but(kinds=lambda: 1)],
+        STEPS.but(kinds=lambda: 1),
         does="either the keys or the values are counted, not both",
         says="Half of it is missing: a token leaves two things behind in every layer. Look at what attention needs.",
         hints=[
@@ -26,7 +26,7 @@ MISTAKES = [
     ),
     Mistake(
         "queries_too",
-        [STEPS.but(kinds=lambda: 3)],
+        STEPS.but(kinds=lambda: 3),
         does="three things are counted for each token, not two",
         says="Three things are counted for each token, and a cache keeps two. Which one does no later token need?",
         hints=[
@@ -37,7 +37,7 @@ MISTAKES = [
     ),
     Mistake(
         "another_factor",
-        [STEPS.but(kinds=lambda: 4)],
+        STEPS.but(kinds=lambda: 4),
         does="4 things are counted for each token, not 2",
         says="The factor in front is 4, not 2: a token leaves a key and a value behind in every layer.",
         hints=[
@@ -108,7 +108,8 @@ MISTAKES = [
     ),
     Mistake(
         "a_fixed_size",
-        [STEPS.but(bytes_per_number=lambda: 2), STEPS.but(bytes_per_number=lambda: 4)],
+        STEPS.but(bytes_per_number=lambda: 2),
+        STEPS.but(bytes_per_number=lambda: 4),
         does="a number is always counted as 2 bytes, or as 4",
         says="A number is counted as a fixed number of bytes. How many it takes is said by an argument.",
         hints=[
@@ -119,11 +120,9 @@ MISTAKES = [
     ),
     Mistake(
         "bits",
-        [
-            STEPS.but(bytes_per_number=lambda bytes_per_number: bytes_per_number * 8),
-            STEPS.but(total=lambda total: total // 8).attempt,
-            STEPS.but(total=lambda total: total / 8).attempt,
-        ],
+        STEPS.but(bytes_per_number=lambda bytes_per_number: bytes_per_number * 8),
+        STEPS.but(total=lambda total: total // 8).attempt,
+        STEPS.but(total=lambda total: total / 8).attempt,
         does="the result is multiplied or divided by 8, as if bits were meant",
         says="Bits and bytes are mixed up: there is a factor of 8. The argument is in bytes, and so is the result.",
         hints=[
@@ -134,16 +133,14 @@ MISTAKES = [
     ),
     Mistake(
         "another_unit",
-        [
-            STEPS.but(total=lambda total: total / 1024**2),
-            STEPS.but(total=lambda total: total / 1e6).attempt,
-            STEPS.but(total=lambda total: total / 1024**3).attempt,
-            STEPS.but(total=lambda total: total / 1e9).attempt,
-            STEPS.but(total=lambda total: total / 1024).attempt,
-            STEPS.but(total=lambda total: total / 1000).attempt,
-            STEPS.but(total=lambda total: total // 1024**2).attempt,
-            STEPS.but(total=lambda total: total // 1024).attempt,
-        ],
+        STEPS.but(total=lambda total: total / 1024**2),
+        STEPS.but(total=lambda total: total / 1e6).attempt,
+        STEPS.but(total=lambda total: total / 1024**3).attempt,
+        STEPS.but(total=lambda total: total / 1e9).attempt,
+        STEPS.but(total=lambda total: total / 1024).attempt,
+        STEPS.but(total=lambda total: total / 1000).attempt,
+        STEPS.but(total=lambda total: total // 1024**2).attempt,
+        STEPS.but(total=lambda total: total // 1024).attempt,
         does="the result is in another unit than bytes",
         says="The result is in kilobytes, megabytes or gigabytes. Bytes are asked for.",
         hints=[
@@ -154,7 +151,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_float",
-        [STEPS.but(total=lambda total: float(total))],
+        STEPS.but(total=lambda total: float(total)),
         does="a float comes out",
         says="The number is right, but it is a float. Bytes are counted in whole numbers.",
         hints=[
@@ -165,13 +162,11 @@ MISTAKES = [
     ),
     Mistake(
         "d_head_as_d_model",
-        [
-            STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads * n_kv_heads),
-            STEPS.but(width=lambda d_head, n_kv_heads: d_head / n_kv_heads).attempt,
-            STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads).attempt,
-        ],
+        STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads * n_kv_heads),
+        STEPS.but(width=lambda d_head, n_kv_heads: d_head / n_kv_heads).attempt,
+        STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads).attempt,
         does="`d_head` is divided by the number of heads",
-        says="`d_head` is divided by the number of heads, as if it were d_model. It is the width of one head already.",
+        says="{does}, as if it were d_model. It is the width of one head already.",
         hints=[
             "How wide is the key of one head?",
             "d_head = d_model / n_heads: this division has been done.",
@@ -180,10 +175,8 @@ MISTAKES = [
     ),
     Mistake(
         "scores_kept",
-        [
-            STEPS.but(width=lambda n_kv_heads, length: n_kv_heads * length),
-            STEPS.but(tokens=lambda batch, length: batch * length**2),
-        ],
+        STEPS.but(width=lambda n_kv_heads, length: n_kv_heads * length),
+        STEPS.but(tokens=lambda batch, length: batch * length**2),
         does="the length counts twice, as if scores were kept",
         says="The length counts twice, as if the scores of all pairs of tokens were kept. Only keys and values are.",
         hints=[
@@ -194,9 +187,9 @@ MISTAKES = [
     ),
     Mistake(
         "summed_over_the_steps",
-        [STEPS.but(tokens=lambda batch, length: batch * length * (length + 1) // 2)],
+        STEPS.but(tokens=lambda batch, length: batch * length * (length + 1) // 2),
         does="the caches of all steps are added up",
-        says="The caches of all steps are added up. But the cache is one that grows: only its last size counts.",
+        says="{does}. But the cache is one that grows: only its last size counts.",
         hints=[
             "At the second token, is a new cache made beside the first?",
             "How many tokens are in the cache at the end?",
@@ -205,9 +198,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_token_too_few",
-        [STEPS.but(length=lambda length: length - 1), STEPS.but(length=lambda length: length + 1)],
+        STEPS.but(length=lambda length: length - 1),
+        STEPS.but(length=lambda length: length + 1),
         does="one token too many or too few is counted",
-        says="One token too many or too few is counted: `length` is the number of tokens in the cache.",
+        says="{does}: `length` is the number of tokens in the cache.",
         hints=[
             "What should come out for a length of 1?",
             "Where is 1 added or subtracted?",
@@ -216,11 +210,9 @@ MISTAKES = [
     ),
     Mistake(
         "heads_squared",
-        [
-            STEPS.but(width=lambda width, n_kv_heads: width * n_kv_heads),
-            STEPS.but(width=lambda width, d_head: width * d_head).attempt,
-            STEPS.but(width=lambda width: width**2),
-        ],
+        STEPS.but(width=lambda width, n_kv_heads: width * n_kv_heads),
+        STEPS.but(width=lambda width, d_head: width * d_head).attempt,
+        STEPS.but(width=lambda width: width**2),
         does="a length counts twice in the width of the keys",
         says="The number of heads or the width of a head counts twice: that is how matrices of weights grow, not keys.",
         hints=[
@@ -231,11 +223,9 @@ MISTAKES = [
     ),
     Mistake(
         "added_not_multiplied",
-        [
-            STEPS.but(width=lambda n_kv_heads, d_head: n_kv_heads + d_head),
-            STEPS.but(tokens=lambda batch, length: batch + length),
-            STEPS.but(per_token=lambda kinds, width, n_layers: kinds * width + n_layers),
-        ],
+        STEPS.but(width=lambda n_kv_heads, d_head: n_kv_heads + d_head),
+        STEPS.but(tokens=lambda batch, length: batch + length),
+        STEPS.but(per_token=lambda kinds, width, n_layers: kinds * width + n_layers),
         does="two factors are added, not multiplied",
         says="Two factors are added up, and all of them should be multiplied.",
         hints=[
@@ -246,10 +236,8 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_the_bytes",
-        [
-            STEPS.but(total=lambda numbers, bytes_per_number: numbers // bytes_per_number),
-            STEPS.but(total=lambda numbers, bytes_per_number: numbers / bytes_per_number),
-        ],
+        STEPS.but(total=lambda numbers, bytes_per_number: numbers // bytes_per_number),
+        STEPS.but(total=lambda numbers, bytes_per_number: numbers / bytes_per_number),
         does="the numbers are divided by the bytes of one, not multiplied",
         says="The numbers are divided by the bytes of one. With larger numbers, the cache should get larger.",
         hints=[

@@ -7,7 +7,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 MISTAKES = [
     Mistake(
         "whole_row_repeated",
-        [STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:]))],
+        STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:])),
         does="all the heads are repeated one after another (A B A B), not each next to itself",
         says="The heads come as A B A B. Each should be repeated next to itself, so that neighbours share a head.",
         hints=[
@@ -19,20 +19,15 @@ MISTAKES = [
     ),
     Mistake(
         "along_another_axis",
-        [
-            STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=2)),
-            STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=3)),
-            STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=0)),
-            STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)),
-            STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, 1, n_repeats)),
-            STEPS.but(repeated=lambda x, n_repeats: x.repeat(n_repeats, 1, 1, 1)),
-            STEPS.but(repeated=lambda copies: copies.transpose(1, 2).flatten(2, 3).transpose(1, 2)).attempt,
-        ],
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=2)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=3)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=0)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, 1, n_repeats)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat(n_repeats, 1, 1, 1)),
+        STEPS.but(repeated=lambda copies: copies.transpose(1, 2).flatten(2, 3).transpose(1, 2)).attempt,
         does="something else is repeated than the heads: positions, features or the batch",
-        says=(
-            "Something else is repeated than the heads: positions, features or the batch. Look at the axis, or at "
-            "which axes are merged."
-        ),
+        says="{does}. Look at the axis, or at which axes are merged.",
         hints=[
             "What shape is asked for, and what shape comes out?",
             "In (batch, n_kv_heads, n, d), which axis are the heads?",
@@ -41,7 +36,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_axis",
-        [STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats)).attempt],
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats)).attempt,
         says="One long row comes out: without an axis, `repeat_interleave` repeats every single number.",
         hints=[
             "What shape is asked for, and what shape comes out?",
@@ -51,21 +46,19 @@ MISTAKES = [
     ),
     Mistake(
         "positions_and_heads_mixed",
-        [
-            STEPS.but(
-                repeated=lambda x, n_heads, n_repeats: (
-                    x[:, :, :, None].expand(-1, -1, -1, n_repeats, -1).reshape(len(x), n_heads, *x.shape[2:])
-                )
-            ),
-            STEPS.but(
-                repeated=lambda x, n_heads, n_repeats: (
-                    x[..., None].expand(-1, -1, -1, -1, n_repeats).reshape(len(x), n_heads, *x.shape[2:])
-                )
-            ),
-            STEPS.but(
-                repeated=lambda x, copies, n_heads: copies.transpose(2, 3).reshape(len(x), n_heads, *x.shape[2:])
-            ).attempt,
-        ],
+        STEPS.but(
+            repeated=lambda x, n_heads, n_repeats: (
+                x[:, :, :, None].expand(-1, -1, -1, n_repeats, -1).reshape(len(x), n_heads, *x.shape[2:])
+            )
+        ),
+        STEPS.but(
+            repeated=lambda x, n_heads, n_repeats: (
+                x[..., None].expand(-1, -1, -1, -1, n_repeats).reshape(len(x), n_heads, *x.shape[2:])
+            )
+        ),
+        STEPS.but(
+            repeated=lambda x, copies, n_heads: copies.transpose(2, 3).reshape(len(x), n_heads, *x.shape[2:])
+        ).attempt,
         does="the axis of the copies stands behind the positions or features when axes are merged",
         says=(
             "The shape is right, but heads are made of mixed positions: the axis of the copies stands in another place "
@@ -79,7 +72,7 @@ MISTAKES = [
     ),
     Mistake(
         "never_repeated",
-        [STEPS.but(repeated=lambda x: x)],
+        STEPS.but(repeated=lambda x: x),
         does="nothing is repeated",
         says="The heads come back as they went in. There should be n_repeats times as many.",
         hints=[
@@ -90,10 +83,8 @@ MISTAKES = [
     ),
     Mistake(
         "axes_not_merged",
-        [
-            STEPS.but(repeated=lambda copies: copies),
-            STEPS.but(repeated=lambda copies: copies.transpose(1, 2)),
-        ],
+        STEPS.but(repeated=lambda copies: copies),
+        STEPS.but(repeated=lambda copies: copies.transpose(1, 2)),
         does="the copies keep an axis of their own",
         says="The copies have an axis of their own: five axes come out, and four are asked for.",
         hints=[
@@ -104,12 +95,10 @@ MISTAKES = [
     ),
     Mistake(
         "another_number_of_copies",
-        [
-            STEPS.but(n_repeats=lambda n_repeats: n_repeats + 1),
-            STEPS.but(n_repeats=lambda n_repeats: max(n_repeats - 1, 1)),
-            STEPS.but(n_repeats=lambda n_repeats: n_repeats * 2).attempt,
-            STEPS.but(n_repeats=lambda n_repeats, x: n_repeats * x.shape[1]).attempt,
-        ],
+        STEPS.but(n_repeats=lambda n_repeats: n_repeats + 1),
+        STEPS.but(n_repeats=lambda n_repeats: max(n_repeats - 1, 1)),
+        STEPS.but(n_repeats=lambda n_repeats: n_repeats * 2).attempt,
+        STEPS.but(n_repeats=lambda n_repeats, x: n_repeats * x.shape[1]).attempt,
         does="there are more copies of each head than n_repeats, or fewer",
         says="There are more copies of each head than `n_repeats`, or fewer.",
         hints=[
@@ -120,12 +109,10 @@ MISTAKES = [
     ),
     Mistake(
         "n_repeats_as_the_number_of_heads",
-        [
-            STEPS.but(n_repeats=lambda n_repeats, x: max(n_repeats // x.shape[1], 1)),
-            STEPS.but(n_repeats=lambda n_repeats, x: n_repeats // x.shape[1]).attempt,
-            STEPS.but(repeated=lambda repeated, n_repeats: repeated[:, :n_repeats]),
-            STEPS.but(repeated=lambda x, n_repeats: x.expand(-1, n_repeats, -1, -1)).attempt,
-        ],
+        STEPS.but(n_repeats=lambda n_repeats, x: max(n_repeats // x.shape[1], 1)),
+        STEPS.but(n_repeats=lambda n_repeats, x: n_repeats // x.shape[1]).attempt,
+        STEPS.but(repeated=lambda repeated, n_repeats: repeated[:, :n_repeats]),
+        STEPS.but(repeated=lambda x, n_repeats: x.expand(-1, n_repeats, -1, -1)).attempt,
         does="`n_repeats` is taken for the number of query heads",
         says=(
             "`n_repeats` is taken for the number of heads that should come out. It says how often *each* head is "
@@ -139,10 +126,8 @@ MISTAKES = [
     ),
     Mistake(
         "expands_the_heads",
-        [
-            STEPS.but(repeated=lambda x, n_heads: x.expand(-1, n_heads, -1, -1)).attempt,
-            STEPS.but(repeated=lambda x, n_heads: x.expand(len(x), n_heads, *x.shape[2:])).attempt,
-        ],
+        STEPS.but(repeated=lambda x, n_heads: x.expand(-1, n_heads, -1, -1)).attempt,
+        STEPS.but(repeated=lambda x, n_heads: x.expand(len(x), n_heads, *x.shape[2:])).attempt,
         says="`expand` can only stretch an axis of length 1, so it crashes where there is more than one head.",
         hints=[
             "What does `expand` do to an axis, and which axes does it take?",
@@ -152,12 +137,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_head_for_all",
-        [
-            STEPS.but(repeated=lambda x, n_heads: x[:, :1].expand(-1, n_heads, -1, -1)),
-            STEPS.but(repeated=lambda x, n_heads: x.mean(dim=1, keepdim=True).expand(-1, n_heads, -1, -1)),
-        ],
+        STEPS.but(repeated=lambda x, n_heads: x[:, :1].expand(-1, n_heads, -1, -1)),
+        STEPS.but(repeated=lambda x, n_heads: x.mean(dim=1, keepdim=True).expand(-1, n_heads, -1, -1)),
         does="one head, or the mean of all, serves all query heads",
-        says="One head, or the mean of all, serves all query heads. Only with a single key-value head is that right.",
+        says="{does}. Only with a single key-value head is that right.",
         hints=[
             "How many different heads should there be in the result?",
             "`n_repeats` query heads share a head; the next ones have the next.",
@@ -166,17 +149,11 @@ MISTAKES = [
     ),
     Mistake(
         "in_another_layout",
-        [
-            STEPS.but(repeated=lambda repeated: repeated.transpose(1, 2)),
-            STEPS.but(
-                repeated=lambda repeated: repeated.reshape(len(repeated), repeated.shape[2], -1, repeated.shape[3])
-            ),
-            STEPS.but(x=lambda x: x.transpose(1, 2), repeated=lambda repeated: repeated).attempt,
-            STEPS.but(
-                x=lambda x: x.transpose(1, 2), repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)
-            ).attempt,
-            STEPS.but(repeated=lambda repeated: repeated.flatten(2)),
-        ],
+        STEPS.but(repeated=lambda repeated: repeated.transpose(1, 2)),
+        STEPS.but(repeated=lambda repeated: repeated.reshape(len(repeated), repeated.shape[2], -1, repeated.shape[3])),
+        STEPS.but(x=lambda x: x.transpose(1, 2), repeated=lambda repeated: repeated).attempt,
+        STEPS.but(x=lambda x: x.transpose(1, 2), repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)).attempt,
+        STEPS.but(repeated=lambda repeated: repeated.flatten(2)),
         does="the axes of the result are not (batch, n_heads, n, d)",
         says="The axes of the result are others than (batch, n_heads, n, d). Look at its shape.",
         hints=[
@@ -187,7 +164,7 @@ MISTAKES = [
     ),
     Mistake(
         "divided_among_the_copies",
-        [STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats)],
+        STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
         does="every copy is divided by n_repeats",
         says="Every copy is divided by `n_repeats`. Each query head should find the whole key or value.",
         hints=[

@@ -4,16 +4,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.course.exercises.shared.attention_steps import (
-    divisor,
-    fill,
-    mixture,
-    products,
-    scaled,
-    turned,
-    visible,
-    width,
-)
+from transformer_lab.course.exercises.shared.attention_steps import SCALED, fill, mixture, visible
+from transformer_lab.course.exercises.shared.head_steps import merged, output, probabilities, scores
 from transformer_lab.course.exercises.shared.library_parts import parts
 from transformer_lab.course.steps import InSteps
 
@@ -128,44 +120,12 @@ def hidden(visible, empty):
     return None if visible is None else ~(visible | empty)
 
 
-def scores(scaled, hidden, fill):
-    """fill it in where something is hidden
-
-    the masked scores
-    """
-    return scaled if hidden is None else scaled.masked_fill(hidden, fill)
-
-
-def probabilities(scores):
-    """take the softmax of the scores over the keys
-
-    the softmax of the masked scores
-    """
-    return scores.softmax(dim=-1)
-
-
 def weights(probabilities, empty):
     """set the weights of queries that may see nothing to 0
 
     the weights
     """
     return probabilities if empty is None else probabilities.masked_fill(empty, 0.0)
-
-
-def merged(mixture):
-    """put the heads side by side
-
-    what all the heads found, side by side
-    """
-    return mixture.transpose(1, 2).flatten(2)
-
-
-def output(self, merged):
-    """mix what the heads found with `w_o`
-
-    the output
-    """
-    return self.w_o(merged)
 
 
 STEPS = InSteps(
@@ -178,11 +138,7 @@ STEPS = InSteps(
     queries,
     keys,
     values,
-    turned,
-    products,
-    width,
-    divisor,
-    scaled,
+    *SCALED,
     visible,
     empty,
     hidden,

@@ -1,11 +1,11 @@
 """Mistakes in scores, mask and weights: those of every attention, and those of a mask that may be None."""
 
 import torch
-from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import dropped
 from transformer_lab.course.steps import Step, Variant
 
 EMPTY_ROWS = "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed."
@@ -40,7 +40,7 @@ def causal(x):
 OF_EMPTY_ROWS = [
     Mistake(
         "nan_where_nothing_is_seen",
-        [untreated()],
+        untreated(),
         does="nothing is done for a query that may see nothing",
         says=(
             "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
@@ -54,11 +54,9 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "minus_a_billion",
-        [
-            STEPS.but(weights=equal_weights),
-            untreated(fill=lambda: -1e9).attempt,
-            untreated(scores=lambda scaled, visible: scaled if visible is None else scaled + ~visible * -1e9).attempt,
-        ],
+        STEPS.but(weights=equal_weights),
+        untreated(fill=lambda: -1e9).attempt,
+        untreated(scores=lambda scaled, visible: scaled if visible is None else scaled + ~visible * -1e9).attempt,
         does="a query that may see nothing gives all keys the same weight",
         says=(
             "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
@@ -72,7 +70,7 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "empty_rows_keep_their_weights",
-        [STEPS.but(weights=lambda probabilities: probabilities)],
+        STEPS.but(weights=lambda probabilities: probabilities),
         does="a query that may see nothing keeps the weights of its scores",
         says=(
             "Right wherever a query may see something. Where it may see nothing, its scores are not hidden, and it "
@@ -86,11 +84,9 @@ OF_EMPTY_ROWS = [
     ),
     Mistake(
         "nan_replaced_too_late",
-        [
-            untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
-            untreated(merged=lambda merged: merged.nan_to_num()).attempt,
-            untreated(output=lambda output: output.nan_to_num()).attempt,
-        ],
+        untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
+        untreated(merged=lambda merged: merged.nan_to_num()).attempt,
+        untreated(output=lambda output: output.nan_to_num()).attempt,
         says=(
             "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
             "nothing takes that away. Look at what is replaced: the weights, or only the output."
@@ -105,25 +101,9 @@ OF_EMPTY_ROWS = [
 
 OF_THE_WIDTH = [
     Mistake(
-        "scaled_by_the_models_width",
-        [STEPS.but(width=lambda x: x.shape[-1])],
-        does="`d_model` is taken for d_k",
-        says=(
-            "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
-            "weights too even. Look at which width is taken."
-        ),
-        hints=[
-            "How many products are added up in one score of one head?",
-            "After the split, d_model is not the width of anything any more.",
-            "√d_k, where d_k is `q.shape[-1]` after the split.",
-        ],
-    ),
-    Mistake(
         "scaled_by_the_width_of_all_keys",
-        [
-            STEPS.but(width=lambda from_keys: from_keys.shape[-1]),
-            STEPS.but(width=lambda x, self: x.shape[-1] // self.n_kv_heads).attempt,
-        ],
+        STEPS.but(width=lambda from_keys: from_keys.shape[-1]),
+        STEPS.but(width=lambda x, self: x.shape[-1] // self.n_kv_heads).attempt,
         does="the width of all heads of keys together, or d_model / n_kv_heads, is taken for d_k",
         says=(
             "Another width than that of a head is divided by: that of all heads of keys together, or "
@@ -137,9 +117,10 @@ OF_THE_WIDTH = [
     ),
     Mistake(
         "scaled_by_the_number_of_heads",
-        [STEPS.but(width=lambda self: self.n_heads), STEPS.but(width=lambda self: self.n_kv_heads).attempt],
+        STEPS.but(width=lambda self: self.n_heads),
+        STEPS.but(width=lambda self: self.n_kv_heads).attempt,
         does="a number of heads is taken for d_k",
-        says="A number of heads is taken for d_k. Look at the axis from which the width is read.",
+        says="{does}. Look at the axis from which the width is read.",
         hints=[
             "After the split, q has the shape (batch, n_heads, n, d_k). Which of the four is taken?",
             "A score adds up d_k products, and grows with the root of their number.",
@@ -151,9 +132,10 @@ OF_THE_WIDTH = [
 OF_THE_MASK = [
     Mistake(
         "mask_ignored",
-        [STEPS.but(mask=lambda: None), STEPS.but(scores=lambda scaled: scaled).attempt],
+        STEPS.but(mask=lambda: None),
+        STEPS.but(scores=lambda scaled: scaled).attempt,
         does="the mask never reaches the scores",
-        says="The mask never reaches the scores, or what is made with it is lost: hidden keys get weight.",
+        says="{does}, or what is made with it is lost: hidden keys get weight.",
         hints=[
             "Does `mask` occur in the code, and is what comes out of that used?",
             "`masked_fill` gives a new tensor; it does not change the old one.",
@@ -162,14 +144,12 @@ OF_THE_MASK = [
     ),
     Mistake(
         "some_masks_ignored",
-        [
-            masks_unless(lambda mask: mask.dim() == 2).attempt,
-            masks_unless(lambda mask: mask.dim() == 4),
-            masks_unless(lambda mask: mask.shape[-2] == 1).attempt,
-            masks_unless(lambda mask: mask.shape[-2] > 1).attempt,
-        ],
+        masks_unless(lambda mask: mask.dim() == 2).attempt,
+        masks_unless(lambda mask: mask.dim() == 4),
+        masks_unless(lambda mask: mask.shape[-2] == 1).attempt,
+        masks_unless(lambda mask: mask.shape[-2] > 1).attempt,
         does="masks of some shapes are not used",
-        says="Masks of some shapes are not used: hidden keys get weight there. Look at the condition on the shape.",
+        says="{does}: hidden keys get weight there. Look at the condition on the shape.",
         hints=[
             "Which shapes have the masks of the cases, and which of them are used?",
             "A mask of fewer axes, or with axes of length 1, is broadcast to the scores by itself.",
@@ -178,11 +158,9 @@ OF_THE_MASK = [
     ),
     Mistake(
         "always_causal",
-        [
-            STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask & causal(x)),
-            STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask).attempt,
-            STEPS.but(mask=lambda x: causal(x)).attempt,
-        ],
+        STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask & causal(x)),
+        STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask).attempt,
+        STEPS.but(mask=lambda x: causal(x)).attempt,
         does="a causal mask is made, whatever mask was given",
         says=(
             "A causal mask is made inside: no position sees those behind it, though nobody asked for that. What may be "
@@ -196,7 +174,7 @@ OF_THE_MASK = [
     ),
     Mistake(
         "causal_where_there_is_a_mask",
-        [STEPS.but(mask=lambda mask, x: None if mask is None else causal(x))],
+        STEPS.but(mask=lambda mask, x: None if mask is None else causal(x)),
         does="a causal mask takes the place of the one that was given",
         says="Where there is a mask, a causal one takes its place. Look for a triangle, or `is_causal`.",
         hints=[
@@ -207,12 +185,10 @@ OF_THE_MASK = [
     ),
     Mistake(
         "mask_taken_for_granted",
-        [
-            STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
-            STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
-            untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
-            STEPS.but(scores=lambda scaled, mask, fill: scaled.masked_fill(mask.logical_not(), fill)).attempt,
-        ],
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
+        STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
+        untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
+        STEPS.but(scores=lambda scaled, mask, fill: scaled.masked_fill(mask.logical_not(), fill)).attempt,
         does="`mask` is used as a tensor, also where it is None",
         says=(
             "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what happens "
@@ -224,35 +200,7 @@ OF_THE_MASK = [
             "`parts.scaled_dot_product_attention(q, k, v)` if `mask is None`.",
         ],
     ),
-    Mistake(
-        "mask_given_another_axis",
-        [
-            STEPS.but(mask=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
-            STEPS.but(mask=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
-        ],
-        says=(
-            "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, n, n). "
-            "Look at what happens to its shape."
-        ),
-        hints=[
-            "Which shapes have the masks of the cases, and which after the new axis?",
-            "Axes that are missing in front, or are 1 long, are stretched by themselves.",
-            "Use the mask as it comes, without `unsqueeze` or `None`.",
-        ],
-    ),
-    Mistake(
-        "weights_dropped",
-        [
-            STEPS.but(weights=lambda weights: F.dropout(weights, 0.1)).attempt,
-            STEPS.but(weights=lambda self, weights: F.dropout(weights, 0.1, self.training)).attempt,
-        ],
-        says="Some weights are dropped at random. There is no dropout in this exercise.",
-        hints=[
-            "Call it twice with the same x, in train mode and in eval mode. What differs?",
-            "Nothing in the formula is random.",
-            "Leave the dropout out.",
-        ],
-    ),
+    dropped(STEPS, "weights", name="weights_dropped"),
 ]
 
 
@@ -260,6 +208,7 @@ MISTAKES = [
     *OF_EMPTY_ROWS,
     *OF_THE_WIDTH,
     *OF_THE_MASK,
+    *attention_mistakes.of_the_heads(STEPS, "x", "n"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.renamed(
         attention_mistakes.at_most(

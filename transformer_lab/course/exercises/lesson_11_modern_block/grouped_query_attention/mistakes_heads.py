@@ -48,11 +48,9 @@ def as_it_is(heads):
 SHARING = [
     Mistake(
         "heads_repeated_in_turn",
-        [
-            STEPS.but(repeated=in_turn),
-            for_keys_or_values("keys", in_turn).attempt,
-            for_keys_or_values("values", in_turn).attempt,
-        ],
+        STEPS.but(repeated=in_turn),
+        for_keys_or_values("keys", in_turn).attempt,
+        for_keys_or_values("values", in_turn).attempt,
         does="heads of keys or values are repeated as a whole, 0 1 0 1, not each next to itself, 0 0 1 1",
         says=(
             "The heads of keys and values, or of one of them, are repeated as a whole: 0 1 0 1. Each should be "
@@ -63,11 +61,9 @@ SHARING = [
     ),
     Mistake(
         "heads_not_repeated",
-        [
-            STEPS.but(repeated=lambda: as_it_is).attempt,
-            for_keys_or_values("keys", lambda n_repeats: as_it_is).attempt,
-            for_keys_or_values("values", lambda n_repeats: as_it_is).attempt,
-        ],
+        STEPS.but(repeated=lambda: as_it_is).attempt,
+        for_keys_or_values("keys", lambda n_repeats: as_it_is).attempt,
+        for_keys_or_values("values", lambda n_repeats: as_it_is).attempt,
         says=(
             "There are fewer heads of keys or values than of queries, and nothing brings them to as many: it crashes "
             "unless there is one of them or as many. A step is missing."
@@ -80,16 +76,11 @@ SHARING = [
     ),
     Mistake(
         "repeated_another_number_of_times",
-        [
-            STEPS.but(n_repeats=lambda self: self.n_kv_heads),
-            STEPS.but(n_repeats=lambda self: self.n_heads).attempt,
-            STEPS.but(n_repeats=lambda self: self.n_heads / self.n_kv_heads).attempt,
-        ],
+        STEPS.but(n_repeats=lambda self: self.n_kv_heads),
+        STEPS.but(n_repeats=lambda self: self.n_heads).attempt,
+        STEPS.but(n_repeats=lambda self: self.n_heads / self.n_kv_heads).attempt,
         does="the heads of keys and values are repeated another number of times than needed",
-        says=(
-            "The heads of keys and values are repeated another number of times than needed, so that there are not as "
-            "many as heads of queries. Look at the number."
-        ),
+        says="{does}, so that there are not as many as heads of queries. Look at the number.",
         hints=[
             "With 6 heads of queries and 2 of keys, how often is each head of keys needed?",
             "It is a whole number: Python's `/` makes a float, even of 6 and 2.",
@@ -98,12 +89,10 @@ SHARING = [
     ),
     Mistake(
         "repeated_along_another_axis",
-        [
-            along_another_axis(2).attempt,
-            along_another_axis(-1).attempt,
-            along_another_axis(0).attempt,
-            STEPS.but(repeated=lambda n_repeats: lambda heads: heads.repeat_interleave(n_repeats)).attempt,
-        ],
+        along_another_axis(2).attempt,
+        along_another_axis(-1).attempt,
+        along_another_axis(0).attempt,
+        STEPS.but(repeated=lambda n_repeats: lambda heads: heads.repeat_interleave(n_repeats)).attempt,
         says=(
             "What is repeated are not the heads, but positions, features, sentences or single numbers. Look at the "
             "axis along which `repeat_interleave` works."
@@ -116,14 +105,12 @@ SHARING = [
     ),
     Mistake(
         "features_repeated",
-        [
-            before_the_split(lambda features, n_repeats: features.repeat_interleave(n_repeats, dim=-1)),
-            STEPS.but(
-                keys=lambda self, split, n_repeats, from_keys: split(
-                    from_keys.repeat_interleave(n_repeats, dim=-1), self.n_heads
-                )
-            ),
-        ],
+        before_the_split(lambda features, n_repeats: features.repeat_interleave(n_repeats, dim=-1)),
+        STEPS.but(
+            keys=lambda self, split, n_repeats, from_keys: split(
+                from_keys.repeat_interleave(n_repeats, dim=-1), self.n_heads
+            )
+        ),
         does="each feature of the keys is repeated before the split, not each head after it",
         says=(
             "Each *feature* is repeated, before the split: then the heads hold copies of a few features each. What "
@@ -137,29 +124,25 @@ SHARING = [
     ),
     Mistake(
         "one_head_for_all",
-        [
-            STEPS.but(repeated=lambda self: lambda heads: heads[:, :1].expand(-1, self.n_heads, -1, -1)),
-            STEPS.but(
-                repeated=lambda self: lambda heads: heads.mean(dim=1, keepdim=True).expand(-1, self.n_heads, -1, -1)
-            ).attempt,
-            STEPS.but(repeated=lambda: lambda heads: heads[:, :1]).attempt,
-        ],
+        STEPS.but(repeated=lambda self: lambda heads: heads[:, :1].expand(-1, self.n_heads, -1, -1)),
+        STEPS.but(
+            repeated=lambda self: lambda heads: heads.mean(dim=1, keepdim=True).expand(-1, self.n_heads, -1, -1)
+        ).attempt,
+        STEPS.but(repeated=lambda: lambda heads: heads[:, :1]).attempt,
         does="all heads of queries meet the same keys and values: those of one head, or their mean",
         says=(
-            "All heads of queries meet the same keys and values: those of one head, or their mean. That is multi-query "
-            "attention; here there are `n_kv_heads` heads of them. Look at what happens to their axis."
+            "{does}. That is multi-query attention; here there are `n_kv_heads` heads of them. Look at what happens to "
+            "their axis."
         ),
         hints=[NEIGHBOURS, "Is the axis of the heads indexed, or averaged?", REPEATED],
     ),
     Mistake(
         "queries_in_fewer_heads",
-        [
-            STEPS.but(queries=lambda self, split, from_queries: split(from_queries, self.n_kv_heads)).attempt,
-            STEPS.but(
-                queries=lambda self, split, from_queries: split(from_queries, self.n_kv_heads),
-                repeated=lambda: as_it_is,
-            ).attempt,
-        ],
+        STEPS.but(queries=lambda self, split, from_queries: split(from_queries, self.n_kv_heads)).attempt,
+        STEPS.but(
+            queries=lambda self, split, from_queries: split(from_queries, self.n_kv_heads),
+            repeated=lambda: as_it_is,
+        ).attempt,
         says=(
             "The queries are split into `n_kv_heads` heads, and are too wide for the keys then. Only keys and values "
             "have so few. Look at the numbers in the split."
@@ -172,14 +155,12 @@ SHARING = [
     ),
     Mistake(
         "keys_in_too_many_heads",
-        [
-            STEPS.but(
-                keys=lambda self, split, from_keys: split(from_keys, self.n_heads),
-                values=lambda self, split, from_values: split(from_values, self.n_heads),
-            ).attempt,
-            STEPS.but(keys=lambda self, split, from_keys: split(from_keys, self.n_heads)).attempt,
-            STEPS.but(values=lambda self, split, from_values: split(from_values, self.n_heads)).attempt,
-        ],
+        STEPS.but(
+            keys=lambda self, split, from_keys: split(from_keys, self.n_heads),
+            values=lambda self, split, from_values: split(from_values, self.n_heads),
+        ).attempt,
+        STEPS.but(keys=lambda self, split, from_keys: split(from_keys, self.n_heads)).attempt,
+        STEPS.but(values=lambda self, split, from_values: split(from_values, self.n_heads)).attempt,
         says=(
             "Keys or values are split into `n_heads` heads, and are too narrow for the queries then, or cannot be cut "
             "like this. There are fewer heads of them. Look at the numbers in the split."
@@ -199,57 +180,29 @@ def _viewed(features: Tensor, n_heads: int) -> Tensor:
 
 
 SPLITTING = [
-    Mistake(
-        "split_by_view",
-        [
-            STEPS.but(
-                split=lambda: lambda features, n_heads: features.reshape(len(features), n_heads, features.shape[1], -1)
-            ),
-            STEPS.but(
-                split=lambda: lambda features, n_heads: features.reshape(len(features), n_heads, features.shape[1], -1),
-                merged=lambda mixture, x: mixture.reshape(x.shape),
-            ),
-            STEPS.but(
-                keys=lambda self, repeated, from_keys: repeated(_viewed(from_keys, self.n_kv_heads)),
-                values=lambda self, repeated, from_values: repeated(_viewed(from_values, self.n_kv_heads)),
-            ),
-            STEPS.but(queries=lambda self, from_queries: _viewed(from_queries, self.n_heads)).attempt,
-        ],
-        does="the numbers are dealt out to the heads in the order in which they are stored",
-        says=(
-            "The heads get positions instead of features: the projections are reshaped without a transposition. Look "
-            "at how they are split."
+    attention_mistakes.split_by_view(
+        STEPS.but(split=lambda: _viewed),
+        STEPS.but(
+            split=lambda: _viewed,
+            merged=lambda mixture, x: mixture.reshape(x.shape),
         ),
-        hints=[
-            "`parts.split_heads` does it right. What does it do that is missing here?",
-            "`view` never changes the order of the numbers, and in x they lie position by position.",
-            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
-        ],
+        STEPS.but(
+            keys=lambda self, repeated, from_keys: repeated(_viewed(from_keys, self.n_kv_heads)),
+            values=lambda self, repeated, from_values: repeated(_viewed(from_values, self.n_kv_heads)),
+        ),
+        STEPS.but(queries=lambda self, from_queries: _viewed(from_queries, self.n_heads)).attempt,
     ),
-    Mistake(
-        "heads_interleaved",
-        [STEPS.but(split=lambda: lambda features, n_heads: features.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2))],
-        does="the features are dealt out to the heads in turn",
-        says=(
-            "The features are dealt out to the heads in turn. A head should own neighbours. A model that was trained "
-            "with one layout cannot be used with the other. Look at how they are split."
-        ),
-        hints=[
-            "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
-            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
-            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
-        ],
+    attention_mistakes.heads_interleaved(
+        STEPS.but(split=lambda: lambda features, n_heads: features.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2))
     ),
     Mistake(
         "heads_not_in_front",
-        [
-            STEPS.but(split=lambda: lambda features, n_heads: features.unflatten(-1, (n_heads, -1))).attempt,
-            STEPS.but(
-                split=lambda: lambda features, n_heads: features.unflatten(-1, (n_heads, -1)),
-                repeated=lambda n_repeats: lambda heads: heads.repeat_interleave(n_repeats, dim=2),
-                merged=lambda mixture: mixture.flatten(2),
-            ).attempt,
-        ],
+        STEPS.but(split=lambda: lambda features, n_heads: features.unflatten(-1, (n_heads, -1))).attempt,
+        STEPS.but(
+            split=lambda: lambda features, n_heads: features.unflatten(-1, (n_heads, -1)),
+            repeated=lambda n_repeats: lambda heads: heads.repeat_interleave(n_repeats, dim=2),
+            merged=lambda mixture: mixture.flatten(2),
+        ).attempt,
         says=(
             "The heads are not brought in front of the positions, so within each position heads are compared with "
             "heads. Look at the shape of the scores."
@@ -262,12 +215,10 @@ SPLITTING = [
     ),
     Mistake(
         "not_merged",
-        [
-            STEPS.but(merged=lambda mixture: mixture).attempt,
-            STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
-            STEPS.but(merged=lambda mixture: mixture.sum(dim=1)).attempt,
-            STEPS.but(merged=lambda mixture: mixture.mean(dim=1)).attempt,
-        ],
+        STEPS.but(merged=lambda mixture: mixture).attempt,
+        STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
+        STEPS.but(merged=lambda mixture: mixture.sum(dim=1)).attempt,
+        STEPS.but(merged=lambda mixture: mixture.mean(dim=1)).attempt,
         says=(
             "The heads reach `w_o` one by one, or as one: they have not been put side by side, and are too narrow for "
             "the layer. Look at what happens between the averaging and `w_o`."
@@ -280,7 +231,7 @@ SPLITTING = [
     ),
     Mistake(
         "split_without_their_number",
-        [STEPS.but(queries=lambda from_queries: parts.split_heads(from_queries)).attempt],
+        STEPS.but(queries=lambda from_queries: parts.split_heads(from_queries)).attempt,
         says="`split_heads` is not told into how many heads it should split the features.",
         hints=["Which two arguments does `split_heads` take?", "There are two numbers of heads.", LEFT_WITH],
     ),

@@ -42,21 +42,21 @@ class BiasesOfQueriesKeysAndValues(WithBiases):
 MISTAKES = [
     Mistake(
         "keys_projected_as_values",
-        [STEPS.but(from_keys=lambda self, x: self.w_v(x))],
+        STEPS.but(from_keys=lambda self, x: self.w_v(x)),
         does="the keys go through `w_v`",
-        says="`w_k` plays no part: the keys go through `w_v`, as the values do. Look at which layer makes what.",
+        says="`w_k` plays no part: {does}, as the values do. Look at which layer makes what.",
         hints=[IDLE, "The letters of the layers are those of query, key and value.", "`self.w_k(x)` makes the keys."],
     ),
     Mistake(
         "values_projected_as_keys",
-        [STEPS.but(from_values=lambda self, x: self.w_k(x))],
+        STEPS.but(from_values=lambda self, x: self.w_k(x)),
         does="the values go through `w_k`",
-        says="`w_v` plays no part: the values go through `w_k`, as the keys do. Look at which layer makes what.",
+        says="`w_v` plays no part: {does}, as the keys do. Look at which layer makes what.",
         hints=[IDLE, "The letters of the layers are those of query, key and value.", "`self.w_v(x)` makes the values."],
     ),
     Mistake(
         "layers_of_keys_and_values_swapped",
-        [STEPS.but(from_keys=lambda self, x: self.w_v(x), from_values=lambda self, x: self.w_k(x))],
+        STEPS.but(from_keys=lambda self, x: self.w_v(x), from_values=lambda self, x: self.w_k(x)),
         does="the keys go through `w_v`, and the values through `w_k`",
         says="`w_k` and `w_v` have changed places. Look at which layer makes what.",
         hints=[
@@ -67,11 +67,9 @@ MISTAKES = [
     ),
     Mistake(
         "queries_projected_otherwise",
-        [
-            STEPS.but(from_queries=lambda self, x: self.w_k(x)).attempt,
-            STEPS.but(from_queries=lambda self, x: self.w_o(x)),
-            STEPS.but(from_keys=lambda self, x: self.w_q(x)).attempt,
-        ],
+        STEPS.but(from_queries=lambda self, x: self.w_k(x)).attempt,
+        STEPS.but(from_queries=lambda self, x: self.w_o(x)),
+        STEPS.but(from_keys=lambda self, x: self.w_q(x)).attempt,
         does="the queries go through `w_o`",
         says="Queries or keys go through a layer that is not theirs. Look at which layer makes what.",
         hints=[
@@ -82,45 +80,19 @@ MISTAKES = [
     ),
     Mistake(
         "queries_not_projected",
-        [STEPS.but(from_queries=lambda x: x)],
+        STEPS.but(from_queries=lambda x: x),
         does="the queries do not go through `w_q`",
         says="x itself serves as queries: `w_q` plays no part. A step is missing at the beginning.",
         hints=[IDLE, "Which features a head compares is learned by the layers.", "`self.w_q(x)`, and then the split."],
     ),
     Mistake(
-        "no_output_projection",
-        [STEPS.but(output=lambda merged: merged)],
-        does="`w_o` is not used",
-        says="The heads stand side by side, and nothing mixes them: `w_o` is not used. One step is missing at the end.",
-        hints=[
-            IDLE,
-            "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
-            "Send the merged heads through `self.w_o`.",
-        ],
-    ),
-    Mistake(
-        "another_layer_at_the_end",
-        [
-            STEPS.but(output=lambda self, merged: self.w_q(merged)).attempt,
-            STEPS.but(output=lambda self, output: self.w_o(output)).attempt,
-        ],
-        says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
-        hints=[
-            IDLE,
-            "MultiHead = Concat(head_1 … head_h) W_O.",
-            "Send the merged heads through `self.w_o`, once.",
-        ],
-    ),
-    Mistake(
         "weights_not_transposed",
-        [
-            STEPS.but(
-                from_queries=lambda self, x: x @ self.w_q.weight,
-                from_keys=lambda self, x: x @ self.w_k.weight,
-                from_values=lambda self, x: x @ self.w_v.weight,
-            ).attempt,
-            STEPS.but(output=lambda self, merged: merged @ self.w_o.weight).attempt,
-        ],
+        STEPS.but(
+            from_queries=lambda self, x: x @ self.w_q.weight,
+            from_keys=lambda self, x: x @ self.w_k.weight,
+            from_values=lambda self, x: x @ self.w_v.weight,
+        ).attempt,
+        STEPS.but(output=lambda self, merged: merged @ self.w_o.weight).attempt,
         says=(
             "The weights of a layer are multiplied by hand, and not transposed: an `nn.Linear` keeps them as (outputs, "
             "inputs). Look at how the layers are used."
@@ -133,25 +105,15 @@ MISTAKES = [
     ),
     Mistake(
         "input_added",
-        [STEPS.but(output=lambda output, x: output + x)],
+        STEPS.but(output=lambda output, x: output + x),
         does="`x` is added to the output",
         says="x is added to the output. That is the residual connection, around the attention, not inside it.",
         hints=["What comes after w_o in the formula?", "Is there a `+ x` in the code?", "Return what `w_o` returns."],
     ),
     Mistake(
-        "weights_returned_too",
-        [STEPS.but(output=lambda output, weights: (output, weights))],
-        does="the weights are returned besides the output",
-        says="The weights are returned besides the output. Only the output is asked for.",
-        hints=[
-            "How many things does the annotation say are returned?",
-            "Whoever calls it would get a tuple.",
-            "Return the output alone.",
-        ],
-    ),
-    Mistake(
         "layers_of_other_sizes",
-        [AsManyAsQueries, OfOneHead],
+        AsManyAsQueries,
+        OfOneHead,
         says=(
             "`w_k` and `w_v` have other sizes than those that were given: they make `n_kv_heads` heads, as wide as "
             "those of the queries. Look at `__init__`."
@@ -164,7 +126,8 @@ MISTAKES = [
     ),
     Mistake(
         "with_biases",
-        [WithBiases, BiasesOfQueriesKeysAndValues],
+        WithBiases,
+        BiasesOfQueriesKeysAndValues,
         says=(
             "There are layers with biases. Llama's have none, and neither have these; in Qwen 2, those of queries, "
             "keys and values have some. Look at `__init__`."

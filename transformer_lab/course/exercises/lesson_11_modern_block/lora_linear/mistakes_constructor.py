@@ -134,11 +134,9 @@ def weight_thawed(self, x):
 MISTAKES = [
     Mistake(
         "not_frozen",
-        [
-            STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
-            STEPS.but(base=bias_thawed),
-            STEPS.but(base=weight_thawed).attempt,
-        ],
+        STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
+        STEPS.but(base=bias_thawed),
+        STEPS.but(base=weight_thawed).attempt,
         does="the layer is not frozen, or not all of it",
         says="The layer that came is not frozen, or not all of it: there are parameters of it that require gradients.",
         hints=[
@@ -149,15 +147,11 @@ MISTAKES = [
     ),
     Mistake(
         "a_or_b_frozen",
-        [
-            STEPS.but(first=lambda self: self.a.requires_grad_(False)),
-            STEPS.but(second=lambda self: self.b.requires_grad_(False)),
-            STEPS.but(
-                first=lambda self: self.a.requires_grad_(False), second=lambda self: self.b.requires_grad_(False)
-            ),
-        ],
+        STEPS.but(first=lambda self: self.a.requires_grad_(False)),
+        STEPS.but(second=lambda self: self.b.requires_grad_(False)),
+        STEPS.but(first=lambda self: self.a.requires_grad_(False), second=lambda self: self.b.requires_grad_(False)),
         does="`a` or `b` is frozen",
-        says="`a` or `b` is frozen, or both are. They are what is to be trained. Look at what is frozen, and when.",
+        says="{does}, or both are. They are what is to be trained. Look at what is frozen, and when.",
         hints=[
             TRAINED,
             "`self.requires_grad_(False)` freezes all that the module has by then.",
@@ -166,9 +160,9 @@ MISTAKES = [
     ),
     Mistake(
         "b_does_not_start_at_zero",
-        [STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b))],
+        STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
         does="`b` does not start at 0",
-        says="`b` does not start at 0, so the layer is another one before anything is learned. Look at `__init__`.",
+        says="{does}, so the layer is another one before anything is learned. Look at `__init__`.",
         hints=[
             AT_THE_START,
             "If one of two factors is 0, so is their product.",
@@ -177,7 +171,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_starts_at_zero",
-        [AStartsAtZero],
+        AStartsAtZero,
         says=(
             "`a` starts at 0, as `b` does. Then no gradient reaches either of them: that of `a` is multiplied by `b`, "
             "and that of `b` by `a`. Nothing would ever be learned. Look at `__init__`."
@@ -190,7 +184,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_a_starts_at_zero",
-        [OnlyAStartsAtZero],
+        OnlyAStartsAtZero,
         says=(
             "`a` starts at 0, and `b` does not. The change begins at 0, too, but as agreed it is `b` that starts at 0. "
             "Look at `__init__`."
@@ -203,7 +197,10 @@ MISTAKES = [
     ),
     Mistake(
         "shapes_exchanged",
-        [Transposed, OnlyATransposed, OnlyBTransposed, Swapped],
+        Transposed,
+        OnlyATransposed,
+        OnlyBTransposed,
+        Swapped,
         says=(
             "`a` or `b` has its two sizes the other way round, or has the other's shape. As in `nn.Linear`, the "
             "outputs come first. Look at `__init__`."
@@ -216,7 +213,8 @@ MISTAKES = [
     ),
     Mistake(
         "layers_instead_of_matrices",
-        [Layers, LayersWithBiases],
+        Layers,
+        LayersWithBiases,
         says=(
             "`a` and `b` are linear layers, so the parameters are called `a.weight` and `b.weight`, and cannot be "
             "loaded. Asked for are parameters. Look at `__init__`."
@@ -229,7 +227,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_parameters",
-        [NoParameters],
+        NoParameters,
         says=(
             "`a` and `b` are plain tensors: the module does not know them as its parameters, so no optimiser is given "
             "them. Look at `__init__`."
@@ -238,7 +236,8 @@ MISTAKES = [
     ),
     Mistake(
         "layer_under_another_name",
-        [AnotherName, LayerNotKept],
+        AnotherName,
+        LayerNotKept,
         says="The module does not keep the layer as `linear`, so it cannot be loaded by that name. Look at `__init__`.",
         hints=[
             "Which names have the parameters of the module?",

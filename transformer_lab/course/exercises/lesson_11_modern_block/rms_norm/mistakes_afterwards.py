@@ -2,12 +2,13 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_weight
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 DTYPE = [
     Mistake(
         "squares_overflow",
-        [STEPS.but(wide=lambda x: x)],
+        STEPS.but(wide=lambda x: x),
         does="the squares are taken in the dtype of x, and in float16 the square of 256 is infinite",
         says=(
             "Right in float32. In float16, whose largest number is 65,504, the squares of large numbers are infinite, "
@@ -21,10 +22,8 @@ DTYPE = [
     ),
     Mistake(
         "stays_in_float32",
-        [
-            STEPS.but(narrow=lambda normalised: normalised),
-            STEPS.but(stretched=lambda narrow, weight: narrow.float() * weight.float()).attempt,
-        ],
+        STEPS.but(narrow=lambda normalised: normalised),
+        STEPS.but(stretched=lambda narrow, weight: narrow.float() * weight.float()).attempt,
         does="the result is not brought back to the dtype of x",
         says=(
             "For x in float16 the result comes in float32: it is not brought back to the dtype of x. The next layer "
@@ -37,9 +36,9 @@ DTYPE = [
     ),
     Mistake(
         "always_float16",
-        [STEPS.but(stretched=lambda stretched: stretched.half())],
+        STEPS.but(stretched=lambda stretched: stretched.half()),
         does="the result is brought to float16, whatever the dtype of x",
-        says="The result is brought to float16, whatever the dtype of x. Look at the dtype of what is returned.",
+        says="{does}. Look at the dtype of what is returned.",
         hints=[
             "What does `.dtype` say of x, and of the result?",
             "The result has the dtype of x, which may be any.",
@@ -51,9 +50,9 @@ DTYPE = [
 WEIGHT = [
     Mistake(
         "no_weight",
-        [STEPS.but(stretched=lambda narrow: narrow)],
+        STEPS.but(stretched=lambda narrow: narrow),
         does="the weight has no effect",
-        says="The weight has no effect. The normalised vectors are stretched, each feature by its own number.",
+        says="{does}. The normalised vectors are stretched, each feature by its own number.",
         hints=[
             "Which argument can be changed without changing the result?",
             "`weight` has the shape (d): a number for each feature.",
@@ -62,9 +61,9 @@ WEIGHT = [
     ),
     Mistake(
         "weight_added",
-        [STEPS.but(stretched=lambda narrow, weight: narrow + weight)],
+        STEPS.but(stretched=lambda narrow, weight: narrow + weight),
         does="the weight is added",
-        says="The weight is added, so it shifts, where it should stretch. Look at the operator.",
+        says="{does}, so it shifts, where it should stretch. Look at the operator.",
         hints=[
             "With a weight of 2, what should a feature of 0 become?",
             "A weight multiplies. RMSNorm has no bias to add.",
@@ -72,52 +71,11 @@ WEIGHT = [
         ],
     ),
     Mistake(
-        "one_plus_the_weight",
-        [STEPS.but(weight=lambda weight: 1 + weight)],
-        does="1 is added to the weight",
-        says=(
-            "1 is added to the weight. Gemma keeps a weight's distance from 1 and adds it back so; here, as in Llama, "
-            "the weight is the factor itself."
-        ),
-        hints=[
-            "With a weight of 2, what should 1 become?",
-            "A weight of 1 should change nothing.",
-            "Multiply by the weight as it is.",
-        ],
-    ),
-    Mistake(
-        "divided_by_the_weight",
-        [STEPS.but(stretched=lambda narrow, weight: narrow / weight)],
-        does="the weight is divided by",
-        says="The weight is divided by: a large weight makes its feature small. Look at where the weight stands.",
-        hints=[
-            "With a weight of 2, what should 1 become?",
-            "The weight stands above the fraction bar.",
-            "Multiply by the weight.",
-        ],
-    ),
-    Mistake(
-        "weighted_first",
-        [
-            STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
-            STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
-        ],
-        does="`x` is multiplied by the weight before it is normalised",
-        says=(
-            "x is multiplied by the weight before it is normalised, so the weight also changes the mean square. Look "
-            "at the order of the steps."
-        ),
-        hints=[
-            "If all weights are doubled, what should happen to the result? It should double.",
-            "First normalise, then stretch.",
-            "Multiply by the weight after the division.",
-        ],
-    ),
-    Mistake(
         "one_weight_for_all",
-        [STEPS.but(weight=lambda weight: weight.mean()), STEPS.but(weight=lambda weight: weight[0])],
+        STEPS.but(weight=lambda weight: weight.mean()),
+        STEPS.but(weight=lambda weight: weight[0]),
         does="one number of the weight is used for all features",
-        says="One number of the weight is used for all features. Each feature has its own.",
+        says="{does}. Each feature has its own.",
         hints=[
             "Which numbers of the weight can be changed without changing the result?",
             "`weight` has the shape (d): a number for each feature.",
@@ -126,7 +84,7 @@ WEIGHT = [
     ),
     Mistake(
         "product_with_the_weight",
-        [STEPS.but(stretched=lambda narrow, weight: narrow @ weight)],
+        STEPS.but(stretched=lambda narrow, weight: narrow @ weight),
         does="`@` adds the features up, where each should be multiplied by its weight",
         says=(
             "One number comes out for each vector: `@` multiplies by the weight and adds up. Each feature should be "
@@ -140,4 +98,18 @@ WEIGHT = [
     ),
 ]
 
-MISTAKES = [*DTYPE, *WEIGHT, *of_the_result(STEPS, "axes_of_length_1_removed")]
+MISTAKES = [
+    *DTYPE,
+    *WEIGHT,
+    *of_the_weight(
+        STEPS,
+        "narrow",
+        STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
+        STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
+        elsewhere=(
+            "Gemma keeps a weight's distance from 1 and adds it back so; here, as in Llama, the weight is the factor "
+            "itself."
+        ),
+    ),
+    *of_the_result(STEPS, "axes_of_length_1_removed"),
+]

@@ -1,18 +1,12 @@
 """What goes wrong with eps, the root and the division."""
 
-import math
-
 import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_root
 
 DIVISOR = "In the first case the mean square is 5 and eps is 4. What should be divided by?"
-
-
-def fixed(number):
-    """Return the answer with a number in the place of eps."""
-    return STEPS.but(eps=lambda: number)
 
 
 def by_default(number):
@@ -23,22 +17,18 @@ def by_default(number):
 EPS = [
     Mistake(
         "eps_beside_the_root",
-        [
-            STEPS.but(
-                with_eps=lambda mean_square: mean_square,
-                root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
-            ),
-            STEPS.but(
-                root=lambda wide, eps: wide.norm(dim=-1, keepdim=True) / wide.shape[-1] ** 0.5 + eps,
-            ).attempt,
-        ],
+        STEPS.but(
+            with_eps=lambda mean_square: mean_square,
+            root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
+        ),
+        STEPS.but(root=lambda wide, eps: wide.norm(dim=-1, keepdim=True) / wide.shape[-1] ** 0.5 + eps).attempt,
         does="`eps` is added to the root, not under it",
         says="eps is added to the root mean square. It belongs under the root. Look at where eps stands.",
         hints=[DIVISOR, "By 3, the root of 5 + 4; not by 4 + √5."],
     ),
     Mistake(
         "eps_twice",
-        [STEPS.but(root=lambda root, eps: root + eps)],
+        STEPS.but(root=lambda root, eps: root + eps),
         does="`eps` is added to the root",
         says="eps is added twice: under the root, and once more to the root. Look at where eps stands.",
         hints=[
@@ -49,9 +39,9 @@ EPS = [
     ),
     Mistake(
         "no_eps",
-        [STEPS.but(with_eps=lambda mean_square: mean_square)],
+        STEPS.but(with_eps=lambda mean_square: mean_square),
         does="`eps` has no effect",
-        says="`eps` has no effect, so for a vector of zeros 0 is divided by 0. Look for `eps`.",
+        says="{does}, so for a vector of zeros 0 is divided by 0. Look for `eps`.",
         hints=[
             "What is the root mean square of (0, 0, 0, 0)?",
             "`eps` keeps what is divided by away from 0.",
@@ -59,23 +49,10 @@ EPS = [
         ],
     ),
     Mistake(
-        "eps_fixed",
-        [STEPS.but(eps=lambda: 1e-6), *(fixed(number).attempt for number in (1e-5, 1e-8, 1e-12))],
-        does="a small number is written in the place of eps",
-        says="The result is the same for every eps: a small number is written into the formula in its place.",
-        hints=[
-            "What should happen when `eps` is 4?",
-            "The argument has a name; a number in its place never changes.",
-            "Add the argument `eps` to the mean square.",
-        ],
-    ),
-    Mistake(
         "another_default",
-        [
-            by_default(1e-5),
-            by_default(1e-8),
-            *(by_default(number).attempt for number in (0.0, 1e-4, 1e-7, 1e-12, torch.finfo(torch.float32).eps)),
-        ],
+        by_default(1e-5),
+        by_default(1e-8),
+        *(by_default(number).attempt for number in (0.0, 1e-4, 1e-7, 1e-12, torch.finfo(torch.float32).eps)),
         does="`eps` is another number than 1e-6 where none is given",
         says=(
             "Right where eps is given. Where it is not, another number than 1e-6 is added, such as that of LayerNorm. "
@@ -89,7 +66,7 @@ EPS = [
     ),
     Mistake(
         "eps_above_the_fraction_bar",
-        [STEPS.but(with_eps=lambda mean_square: mean_square, normalised=lambda wide, root, eps: (wide + eps) / root)],
+        STEPS.but(with_eps=lambda mean_square: mean_square, normalised=lambda wide, root, eps: (wide + eps) / root),
         does="`eps` is added to x, not to the mean square",
         says="eps is added to x: it stands above the fraction bar. Look at where eps comes in.",
         hints=[
@@ -100,29 +77,25 @@ EPS = [
     ),
     Mistake(
         "eps_inside_the_square",
-        [
-            STEPS.but(squares=lambda wide, eps: (wide + eps).square(), with_eps=lambda mean_square: mean_square),
-            STEPS.but(with_eps=lambda mean_square, eps: mean_square + eps**2),
-        ],
+        STEPS.but(squares=lambda wide, eps: (wide + eps).square(), with_eps=lambda mean_square: mean_square),
+        STEPS.but(with_eps=lambda mean_square, eps: mean_square + eps**2),
         does="`eps` is squared",
         says="eps is squared. It is added to the mean square as it is. Look at where eps comes in.",
         hints=[DIVISOR, "By 3, the root of 5 + 4; not by the root of 5 + 16."],
     ),
     Mistake(
         "eps_subtracted",
-        [STEPS.but(with_eps=lambda mean_square, eps: mean_square - eps)],
+        STEPS.but(with_eps=lambda mean_square, eps: mean_square - eps),
         does="`eps` is subtracted from the mean square",
         says="eps is subtracted from the mean square, so that it may get 0 or negative. Look at the sign.",
         hints=[DIVISOR, "By 3, the root of 5 + 4."],
     ),
     Mistake(
         "eps_as_a_minimum",
-        [
-            STEPS.but(with_eps=lambda mean_square, eps: mean_square.clamp(min=eps)),
-            STEPS.but(
-                with_eps=lambda mean_square: mean_square, root=lambda with_eps, eps: torch.sqrt(with_eps).clamp(min=eps)
-            ),
-        ],
+        STEPS.but(with_eps=lambda mean_square, eps: mean_square.clamp(min=eps)),
+        STEPS.but(
+            with_eps=lambda mean_square: mean_square, root=lambda with_eps, eps: torch.sqrt(with_eps).clamp(min=eps)
+        ),
         does="`eps` is taken as a minimum, not added",
         says="eps is taken as a minimum, which matters only for smaller numbers. The formula adds it.",
         hints=[DIVISOR, "By 3, the root of 5 + 4."],
@@ -132,7 +105,7 @@ EPS = [
 ROOT = [
     Mistake(
         "no_root",
-        [STEPS.but(root=lambda with_eps: with_eps)],
+        STEPS.but(root=lambda with_eps: with_eps),
         does="no root is taken of the mean square",
         says=(
             "x is divided by its mean square, so large vectors come out small and small ones large. A step is missing."
@@ -144,9 +117,10 @@ ROOT = [
     ),
     Mistake(
         "root_twice",
-        [STEPS.but(root=lambda root: torch.sqrt(root)), STEPS.but(mean_square=lambda mean_square: mean_square.sqrt())],
+        STEPS.but(root=lambda root: torch.sqrt(root)),
+        STEPS.but(mean_square=lambda mean_square: mean_square.sqrt()),
         does="the root is taken twice",
-        says="The root is taken twice. Look at what is under the root.",
+        says="{does}. Look at what is under the root.",
         hints=[
             "In the first case the mean square is 5, and eps is 4. What should be divided by?",
             "eps is added to the mean square, and then one root is taken.",
@@ -154,31 +128,8 @@ ROOT = [
         ],
     ),
     Mistake(
-        "root_of_a_number",
-        [STEPS.but(root=lambda with_eps: math.sqrt(with_eps)).attempt],
-        says=(
-            "`math.sqrt` takes the root of a single number, so only a single vector can be normalised. Each vector "
-            "has a mean square of its own."
-        ),
-        hints=[
-            "Which shape have the mean squares of 3 vectors?",
-            "Torch has a root that works entry by entry.",
-            "`torch.sqrt`, or `(…) ** 0.5`.",
-        ],
-    ),
-    Mistake(
-        "multiplied_by_the_root",
-        [STEPS.but(normalised=lambda wide, root: wide * root)],
-        does="`x` is multiplied by the root, not divided",
-        says="x is multiplied by the root, so large vectors get even larger. Look at the operator.",
-        hints=[
-            "Should multiplying x by 10 change the result much?",
-            "`rsqrt` is 1 divided by the root: by that one multiplies; by `sqrt` one divides.",
-        ],
-    ),
-    Mistake(
         "not_divided",
-        [STEPS.but(normalised=lambda wide: wide)],
+        STEPS.but(normalised=lambda wide: wide),
         does="`x` is not divided at all",
         says="x is not divided by anything: the vectors are as large as they were. Look at what becomes of the root.",
         hints=[
@@ -188,7 +139,8 @@ ROOT = [
     ),
     Mistake(
         "root_without_a_gradient",
-        [STEPS.but(root=lambda root: root.detach()), STEPS.but(wide=lambda wide: wide.detach()).attempt],
+        STEPS.but(root=lambda root: root.detach()),
+        STEPS.but(wide=lambda wide: wide.detach()).attempt,
         does="the root is taken for a fixed number on the way back",
         says=(
             "The numbers are right, and the gradient at x is not: what x is divided by is taken for a fixed number on "
@@ -202,13 +154,9 @@ ROOT = [
     ),
     Mistake(
         "divides_in_place",
-        [
-            STEPS.but(normalised=lambda wide, root: wide.div_(root)).attempt,
-            STEPS.but(normalised=lambda wide, root: wide.div_(root.detach())).attempt,
-            STEPS.but(
-                squares=lambda wide: wide.clone().square(), normalised=lambda wide, root: wide.div_(root)
-            ).attempt,
-        ],
+        STEPS.but(normalised=lambda wide, root: wide.div_(root)).attempt,
+        STEPS.but(normalised=lambda wide, root: wide.div_(root.detach())).attempt,
+        STEPS.but(squares=lambda wide: wide.clone().square(), normalised=lambda wide, root: wide.div_(root)).attempt,
         says=(
             "x is divided in place. `.float()` makes no copy of what is in float32 already, so this writes into x "
             "itself, and the caller may still need it. Look at what `/=` does to a tensor."
@@ -221,4 +169,4 @@ ROOT = [
     ),
 ]
 
-MISTAKES = [*EPS, *ROOT]
+MISTAKES = [*EPS, *ROOT, *of_the_root(STEPS, "mean square", 4, "wide", "`x` is")]

@@ -17,22 +17,18 @@ def sorted_alone(experts):
 MISTAKES = [
     Mistake(
         "worst_experts",
-        [
-            STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
-            STEPS.but(logits=lambda logits: -logits),
-        ],
+        STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
+        STEPS.but(logits=lambda logits: -logits),
         does="the experts with the smallest logits are chosen",
-        says="The experts with the smallest logits are chosen. Look at the order in which the logits are sorted.",
+        says="{does}. Look at the order in which the logits are sorted.",
         hints=[BEST, "`sort` and `argsort` begin with the smallest unless they are told otherwise.", TOP_K],
     ),
     Mistake(
         "one_expert_too_many",
-        [
-            STEPS.but(experts=lambda logits, k: logits.topk(min(k + 1, logits.shape[-1]), dim=-1).indices),
-            STEPS.but(experts=lambda logits, k: logits.topk(max(k - 1, 1), dim=-1).indices),
-            STEPS.but(experts=lambda logits, k: logits.topk(min(2, logits.shape[-1]), dim=-1).indices),
-            STEPS.but(experts=lambda logits: logits.topk(1, dim=-1).indices),
-        ],
+        STEPS.but(experts=lambda logits, k: logits.topk(min(k + 1, logits.shape[-1]), dim=-1).indices),
+        STEPS.but(experts=lambda logits, k: logits.topk(max(k - 1, 1), dim=-1).indices),
+        STEPS.but(experts=lambda logits, k: logits.topk(min(2, logits.shape[-1]), dim=-1).indices),
+        STEPS.but(experts=lambda logits: logits.topk(1, dim=-1).indices),
         does="another number of experts than k is chosen",
         says="Another number of experts than k is chosen for each token. Look at what comes of `k`.",
         hints=[
@@ -43,27 +39,23 @@ MISTAKES = [
     ),
     Mistake(
         "the_first_experts",
-        [
-            STEPS.but(experts=lambda logits, k: torch.arange(k).expand(len(logits), k)),
-            STEPS.but(
-                experts=lambda logits, k: torch.arange(logits.shape[-1] - k, logits.shape[-1]).expand(len(logits), k)
-            ),
-        ],
+        STEPS.but(experts=lambda logits, k: torch.arange(k).expand(len(logits), k)),
+        STEPS.but(
+            experts=lambda logits, k: torch.arange(logits.shape[-1] - k, logits.shape[-1]).expand(len(logits), k)
+        ),
         does="each token gets the same experts, whatever its logits",
         says="Each token gets the first k experts, or the last, whatever its logits are. Look at how they are chosen.",
         hints=[BEST, "The logits say how well each expert suits the token.", TOP_K],
     ),
     Mistake(
         "ranks_instead_of_experts",
-        [
-            STEPS.but(output=lambda weights, experts: (weights, torch.arange(experts.shape[-1]).expand_as(experts))),
-            STEPS.but(
-                output=lambda logits, weights, k: (
-                    weights,
-                    logits.argsort(dim=-1, descending=True).argsort(dim=-1)[:, :k],
-                )
-            ),
-        ],
+        STEPS.but(output=lambda weights, experts: (weights, torch.arange(experts.shape[-1]).expand_as(experts))),
+        STEPS.but(
+            output=lambda logits, weights, k: (
+                weights,
+                logits.argsort(dim=-1, descending=True).argsort(dim=-1)[:, :k],
+            )
+        ),
         does="ranks are returned, from 0 to k − 1, and not the places of the chosen logits",
         says=(
             "What is returned as experts are ranks, not places: which is the best, the second best … The number of an "
@@ -77,26 +69,24 @@ MISTAKES = [
     ),
     Mistake(
         "experts_choose_tokens",
-        [
-            STEPS.but(
-                experts=lambda logits, k: logits.topk(min(k, len(logits)), dim=0).indices,
-                chosen=lambda logits, experts: logits.gather(0, experts),
-            ),
-            STEPS.but(
-                experts=lambda logits, k: logits.topk(k, dim=0).indices,
-                chosen=lambda logits, experts: logits.gather(0, experts),
-                weights=lambda chosen: chosen.softmax(dim=0),
-            ).attempt,
-            STEPS.but(
-                experts=lambda logits, k: logits.topk(k, dim=0).indices,
-                chosen=lambda logits, experts: logits.gather(0, experts),
-                weights=lambda chosen: chosen.softmax(dim=-1),
-            ).attempt,
-            STEPS.but(
-                experts=lambda logits, k: logits.mT.topk(k, dim=-1).indices,
-                chosen=lambda logits, experts: logits.mT.gather(-1, experts),
-            ).attempt,
-        ],
+        STEPS.but(
+            experts=lambda logits, k: logits.topk(min(k, len(logits)), dim=0).indices,
+            chosen=lambda logits, experts: logits.gather(0, experts),
+        ),
+        STEPS.but(
+            experts=lambda logits, k: logits.topk(k, dim=0).indices,
+            chosen=lambda logits, experts: logits.gather(0, experts),
+            weights=lambda chosen: chosen.softmax(dim=0),
+        ).attempt,
+        STEPS.but(
+            experts=lambda logits, k: logits.topk(k, dim=0).indices,
+            chosen=lambda logits, experts: logits.gather(0, experts),
+            weights=lambda chosen: chosen.softmax(dim=-1),
+        ).attempt,
+        STEPS.but(
+            experts=lambda logits, k: logits.mT.topk(k, dim=-1).indices,
+            chosen=lambda logits, experts: logits.mT.gather(-1, experts),
+        ).attempt,
         does="each expert chooses tokens, as the largest logits are sought along the first axis",
         says=(
             "The largest logits are sought along the first axis: each expert chooses tokens. That exists, and is "
@@ -110,11 +100,9 @@ MISTAKES = [
     ),
     Mistake(
         "over_all_tokens",
-        [
-            STEPS.but(experts=lambda logits, k: logits.mean(dim=0).topk(k).indices.expand(len(logits), k)),
-            STEPS.but(experts=lambda logits, k: logits[0].topk(k).indices.expand(len(logits), k)),
-            STEPS.but(experts=lambda logits, k: logits.sum(dim=0).topk(k).indices.expand(len(logits), k)).attempt,
-        ],
+        STEPS.but(experts=lambda logits, k: logits.mean(dim=0).topk(k).indices.expand(len(logits), k)),
+        STEPS.but(experts=lambda logits, k: logits[0].topk(k).indices.expand(len(logits), k)),
+        STEPS.but(experts=lambda logits, k: logits.sum(dim=0).topk(k).indices.expand(len(logits), k)).attempt,
         does="all tokens get the same experts, those of their mean or of the first token",
         says="All tokens get the same experts: those of their mean, or of the first token. Each has a row of its own.",
         hints=[
@@ -125,12 +113,9 @@ MISTAKES = [
     ),
     Mistake(
         "sorted_without_the_weights",
-        [STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts)))],
+        STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
         does="the experts are put in another order than their weights",
-        says=(
-            "The experts are put in another order than their weights, so that weights meet the wrong experts. Look for "
-            "a sort of one without the other."
-        ),
+        says="{does}, so that weights meet the wrong experts. Look for a sort of one without the other.",
         hints=[
             "In which order do the experts stand, and in which the weights?",
             "Any order will do, if weight j belongs to expert j.",
@@ -139,15 +124,10 @@ MISTAKES = [
     ),
     Mistake(
         "weights_without_the_experts",
-        [
-            STEPS.but(output=lambda weights, experts: (weights.sort(dim=-1).values, experts)),
-            STEPS.but(output=lambda weights, experts: (weights.flip(-1), experts)).attempt,
-        ],
+        STEPS.but(output=lambda weights, experts: (weights.sort(dim=-1).values, experts)),
+        STEPS.but(output=lambda weights, experts: (weights.flip(-1), experts)).attempt,
         does="the weights are put in another order than their experts",
-        says=(
-            "The weights are put in another order than their experts, so that experts get the wrong weights. Look for "
-            "a sort of one without the other."
-        ),
+        says="{does}, so that experts get the wrong weights. Look for a sort of one without the other.",
         hints=[
             "In which order do the experts stand, and in which the weights?",
             "The best expert has the largest weight.",

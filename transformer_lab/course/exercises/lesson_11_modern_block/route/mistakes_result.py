@@ -14,7 +14,7 @@ def table(logits, weights, experts):
 MISTAKES = [
     Mistake(
         "experts_first",
-        [STEPS.but(output=lambda weights, experts: (experts, weights))],
+        STEPS.but(output=lambda weights, experts: (experts, weights)),
         does="the experts are returned first, then the weights",
         says="Weights and experts have changed places in what is returned.",
         hints=[
@@ -25,7 +25,7 @@ MISTAKES = [
     ),
     Mistake(
         "experts_as_floats",
-        [STEPS.but(output=lambda weights, experts: (weights, experts.float()))],
+        STEPS.but(output=lambda weights, experts: (weights, experts.float())),
         does="the experts are floats",
         says="The experts come as floats. A place in a list of experts is a whole number, int64.",
         hints=[
@@ -36,7 +36,7 @@ MISTAKES = [
     ),
     Mistake(
         "experts_in_32_bits",
-        [STEPS.but(output=lambda weights, experts: (weights, experts.int()))],
+        STEPS.but(output=lambda weights, experts: (weights, experts.int())),
         does="the experts are int32",
         says="The experts come as int32. Places are int64 everywhere in torch.",
         hints=[
@@ -47,10 +47,8 @@ MISTAKES = [
     ),
     Mistake(
         "a_weight_for_every_expert",
-        [
-            STEPS.but(output=lambda logits, weights, experts: (table(logits, weights, experts), experts)),
-            STEPS.but(output=table),
-        ],
+        STEPS.but(output=lambda logits, weights, experts: (table(logits, weights, experts), experts)),
+        STEPS.but(output=table),
         does="the weights have a column for every expert, 0 where it is not chosen",
         says=(
             "The weights have a column for every expert, most of them 0. Asked for are k of them, in the order of the "
@@ -64,20 +62,18 @@ MISTAKES = [
     ),
     Mistake(
         "one_hot_experts",
-        [
-            STEPS.but(
-                output=lambda logits, weights, experts: (
-                    weights,
-                    torch.zeros_like(logits).scatter(-1, experts, 1.0).bool(),
-                )
-            ),
-            STEPS.but(
-                output=lambda logits, weights, experts: (
-                    weights,
-                    torch.nn.functional.one_hot(experts, logits.shape[-1]),
-                )
-            ),
-        ],
+        STEPS.but(
+            output=lambda logits, weights, experts: (
+                weights,
+                torch.zeros_like(logits).scatter(-1, experts, 1.0).bool(),
+            )
+        ),
+        STEPS.but(
+            output=lambda logits, weights, experts: (
+                weights,
+                torch.nn.functional.one_hot(experts, logits.shape[-1]),
+            )
+        ),
         does="the experts are a table of which are chosen, not their numbers",
         says="The experts come as a table that says which are chosen. Asked for are their numbers, k for each token.",
         hints=[
@@ -88,7 +84,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_experts",
-        [STEPS.but(output=lambda experts: experts)],
+        STEPS.but(output=lambda experts: experts),
         does="the experts are returned without weights",
         says="Only the experts are returned. The weights are asked for, too.",
         hints=[
@@ -99,12 +95,10 @@ MISTAKES = [
     ),
     Mistake(
         "stacked",
-        [
-            STEPS.but(output=lambda weights, experts: torch.stack([weights, experts.to(weights.dtype)])),
-            STEPS.but(output=lambda weights, experts: torch.stack([weights, experts.to(weights.dtype)], dim=-1)),
-        ],
+        STEPS.but(output=lambda weights, experts: torch.stack([weights, experts.to(weights.dtype)])),
+        STEPS.but(output=lambda weights, experts: torch.stack([weights, experts.to(weights.dtype)], dim=-1)),
         does="weights and experts come in one tensor",
-        says="Weights and experts come in one tensor, so the experts are floats. Two tensors are asked for.",
+        says="{does}, so the experts are floats. Two tensors are asked for.",
         hints=[
             "What does the annotation after `->` promise?",
             "A tensor has one dtype. Which has each of the two?",
@@ -113,7 +107,7 @@ MISTAKES = [
     ),
     Mistake(
         "result_in_lists",
-        [STEPS.but(output=lambda weights, experts: (weights.tolist(), experts.tolist()))],
+        STEPS.but(output=lambda weights, experts: (weights.tolist(), experts.tolist())),
         does="lists come out, not tensors",
         says="Python lists come out. Tensors are asked for.",
         hints=[

@@ -17,7 +17,7 @@ def shares(numbers):
 MISTAKES = [
     Mistake(
         "softmax_over_all",
-        [STEPS.but(weights=lambda logits, experts: logits.softmax(dim=-1).gather(-1, experts))],
+        STEPS.but(weights=lambda logits, experts: logits.softmax(dim=-1).gather(-1, experts)),
         does="the softmax runs over all experts, not over the chosen ones",
         says=(
             "The softmax runs over all experts, so the weights of the chosen ones sum to less than 1. Look at what "
@@ -31,10 +31,8 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_twice",
-        [
-            STEPS.but(weights=lambda logits, experts: logits.softmax(dim=-1).gather(-1, experts).softmax(dim=-1)),
-            STEPS.but(weights=lambda weights: weights.softmax(dim=-1)),
-        ],
+        STEPS.but(weights=lambda logits, experts: logits.softmax(dim=-1).gather(-1, experts).softmax(dim=-1)),
+        STEPS.but(weights=lambda weights: weights.softmax(dim=-1)),
         does="a softmax is taken of what a softmax has made",
         says=(
             "The softmax is taken twice, first over all experts and then over the chosen ones. The second is given "
@@ -48,18 +46,16 @@ MISTAKES = [
     ),
     Mistake(
         "logits_as_weights",
-        [STEPS.but(weights=lambda chosen: chosen)],
+        STEPS.but(weights=lambda chosen: chosen),
         does="the chosen logits are returned as weights",
-        says="The chosen logits are returned as weights: they may be negative, and do not sum to 1. A step is missing.",
+        says="{does}: they may be negative, and do not sum to 1. A step is missing.",
         hints=[SUMS, "Which function makes weights of scores?", SOFTMAX],
     ),
     Mistake(
         "divided_by_their_sum",
-        [
-            STEPS.but(weights=lambda chosen: shares(chosen)),
-            STEPS.but(weights=lambda chosen: shares(chosen.relu())),
-            STEPS.but(weights=lambda chosen: shares(chosen.abs())).attempt,
-        ],
+        STEPS.but(weights=lambda chosen: shares(chosen)),
+        STEPS.but(weights=lambda chosen: shares(chosen.relu())),
+        STEPS.but(weights=lambda chosen: shares(chosen.abs())).attempt,
         does="the logits are divided by their sum, without an exponential",
         says=(
             "The logits are divided by their sum. They may be negative, and so may their sum: weights above 1 or "
@@ -73,13 +69,11 @@ MISTAKES = [
     ),
     Mistake(
         "sigmoid",
-        [
-            STEPS.but(logits=lambda logits: logits.sigmoid(), weights=lambda chosen: chosen),
-            STEPS.but(logits=lambda logits: logits.sigmoid(), weights=lambda chosen: shares(chosen)),
-            STEPS.but(weights=lambda chosen: chosen.sigmoid()),
-            STEPS.but(weights=lambda chosen: shares(chosen.sigmoid())),
-            STEPS.but(logits=lambda logits: logits.sigmoid()).attempt,
-        ],
+        STEPS.but(logits=lambda logits: logits.sigmoid(), weights=lambda chosen: chosen),
+        STEPS.but(logits=lambda logits: logits.sigmoid(), weights=lambda chosen: shares(chosen)),
+        STEPS.but(weights=lambda chosen: chosen.sigmoid()),
+        STEPS.but(weights=lambda chosen: shares(chosen.sigmoid())),
+        STEPS.but(logits=lambda logits: logits.sigmoid()).attempt,
         does="a sigmoid makes the weights, not a softmax",
         says=(
             "A sigmoid makes the weights: it looks at each logit alone. Some newer models do so; here, as in Mixtral, "
@@ -93,11 +87,11 @@ MISTAKES = [
     ),
     Mistake(
         "equal_weights",
-        [STEPS.but(weights=lambda chosen: torch.full_like(chosen, 1 / chosen.shape[-1]))],
+        STEPS.but(weights=lambda chosen: torch.full_like(chosen, 1 / chosen.shape[-1])),
         does="every chosen expert gets the same weight",
         says=(
-            "Every chosen expert gets the same weight, whatever its logit. No gradient reaches the logits then, and "
-            "the router learns nothing. Look at what becomes of the chosen logits."
+            "{does}, whatever its logit. No gradient reaches the logits then, and the router learns nothing. Look at "
+            "what becomes of the chosen logits."
         ),
         hints=[
             "In the first case, which expert should get the larger weight?",
@@ -107,39 +101,35 @@ MISTAKES = [
     ),
     Mistake(
         "weights_of_ones",
-        [STEPS.but(weights=lambda chosen: torch.ones_like(chosen))],
+        STEPS.but(weights=lambda chosen: torch.ones_like(chosen)),
         does="every chosen expert gets the weight 1",
         says=(
-            "Every chosen expert gets the weight 1. No gradient reaches the logits then, and the router learns "
-            "nothing. Look at what becomes of the chosen logits."
+            "{does}. No gradient reaches the logits then, and the router learns nothing. Look at what becomes of the "
+            "chosen logits."
         ),
         hints=[SUMS, "The weights are made of the chosen logits.", SOFTMAX],
     ),
     Mistake(
         "softmax_over_the_tokens",
-        [
-            STEPS.but(weights=lambda chosen: chosen.softmax(dim=0)),
-            STEPS.but(weights=lambda logits, experts: logits.softmax(dim=0).gather(-1, experts)),
-            STEPS.but(logits=lambda logits: logits.softmax(dim=0), weights=lambda chosen: chosen).attempt,
-        ],
+        STEPS.but(weights=lambda chosen: chosen.softmax(dim=0)),
+        STEPS.but(weights=lambda logits, experts: logits.softmax(dim=0).gather(-1, experts)),
+        STEPS.but(logits=lambda logits: logits.softmax(dim=0), weights=lambda chosen: chosen).attempt,
         does="the softmax runs over the tokens",
-        says="The softmax runs over the tokens: a token's weights depend on its neighbours. Look at its axis.",
+        says="{does}: a token's weights depend on its neighbours. Look at its axis.",
         hints=[SUMS, "Each row belongs to a token, and its weights sum to 1.", SOFTMAX],
     ),
     Mistake(
         "softmax_over_everything",
-        [STEPS.but(weights=lambda chosen: chosen.flatten().softmax(dim=0).view_as(chosen))],
+        STEPS.but(weights=lambda chosen: chosen.flatten().softmax(dim=0).view_as(chosen)),
         does="one softmax runs over all tokens together",
-        says="One softmax runs over all tokens together, so only the whole table sums to 1. Look at its axis.",
+        says="{does}, so only the whole table sums to 1. Look at its axis.",
         hints=[SUMS, "Each row belongs to a token, and its weights sum to 1.", SOFTMAX],
     ),
     Mistake(
         "overflows",
-        [
-            STEPS.but(weights=lambda chosen: shares(chosen.exp())),
-            STEPS.but(weights=lambda logits, experts: shares(logits.exp().gather(-1, experts))).attempt,
-            STEPS.but(weights=lambda chosen: shares((chosen - chosen.max()).exp())),
-        ],
+        STEPS.but(weights=lambda chosen: shares(chosen.exp())),
+        STEPS.but(weights=lambda logits, experts: shares(logits.exp().gather(-1, experts))).attempt,
+        STEPS.but(weights=lambda chosen: shares((chosen - chosen.max()).exp())),
         does="exponentials are taken that are infinite for large logits, or all 0 for small ones",
         says=(
             "Right for ordinary logits. The exponentials of large ones are infinite, and those of very small ones all "
@@ -153,32 +143,26 @@ MISTAKES = [
     ),
     Mistake(
         "never_divided",
-        [
-            STEPS.but(weights=lambda chosen: chosen.exp()),
-            STEPS.but(weights=lambda chosen: (chosen - chosen.amax(dim=-1, keepdim=True)).exp()),
-        ],
+        STEPS.but(weights=lambda chosen: chosen.exp()),
+        STEPS.but(weights=lambda chosen: (chosen - chosen.amax(dim=-1, keepdim=True)).exp()),
         does="the exponentials are not divided by their sum",
-        says="The exponentials are not divided by their sum. A step is missing.",
+        says="{does}. A step is missing.",
         hints=[SUMS, "A softmax is exponentials divided by their sum.", SOFTMAX],
     ),
     Mistake(
         "logarithms",
-        [
-            STEPS.but(weights=lambda chosen: chosen.log_softmax(dim=-1)),
-            STEPS.but(weights=lambda logits, experts: logits.log_softmax(dim=-1).gather(-1, experts)),
-        ],
+        STEPS.but(weights=lambda chosen: chosen.log_softmax(dim=-1)),
+        STEPS.but(weights=lambda logits, experts: logits.log_softmax(dim=-1).gather(-1, experts)),
         does="the logarithms of the weights are returned",
         says="These are logarithms: none is above 0. Look at the name of the softmax.",
         hints=[SUMS, "`log_softmax` is for losses.", SOFTMAX],
     ),
     Mistake(
         "smallest_first",
-        [
-            STEPS.but(weights=lambda chosen: (-chosen).softmax(dim=-1)),
-            STEPS.but(weights=lambda chosen: 1 - chosen.softmax(dim=-1)).attempt,
-        ],
+        STEPS.but(weights=lambda chosen: (-chosen).softmax(dim=-1)),
+        STEPS.but(weights=lambda chosen: 1 - chosen.softmax(dim=-1)).attempt,
         does="of the chosen experts, the one with the smallest logit gets the largest weight",
-        says="Of the chosen experts, the one with the smallest logit gets the largest weight. Look for a minus.",
+        says="{does}. Look for a minus.",
         hints=[
             "In the first case, which expert should get the larger weight?",
             "A softmax prefers large numbers.",
@@ -187,14 +171,12 @@ MISTAKES = [
     ),
     Mistake(
         "without_a_gradient",
-        [
-            STEPS.but(chosen=lambda chosen: chosen.detach()),
-            STEPS.but(weights=lambda weights: weights.detach()).attempt,
-        ],
+        STEPS.but(chosen=lambda chosen: chosen.detach()),
+        STEPS.but(weights=lambda weights: weights.detach()).attempt,
         does="no gradient reaches the logits",
         says=(
-            "The numbers are right, and no gradient reaches the logits. The weights are the only way on which one can: "
-            "which experts are chosen has no derivative. Look for `detach`, `no_grad` or `.data`."
+            "The numbers are right, and {does}. The weights are the only way on which one can: which experts are "
+            "chosen has no derivative. Look for `detach`, `no_grad` or `.data`."
         ),
         hints=[
             "Through what does the loss depend on the logits?",

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.swiglu.answer import STEPS, SwiGLU
 from transformer_lab.course.exercises.shared.memory_mistakes import network_that_remembers
+from transformer_lab.course.exercises.shared.result_mistakes import dropped
 from transformer_lab.course.steps import Variant
 
 FORMULA = "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`."
@@ -23,11 +24,11 @@ def activation(function: Callable[..., Any]) -> Variant:
 ACTIVATION = [
     Mistake(
         "sigmoid",
-        [activation(torch.sigmoid)],
+        activation(torch.sigmoid),
         does="a sigmoid takes the place of SiLU",
         says=(
-            "A sigmoid takes the place of SiLU: that is GLU, the ancestor of 2016. The Swi in SwiGLU is for Swish, "
-            "another name of SiLU. Look at the function."
+            "{does}: that is GLU, the ancestor of 2016. The Swi in SwiGLU is for Swish, another name of SiLU. Look at "
+            "the function."
         ),
         hints=[
             "Can a gate be larger than 1? In the first case, what does a gate of 2 become?",
@@ -37,7 +38,7 @@ ACTIVATION = [
     ),
     Mistake(
         "no_activation",
-        [activation(lambda gate: gate)],
+        activation(lambda gate: gate),
         does="no function is applied to what `w_gate` makes of x",
         says=(
             "What `w_gate` makes of x goes through no function: the two projections are multiplied as they are. A step "
@@ -51,23 +52,15 @@ ACTIVATION = [
     ),
     Mistake(
         "another_activation",
-        [
-            *[activation(f) for f in (F.gelu, F.relu)],
-            activation(partial(F.gelu, approximate="tanh")),
-            *[
-                activation(f).attempt
-                for f in (F.elu, F.softplus, torch.tanh, F.mish, F.hardswish, F.selu, F.leaky_relu)
-            ],
-            activation(lambda gate: torch.relu(gate) ** 2).attempt,
-            activation(lambda gate: gate * torch.sigmoid(1.702 * gate)).attempt,
-            activation(lambda gate: gate / (1 + torch.exp(gate))).attempt,
-            activation(partial(F.softmax, dim=-1)),
-        ],
+        *[activation(f) for f in (F.gelu, F.relu)],
+        activation(partial(F.gelu, approximate="tanh")),
+        *[activation(f).attempt for f in (F.elu, F.softplus, torch.tanh, F.mish, F.hardswish, F.selu, F.leaky_relu)],
+        activation(lambda gate: torch.relu(gate) ** 2).attempt,
+        activation(lambda gate: gate * torch.sigmoid(1.702 * gate)).attempt,
+        activation(lambda gate: gate / (1 + torch.exp(gate))).attempt,
+        activation(partial(F.softmax, dim=-1)),
         does="another function than SiLU is applied to what `w_gate` makes of x",
-        says=(
-            "Another function than SiLU is applied to what `w_gate` makes of x. There are such networks, as GEGLU with "
-            "GELU and ReGLU with ReLU. Look at the function."
-        ),
+        says="{does}. There are such networks, as GEGLU with GELU and ReGLU with ReLU. Look at the function.",
         hints=[
             "SiLU of z is z · sigmoid(z), and so SiLU of 2 is 1.76. What comes out here?",
             "torch has it under this name.",
@@ -76,7 +69,7 @@ ACTIVATION = [
     ),
     Mistake(
         "silu_on_both",
-        [STEPS.but(up=lambda up: F.silu(up))],
+        STEPS.but(up=lambda up: F.silu(up)),
         does="what `w_up` makes of x goes through SiLU",
         says=(
             "What `w_up` makes of x goes through SiLU as well. Only the gates do; what passes through them stays as it "
@@ -90,7 +83,7 @@ ACTIVATION = [
     ),
     Mistake(
         "silu_of_the_product",
-        [STEPS.but(opened=lambda gate: gate, gated=lambda gated: F.silu(gated))],
+        STEPS.but(opened=lambda gate: gate, gated=lambda gated: F.silu(gated)),
         does="the SiLU is applied to the product of the two projections",
         says="SiLU is applied to the product, and not to the gates before. Look at the brackets.",
         hints=[
@@ -101,7 +94,7 @@ ACTIVATION = [
     ),
     Mistake(
         "silu_of_the_product_too",
-        [STEPS.but(gated=lambda gated: F.silu(gated))],
+        STEPS.but(gated=lambda gated: F.silu(gated)),
         does="the SiLU is applied to the product",
         says="SiLU is applied to the product, too. Look at the number of functions.",
         hints=[
@@ -112,10 +105,8 @@ ACTIVATION = [
     ),
     Mistake(
         "silu_at_the_end",
-        [
-            STEPS.but(output=lambda output: F.silu(output)),
-            STEPS.but(opened=lambda gate: gate, output=lambda output: F.silu(output)).attempt,
-        ],
+        STEPS.but(output=lambda output: F.silu(output)),
+        STEPS.but(opened=lambda gate: gate, output=lambda output: F.silu(output)).attempt,
         does="the SiLU is applied to what `w_down` returns",
         says="SiLU is applied to what `w_down` returns, so that no number is below −0.28. Look at where it stands.",
         hints=[
@@ -126,11 +117,9 @@ ACTIVATION = [
     ),
     Mistake(
         "silu_first",
-        [
-            STEPS.but(x=lambda x: F.silu(x), opened=lambda gate: gate),
-            STEPS.but(gate=lambda self, x: self.w_gate(F.silu(x)), opened=lambda gate: gate),
-            STEPS.but(x=lambda x: F.silu(x)),
-        ],
+        STEPS.but(x=lambda x: F.silu(x), opened=lambda gate: gate),
+        STEPS.but(gate=lambda self, x: self.w_gate(F.silu(x)), opened=lambda gate: gate),
+        STEPS.but(x=lambda x: F.silu(x)),
         does="the SiLU is applied to x itself",
         says="SiLU is applied to x itself, before the projection. Look at the order of the two.",
         hints=[
@@ -144,11 +133,11 @@ ACTIVATION = [
 BRANCHES = [
     Mistake(
         "gate_and_up_swapped",
-        [STEPS.but(gate=lambda self, x: self.w_up(x), up=lambda self, x: self.w_gate(x))],
+        STEPS.but(gate=lambda self, x: self.w_up(x), up=lambda self, x: self.w_gate(x)),
         does="`w_gate` and `w_up` have changed places",
         says=(
-            "`w_gate` and `w_up` have changed places. A network that is trained like this learns just as well, but "
-            "published weights would not fit. Look at which of the two goes through SiLU."
+            "{does}. A network that is trained like this learns just as well, but published weights would not fit. "
+            "Look at which of the two goes through SiLU."
         ),
         hints=[
             "Make all weights of `w_gate` very negative, and x positive. What should pass?",
@@ -158,7 +147,7 @@ BRANCHES = [
     ),
     Mistake(
         "gate_twice",
-        [STEPS.but(up=lambda self, x: self.w_gate(x))],
+        STEPS.but(up=lambda self, x: self.w_gate(x)),
         does="`w_gate` takes the place of `w_up`, too",
         says="`w_up` has no part: `w_gate` makes the gates, and what is let through as well. Look at the layers.",
         hints=[
@@ -169,7 +158,7 @@ BRANCHES = [
     ),
     Mistake(
         "up_twice",
-        [STEPS.but(gate=lambda self, x: self.w_up(x))],
+        STEPS.but(gate=lambda self, x: self.w_up(x)),
         does="`w_up` takes the place of `w_gate`, too",
         says="`w_gate` has no part: `w_up` makes the gates, and what is let through as well. Look at the layers.",
         hints=[
@@ -180,9 +169,10 @@ BRANCHES = [
     ),
     Mistake(
         "no_gate",
-        [STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))), STEPS.but(gated=lambda up: up)],
+        STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
+        STEPS.but(gated=lambda up: up),
         does="`w_gate` has no part",
-        says="`w_gate` has no part, and nothing is multiplied: this is a network without a gate. A step is missing.",
+        says="{does}, and nothing is multiplied: this is a network without a gate. A step is missing.",
         hints=[
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
             "Two projections of x are multiplied, number by number.",
@@ -191,9 +181,9 @@ BRANCHES = [
     ),
     Mistake(
         "only_the_gate",
-        [STEPS.but(gated=lambda opened: opened)],
+        STEPS.but(gated=lambda opened: opened),
         does="`w_up` has no part",
-        says="`w_up` has no part: the gates are all that reaches `w_down`. A step is missing.",
+        says="{does}: the gates are all that reaches `w_down`. A step is missing.",
         hints=[
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
             "What passes through the gates is what `w_up` makes of x.",
@@ -202,7 +192,8 @@ BRANCHES = [
     ),
     Mistake(
         "up_of_the_gate",
-        [STEPS.but(up=lambda self, opened: self.w_up(opened)), STEPS.but(gate=lambda self, up: self.w_gate(up))],
+        STEPS.but(up=lambda self, opened: self.w_up(opened)),
+        STEPS.but(gate=lambda self, up: self.w_gate(up)),
         does="a projection is given what the other has made, not x",
         says=(
             "One projection is given what the other has made: where d_model and d_ff differ, the sizes do not fit. "
@@ -219,7 +210,7 @@ BRANCHES = [
 PRODUCT = [
     Mistake(
         "sum_instead_of_a_product",
-        [STEPS.but(gated=lambda opened, up: opened + up)],
+        STEPS.but(gated=lambda opened, up: opened + up),
         does="gates and projection are added, not multiplied",
         says="The gates are added to what `w_up` makes of x. A gate multiplies: at a gate of 0, nothing passes.",
         hints=[
@@ -230,12 +221,10 @@ PRODUCT = [
     ),
     Mistake(
         "matrix_product",
-        [
-            STEPS.but(gated=lambda opened, up: opened @ up),
-            STEPS.but(gated=lambda opened, up: opened @ up.mT).attempt,
-            STEPS.but(gated=lambda opened, up: opened @ up.transpose(-2, -1)).attempt,
-            STEPS.but(gated=lambda opened, up: (opened * up).sum(dim=-1, keepdim=True)).attempt,
-        ],
+        STEPS.but(gated=lambda opened, up: opened @ up),
+        STEPS.but(gated=lambda opened, up: opened @ up.mT).attempt,
+        STEPS.but(gated=lambda opened, up: opened @ up.transpose(-2, -1)).attempt,
+        STEPS.but(gated=lambda opened, up: (opened * up).sum(dim=-1, keepdim=True)).attempt,
         does="gates and projection are multiplied by `@`, or added up, not number by number",
         says=(
             "The gates and what `w_up` makes of x meet in a matrix product, or their products are added up. There is "
@@ -249,10 +238,8 @@ PRODUCT = [
     ),
     Mistake(
         "side_by_side",
-        [
-            STEPS.but(gated=lambda opened, up: torch.cat([opened, up], dim=-1)),
-            STEPS.but(gated=lambda opened, up: torch.cat([up, opened], dim=-1)).attempt,
-        ],
+        STEPS.but(gated=lambda opened, up: torch.cat([opened, up], dim=-1)),
+        STEPS.but(gated=lambda opened, up: torch.cat([up, opened], dim=-1)).attempt,
         does="gates and projection are put side by side, not multiplied",
         says="The gates are put beside what they should gate, and `w_down` takes no such width. A gate multiplies.",
         hints=[
@@ -263,7 +250,8 @@ PRODUCT = [
     ),
     Mistake(
         "one_minus_the_gate",
-        [STEPS.but(opened=lambda opened: 1 - opened), STEPS.but(gate=lambda gate: -gate)],
+        STEPS.but(opened=lambda opened: 1 - opened),
+        STEPS.but(gate=lambda gate: -gate),
         does="the gate is turned round: open where it should be closed",
         says="The gates are turned round: they are open where they should be closed. Look for a minus.",
         hints=[
@@ -277,9 +265,9 @@ PRODUCT = [
 DOWN = [
     Mistake(
         "w_down_forgotten",
-        [STEPS.but(output=lambda gated: gated)],
+        STEPS.but(output=lambda gated: gated),
         does="`w_down` has no effect",
-        says="`w_down` has no effect: what comes out is still d_ff wide. A step is missing.",
+        says="{does}: what comes out is still d_ff wide. A step is missing.",
         hints=[
             "Which shape is asked for?",
             "Which of the three layers is never called?",
@@ -288,11 +276,9 @@ DOWN = [
     ),
     Mistake(
         "down_before_the_product",
-        [
-            STEPS.but(output=lambda self, opened, up: opened * self.w_down(up)),
-            STEPS.but(output=lambda self, opened, up: self.w_down(opened) * up).attempt,
-            STEPS.but(output=lambda self, opened, up: self.w_down(opened) * self.w_down(up)),
-        ],
+        STEPS.but(output=lambda self, opened, up: opened * self.w_down(up)),
+        STEPS.but(output=lambda self, opened, up: self.w_down(opened) * up).attempt,
+        STEPS.but(output=lambda self, opened, up: self.w_down(opened) * self.w_down(up)),
         does="`w_down` is applied to one of the factors, and not to their product",
         says="`w_down` is applied before the product: to one of the factors, or to each. Look at the brackets.",
         hints=[
@@ -303,12 +289,9 @@ DOWN = [
     ),
     Mistake(
         "adds_the_input",
-        [STEPS.but(output=lambda x, output: x + output)],
+        STEPS.but(output=lambda x, output: x + output),
         does="the input is added to the result",
-        says=(
-            "The input is added to the result. That is the residual connection, and it is the business of the layer "
-            "around this network."
-        ),
+        says="{does}. That is the residual connection, and it is the business of the layer around this network.",
         hints=[
             "With all parameters 0, what should come out?",
             "The formula has no x outside of the layers.",
@@ -317,16 +300,14 @@ DOWN = [
     ),
     Mistake(
         "weights_not_transposed",
-        [
-            STEPS.but(
-                gate=lambda self, x: x @ self.w_gate.weight,
-                up=lambda self, x: x @ self.w_up.weight,
-                output=lambda self, gated: gated @ self.w_down.weight,
-            ),
-            STEPS.but(gate=lambda self, x: x @ self.w_gate.weight).attempt,
-            STEPS.but(up=lambda self, x: x @ self.w_up.weight).attempt,
-            STEPS.but(output=lambda self, gated: gated @ self.w_down.weight).attempt,
-        ],
+        STEPS.but(
+            gate=lambda self, x: x @ self.w_gate.weight,
+            up=lambda self, x: x @ self.w_up.weight,
+            output=lambda self, gated: gated @ self.w_down.weight,
+        ),
+        STEPS.but(gate=lambda self, x: x @ self.w_gate.weight).attempt,
+        STEPS.but(up=lambda self, x: x @ self.w_up.weight).attempt,
+        STEPS.but(output=lambda self, gated: gated @ self.w_down.weight).attempt,
         does="the weights of a layer are multiplied by without being transposed",
         says=(
             "The weights of a layer are used as they are stored, and that is the other way round: `nn.Linear` keeps "
@@ -340,13 +321,11 @@ DOWN = [
     ),
     Mistake(
         "normalised",
-        [
-            STEPS.but(x=lambda x: F.layer_norm(x, x.shape[-1:])),
-            STEPS.but(x=lambda x: F.rms_norm(x, x.shape[-1:])),
-            STEPS.but(gated=lambda gated: F.layer_norm(gated, gated.shape[-1:])).attempt,
-            STEPS.but(output=lambda output: F.layer_norm(output, output.shape[-1:])).attempt,
-            STEPS.but(output=lambda output: F.rms_norm(output, output.shape[-1:])).attempt,
-        ],
+        STEPS.but(x=lambda x: F.layer_norm(x, x.shape[-1:])),
+        STEPS.but(x=lambda x: F.rms_norm(x, x.shape[-1:])),
+        STEPS.but(gated=lambda gated: F.layer_norm(gated, gated.shape[-1:])).attempt,
+        STEPS.but(output=lambda output: F.layer_norm(output, output.shape[-1:])).attempt,
+        STEPS.but(output=lambda output: F.rms_norm(output, output.shape[-1:])).attempt,
         does="something is normalised",
         says="Something is normalised here. The norm stands outside of this network, in the layer around it.",
         hints=[
@@ -357,37 +336,19 @@ DOWN = [
     ),
     Mistake(
         "scaled",
-        [
-            STEPS.but(output=lambda output, gated: output / gated.shape[-1] ** 0.5),
-            STEPS.but(output=lambda output: output / output.shape[-1] ** 0.5),
-            STEPS.but(output=lambda output, gated: output / gated.shape[-1]).attempt,
-            STEPS.but(output=lambda output: output / 2).attempt,
-        ],
+        STEPS.but(output=lambda output, gated: output / gated.shape[-1] ** 0.5),
+        STEPS.but(output=lambda output: output / output.shape[-1] ** 0.5),
+        STEPS.but(output=lambda output, gated: output / gated.shape[-1]).attempt,
+        STEPS.but(output=lambda output: output / 2).attempt,
         does="the result is divided by a number",
-        says="The result is divided by a number, such as a width or its root. The formula divides by nothing.",
+        says="{does}, such as a width or its root. The formula divides by nothing.",
         hints=[
             "Which operations does the formula have?",
             "Three layers, one SiLU and one product.",
             "Leave out the division.",
         ],
     ),
-    Mistake(
-        "dropout",
-        [
-            STEPS.but(gated=lambda self, gated: F.dropout(gated, 0.1, self.training)).attempt,
-            STEPS.but(gated=lambda self, gated: F.dropout(gated, 0.5, self.training)).attempt,
-            STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)).attempt,
-            STEPS.but(output=lambda self, output: F.dropout(output, 0.5, self.training)).attempt,
-            STEPS.but(gated=lambda gated: F.dropout(gated, 0.1)).attempt,
-            STEPS.but(output=lambda output: F.dropout(output, 0.1)).attempt,
-        ],
-        says="Some numbers are dropped at random. In these exercises there is no dropout.",
-        hints=[
-            "Call it twice with the same x, in train mode and in eval mode. What differs?",
-            "Nothing in the formula is random.",
-            "Leave the dropout out.",
-        ],
-    ),
+    dropped(STEPS, "gated", "output"),
     network_that_remembers(SwiGLU),
 ]
 

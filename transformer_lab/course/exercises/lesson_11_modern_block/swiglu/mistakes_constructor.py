@@ -46,13 +46,14 @@ AS_GIVEN = "`__init__` was right as it was given."
 MISTAKES = [
     Mistake(
         "with_biases",
-        [WithBiases],
+        WithBiases,
         says="The layers have biases. Llama's have none, and neither have these. Look at `__init__`.",
         hints=[AS_GIVEN, "How many parameters has `nn.Linear(2, 3)`?", "`bias=False`."],
     ),
     Mistake(
         "other_names",
-        [OtherNames, GateAndUpInOne],
+        OtherNames,
+        GateAndUpInOne,
         says=(
             "The layers have other names than those asked for, or two of them are one, so no parameters can be loaded "
             "into them. Look at `__init__`."
@@ -61,7 +62,7 @@ MISTAKES = [
     ),
     Mistake(
         "sizes_swapped",
-        [SizesSwapped],
+        SizesSwapped,
         says="The two sizes have changed places: the layers take vectors of the wrong width. Look at `__init__`.",
         hints=[
             AS_GIVEN,

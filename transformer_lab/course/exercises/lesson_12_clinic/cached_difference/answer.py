@@ -98,5 +98,5 @@ def differences(at_once, cached):
 
 STEPS = InSteps(
     was_training, evaluating, at_once, positions, piece, kept, call, logits, one_by_one, cached, differences, sizes,
-    largest, answer, reference=cached_difference,
+    largest, answer, reference=cached_difference
 )  # fmt: skip

@@ -29,11 +29,10 @@ def first_token_without_the_cache(evaluating, tokens):
 MISTAKES = [
     Mistake(
         "a_new_cache_for_every_token",
-        [STEPS.but(kept=lambda: lambda cache, new_cache: new_cache())],
+        STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
         does="every token gets an empty cache",
         says=(
-            "Every token gets an empty cache, and so sees nothing before it. Even a healthy model differs then. Look "
-            "at where the cache is made."
+            "{does}, and so sees nothing before it. Even a healthy model differs then. Look at where the cache is made."
         ),
         hints=[
             "How many tokens are in the cache at the third call?",
@@ -43,7 +42,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_cache",
-        [STEPS.but(call=lambda evaluating: lambda piece, cache: evaluating(piece))],
+        STEPS.but(call=lambda evaluating: lambda piece, cache: evaluating(piece)),
         does="the single tokens are read without a cache",
         says=(
             "The model is not given the cache when it reads single tokens, and so each is a text of its own. Look at "
@@ -57,12 +56,10 @@ MISTAKES = [
     ),
     Mistake(
         "everything_so_far_with_the_cache",
-        [
-            STEPS.but(
-                piece=lambda tokens: lambda position: tokens[:, : position + 1],
-                logits=lambda: lambda logits: logits[:, -1:],
-            ),
-        ],
+        STEPS.but(
+            piece=lambda tokens: lambda position: tokens[:, : position + 1],
+            logits=lambda: lambda logits: logits[:, -1:],
+        ),
         does="the model is shown all tokens so far, beside the cache",
         says=(
             "In every round the model is shown *all* tokens so far, and the cache holds them already: it reads them "
@@ -76,15 +73,13 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_for_every_model",
-        [
-            STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())),
-            STEPS.but(
-                piece=lambda tokens: lambda position: tokens[:, : position + 1],
-                call=lambda evaluating: lambda piece, cache: evaluating(piece),
-                logits=lambda: lambda logits: logits[:, -1:],
-            ),
-            STEPS.but(cached=lambda at_once: at_once),
-        ],
+        STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())),
+        STEPS.but(
+            piece=lambda tokens: lambda position: tokens[:, : position + 1],
+            call=lambda evaluating: lambda piece, cache: evaluating(piece),
+            logits=lambda: lambda logits: logits[:, -1:],
+        ),
+        STEPS.but(cached=lambda at_once: at_once),
         does="no token is read by itself with a cache that holds those before it",
         says=(
             "It is 0 for every model. All tokens in one call with the cache, or all so far without it, give what the "
@@ -98,10 +93,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_whole_with_a_cache_too",
-        [
-            STEPS.but(differences=then_all_with_the_cache),
-            STEPS.but(differences=all_with_the_cache_first),
-        ],
+        STEPS.but(differences=then_all_with_the_cache),
+        STEPS.but(differences=all_with_the_cache_first),
         does="the run on the whole text is made with a cache",
         says=(
             "The run on the whole text is made with the cache. The two runs should have nothing in common: one has a "
@@ -115,15 +108,10 @@ MISTAKES = [
     ),
     Mistake(
         "the_first_token_not_in_the_cache",
-        [
-            STEPS.but(cached=first_token_without_the_cache),
-            STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
-        ],
+        STEPS.but(cached=first_token_without_the_cache),
+        STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
         does="the first token is never read with the cache",
-        says=(
-            "The first token is never read with the cache, and so it is missing for all that follow. Look at where the "
-            "loop begins."
-        ),
+        says="{does}, and so it is missing for all that follow. Look at where the loop begins.",
         hints=[
             "What is in the cache when the second token is read?",
             "Position 0 is a position, too.",
@@ -132,14 +120,12 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_position",
-        [
-            STEPS.but(differences=lambda differences: differences[:, -1]),
-            STEPS.but(differences=lambda differences: differences[:, -1:]),
-        ],
+        STEPS.but(differences=lambda differences: differences[:, -1]),
+        STEPS.but(differences=lambda differences: differences[:, -1:]),
         does="only the last position counts",
         says=(
-            "Only the last position counts: it alone is compared, or read by itself, or each round overwrites what the "
-            "one before it found. A fault that shows earlier stays unseen."
+            "{does}: it alone is compared, or read by itself, or each round overwrites what the one before it found. A "
+            "fault that shows earlier stays unseen."
         ),
         hints=[
             "Take a model with a fault at its first token. Is that one compared?",
@@ -149,9 +135,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_position",
-        [STEPS.but(differences=lambda differences: differences[:, 0])],
+        STEPS.but(differences=lambda differences: differences[:, 0]),
         does="only the first position is compared",
-        says="Only the first position is compared: the loop ends with its first round, or an index is 0.",
+        says="{does}: the loop ends with its first round, or an index is 0.",
         hints=[
             "Take a model with a fault at its second token. Is that one compared?",
             "All positions have to be compared.",
@@ -160,9 +146,9 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_first_position_out",
-        [STEPS.but(differences=lambda differences: differences[:, 1:])],
+        STEPS.but(differences=lambda differences: differences[:, 1:]),
         does="the first position is not compared",
-        says="The first position is not compared. A cache may be at fault from the very beginning.",
+        says="{does}. A cache may be at fault from the very beginning.",
         hints=[
             "Take a model with a fault at its first token. Is that one compared?",
             "Which index has the first position?",
@@ -171,12 +157,10 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_last_position_out",
-        [
-            STEPS.but(differences=lambda differences: differences[:, :-1]),
-            STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
-        ],
+        STEPS.but(differences=lambda differences: differences[:, :-1]),
+        STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
         does="the last position is not compared",
-        says="The last position is not compared. Look at where the loop ends, or a slice.",
+        says="{does}. Look at where the loop ends, or a slice.",
         hints=[
             "Which positions does `range(n - 1)` visit?",
             "The last logits are those that the next token is taken from.",
@@ -185,15 +169,10 @@ MISTAKES = [
     ),
     Mistake(
         "positions_apart_by_one",
-        [
-            STEPS.but(differences=lambda cached, at_once: cached[:, 1:] - at_once[:, :-1]),
-            STEPS.but(differences=lambda cached, at_once: cached[:, :-1] - at_once[:, 1:]),
-        ],
+        STEPS.but(differences=lambda cached, at_once: cached[:, 1:] - at_once[:, :-1]),
+        STEPS.but(differences=lambda cached, at_once: cached[:, :-1] - at_once[:, 1:]),
         does="each position is compared with the one beside it",
-        says=(
-            "Each position is compared with the one beside it. Both runs have read the same tokens there, so the same "
-            "index belongs to both."
-        ),
+        says="{does}. Both runs have read the same tokens there, so the same index belongs to both.",
         hints=[
             "What should come out for a healthy model?",
             "No token is predicted here: two ways to the same logits are compared.",
@@ -202,12 +181,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_text",
-        [
-            STEPS.but(differences=lambda differences: differences[:1]),
-            STEPS.but(differences=lambda differences: differences[0]),
-        ],
+        STEPS.but(differences=lambda differences: differences[:1]),
+        STEPS.but(differences=lambda differences: differences[0]),
         does="only the first text of the batch is compared",
-        says="Only the first text of the batch is compared. A fault may show in another one. Look at the first index.",
+        says="{does}. A fault may show in another one. Look at the first index.",
         hints=[
             "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
             "All texts can be read at once.",
@@ -216,11 +193,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_text",
-        [
-            STEPS.but(differences=lambda differences: differences[-1:]),
-        ],
+        STEPS.but(differences=lambda differences: differences[-1:]),
         does="only the last text of the batch is compared",
-        says="Only the last text of the batch is compared, or each text overwrites what the one before it showed.",
+        says="{does}, or each text overwrites what the one before it showed.",
         hints=[
             "Take three texts. Of which is the number that comes out?",
             "All texts can be read at once.",
@@ -229,10 +204,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_token_without_its_axis",
-        [
-            STEPS.but(piece=lambda tokens: lambda position: tokens[:, position]).attempt,
-            STEPS.but(piece=lambda tokens: lambda position: tokens[position]).attempt,
-        ],
+        STEPS.but(piece=lambda tokens: lambda position: tokens[:, position]).attempt,
+        STEPS.but(piece=lambda tokens: lambda position: tokens[position]).attempt,
         says=(
             "The model is given a tensor of one axis. It takes (batch, n), even where n is 1. Look at the index that "
             "takes one position."
@@ -245,7 +218,7 @@ MISTAKES = [
     ),
     Mistake(
         "joined_along_the_texts",
-        [STEPS.but(cached=lambda one_by_one: torch.cat(one_by_one, dim=0)).attempt],
+        STEPS.but(cached=lambda one_by_one: torch.cat(one_by_one, dim=0)).attempt,
         says=(
             "The logits of the tokens are joined along the axis of the *texts*. Look at the axis that `torch.cat` gets."
         ),

@@ -40,10 +40,8 @@ HOW_LONG = "How long is the vector (3, 4)?"
 MISTAKES = [
     Mistake(
         "norms_of_the_parameters",
-        [
-            STEPS.but(gradient=lambda: lambda parameter: parameter.detach()),
-            STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
-        ],
+        STEPS.but(gradient=lambda: lambda parameter: parameter.detach()),
+        STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
         does="the norm is that of the parameter itself, not of its gradient",
         says="The norms are those of the parameters themselves. Look at which tensor the norm is taken of.",
         hints=[
@@ -54,7 +52,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_root",
-        [STEPS.but(root=as_it_is)],
+        STEPS.but(root=as_it_is),
         does="no root is taken at the end",
         says="The squares are added up, and no root is taken. Look at what becomes of the sum.",
         hints=[
@@ -65,9 +63,9 @@ MISTAKES = [
     ),
     Mistake(
         "sum_of_the_absolute_numbers",
-        [of_absolute_numbers(lambda sizes: sizes.sum())],
+        of_absolute_numbers(lambda sizes: sizes.sum()),
         does="the absolute numbers are added up",
-        says="The absolute numbers are added up. The norm of a vector is its length.",
+        says="{does}. The norm of a vector is its length.",
         hints=[
             HOW_LONG,
             "The norm squares the numbers, adds them up, and takes the root.",
@@ -76,9 +74,9 @@ MISTAKES = [
     ),
     Mistake(
         "mean_of_the_absolute_numbers",
-        [of_absolute_numbers(lambda sizes: sizes.mean())],
+        of_absolute_numbers(lambda sizes: sizes.mean()),
         does="the mean of the absolute numbers is taken",
-        says="The mean of the absolute numbers is taken. The norm of a vector is its length.",
+        says="{does}. The norm of a vector is its length.",
         hints=[
             HOW_LONG,
             "The norm squares the numbers, adds them up, and takes the root.",
@@ -87,7 +85,8 @@ MISTAKES = [
     ),
     Mistake(
         "largest_number",
-        [of_absolute_numbers(lambda sizes: sizes.max()), of_signed_numbers(lambda numbers: numbers.max())],
+        of_absolute_numbers(lambda sizes: sizes.max()),
+        of_signed_numbers(lambda numbers: numbers.max()),
         does="the largest number of the gradient is taken",
         says="The largest number of a gradient is taken. Its norm depends on all of them.",
         hints=[
@@ -98,7 +97,8 @@ MISTAKES = [
     ),
     Mistake(
         "numbers_that_cancel",
-        [of_signed_numbers(lambda numbers: numbers.sum()), of_signed_numbers(lambda numbers: numbers.mean())],
+        of_signed_numbers(lambda numbers: numbers.sum()),
+        of_signed_numbers(lambda numbers: numbers.mean()),
         does="the numbers are added up with their signs",
         says=(
             "The numbers of a gradient are added up with their signs, so that they cancel: a large gradient may show "
@@ -112,7 +112,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_of_the_squares",
-        [STEPS.but(total=lambda: lambda squares: squares.mean())],
+        STEPS.but(total=lambda: lambda squares: squares.mean()),
         does="the mean of the squares is taken, not their sum",
         says="The *mean* of the squares is taken. The norm is the root of their sum.",
         hints=[
@@ -123,10 +123,8 @@ MISTAKES = [
     ),
     Mistake(
         "spread_of_the_numbers",
-        [
-            of_signed_numbers(lambda numbers: numbers.std()),
-            of_signed_numbers(lambda numbers: numbers.std(correction=0)),
-        ],
+        of_signed_numbers(lambda numbers: numbers.std()),
+        of_signed_numbers(lambda numbers: numbers.std(correction=0)),
         does="the standard deviation is taken",
         says=(
             "The standard deviation of the numbers is taken: how far they lie from their mean. A gradient whose "
@@ -140,12 +138,10 @@ MISTAKES = [
     ),
     Mistake(
         "a_norm_for_each_row",
-        [
-            of_axis(lambda squares: squares.sum(dim=-1)),
-            of_axis(lambda squares: squares.sum(dim=0)),
-        ],
+        of_axis(lambda squares: squares.sum(dim=-1)),
+        of_axis(lambda squares: squares.sum(dim=0)),
         does="there is a norm for each row or column of a gradient",
-        says="There is a norm for each row or column of a gradient. One number for all of it is asked for.",
+        says="{does}. One number for all of it is asked for.",
         hints=[
             "How many numbers come out for a matrix?",
             "Along which axes does the norm go?",
@@ -154,7 +150,7 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_the_parameter",
-        [divided_by(lambda parameter: parameter.detach().norm())],
+        divided_by(lambda parameter: parameter.detach().norm()),
         does="the norm is divided by that of the parameter",
         says=(
             "The norm of a gradient is divided by that of its parameter. That is worth a look as well; here the norm "
@@ -168,7 +164,7 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_how_many_there_are",
-        [divided_by(lambda parameter: parameter.numel())],
+        divided_by(lambda parameter: parameter.numel()),
         does="the norm is divided by the number of numbers",
         says="The norm is divided by how many numbers the gradient has. Look at what is done after the root.",
         hints=[
@@ -179,15 +175,13 @@ MISTAKES = [
     ),
     Mistake(
         "rounded",
-        [
-            STEPS.but(number=lambda: lambda norm: round(norm.item(), 2)),
-            STEPS.but(number=lambda: lambda norm: round(norm.item(), 3)),
-            STEPS.but(number=lambda: lambda norm: round(norm.item(), 4)),
-        ],
+        STEPS.but(number=lambda: lambda norm: round(norm.item(), 2)),
+        STEPS.but(number=lambda: lambda norm: round(norm.item(), 3)),
+        STEPS.but(number=lambda: lambda norm: round(norm.item(), 4)),
         does="the norms are rounded",
         says=(
-            "The norms are rounded. A gradient that has nearly vanished is a finding, and becomes 0. To round is for "
-            "the one who prints."
+            "{does}. A gradient that has nearly vanished is a finding, and becomes 0. To round is for the one who "
+            "prints."
         ),
         hints=[
             "What becomes of a norm of 0.00001?",

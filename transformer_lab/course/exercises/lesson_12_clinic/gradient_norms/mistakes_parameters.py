@@ -68,7 +68,7 @@ def clips(model):
 MISTAKES = [
     Mistake(
         "those_without_a_gradient_left_out",
-        [STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None)],
+        STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
         does="parameters that no gradient has reached are left out",
         says=(
             "Parameters that no gradient has reached are missing, and they are what an examination looks for. Look at "
@@ -82,7 +82,7 @@ MISTAKES = [
     ),
     Mistake(
         "fails_without_a_gradient",
-        [raising(error) for error in MESSAGES],
+        *[raising(error) for error in MESSAGES],
         does="the norm of None is asked for where no gradient has arrived",
         says="It crashes where no gradient has arrived: `grad` is None there. Look at what is called of it.",
         hints=[
@@ -93,11 +93,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_number_without_a_gradient",
-        [
-            STEPS.but(missing=lambda: lambda parameter: None),
-            STEPS.but(missing=lambda: lambda parameter: float("nan")),
-            STEPS.but(missing=lambda: lambda parameter: -1.0).attempt,
-        ],
+        STEPS.but(missing=lambda: lambda parameter: None),
+        STEPS.but(missing=lambda: lambda parameter: float("nan")),
+        STEPS.but(missing=lambda: lambda parameter: -1.0).attempt,
         does="something else than 0 stands where no gradient has arrived",
         says=(
             "Where no gradient has arrived, something else than a norm stands in the dict. Look at what is put there "
@@ -111,7 +109,7 @@ MISTAKES = [
     ),
     Mistake(
         "frozen_ones_left_out",
-        [STEPS.but(listed=lambda: lambda name, parameter: parameter.requires_grad)],
+        STEPS.but(listed=lambda: lambda name, parameter: parameter.requires_grad),
         does="parameters that are not trained are left out",
         says=(
             "Parameters with `requires_grad=False` are missing. One that somebody has frozen by mistake should show as "
@@ -125,12 +123,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_weights",
-        [
-            STEPS.but(listed=lambda: lambda name, parameter: name.endswith("weight")),
-            STEPS.but(listed=lambda: lambda name, parameter: parameter.dim() > 1),
-        ],
+        STEPS.but(listed=lambda: lambda name, parameter: name.endswith("weight")),
+        STEPS.but(listed=lambda: lambda name, parameter: parameter.dim() > 1),
         does="only weights are listed",
-        says="Only weights are listed, and no biases and the like. Look at which parameters are left out.",
+        says="{does}, and no biases and the like. Look at which parameters are left out.",
         hints=[
             "How many names are in the dict, and how many has the model?",
             "Every parameter has a gradient, whatever its name and its number of axes.",
@@ -139,7 +135,7 @@ MISTAKES = [
     ),
     Mistake(
         "shared_ones_twice",
-        [STEPS.but(parameters=lambda model: list(model.named_parameters(remove_duplicate=False)))],
+        STEPS.but(parameters=lambda model: list(model.named_parameters(remove_duplicate=False))),
         does="a parameter that two modules share is listed under both names",
         says=(
             "A parameter that two modules share is listed twice. It is one tensor, with one gradient. Look at how the "
@@ -153,7 +149,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_models_own_only",
-        [STEPS.but(parameters=lambda model: list(model.named_parameters(recurse=False)))],
+        STEPS.but(parameters=lambda model: list(model.named_parameters(recurse=False))),
         does="only the model's own parameters are listed, not those of its layers",
         says="Only the model's own parameters are listed, not those of the modules inside it: its layers.",
         hints=[
@@ -164,15 +160,11 @@ MISTAKES = [
     ),
     Mistake(
         "those_of_children_only",
-        [
-            STEPS.but(
-                parameters=lambda model: [
-                    (f"{path}.{name}", p)
-                    for path, child in model.named_children()
-                    for name, p in child.named_parameters()
-                ]
-            ),
-        ],
+        STEPS.but(
+            parameters=lambda model: [
+                (f"{path}.{name}", p) for path, child in model.named_children() for name, p in child.named_parameters()
+            ]
+        ),
         does="the parameters are asked of each module inside the model, not of the model itself",
         says=(
             "Each module inside the model is asked for its parameters. The model may have some of its own, and two "
@@ -186,10 +178,8 @@ MISTAKES = [
     ),
     Mistake(
         "gradients_of_copies",
-        [
-            STEPS.but(parameters=lambda model: list(model.state_dict().items())),
-            STEPS.but(gradient=lambda: lambda parameter: parameter.data.grad),
-        ],
+        STEPS.but(parameters=lambda model: list(model.state_dict().items())),
+        STEPS.but(gradient=lambda: lambda parameter: parameter.data.grad),
         does="it is not the parameters that are asked for a gradient, it is tensors with the same numbers",
         says=(
             "Every norm is 0: it is not the parameters that are asked for their gradients. What `state_dict` and "
@@ -203,7 +193,7 @@ MISTAKES = [
     ),
     Mistake(
         "keyed_by_a_count",
-        [STEPS.but(key=lambda: lambda name, index: index)],
+        STEPS.but(key=lambda: lambda name, index: index),
         does="the norms are found by a number, not by the parameter's name",
         says="The keys are numbers. They should be the names of the parameters.",
         hints=[
@@ -214,16 +204,11 @@ MISTAKES = [
     ),
     Mistake(
         "only_a_part_of_the_name",
-        [
-            STEPS.but(key=lambda: lambda name, index: name.rpartition(".")[2]),
-            STEPS.but(key=lambda: lambda name, index: name.partition(".")[0]),
-            STEPS.but(key=lambda: lambda name, index: name.removesuffix(".weight")),
-        ],
+        STEPS.but(key=lambda: lambda name, index: name.rpartition(".")[2]),
+        STEPS.but(key=lambda: lambda name, index: name.partition(".")[0]),
+        STEPS.but(key=lambda: lambda name, index: name.removesuffix(".weight")),
         does="only a part of the name is the key",
-        says=(
-            "Only a part of the name is the key: parameters whose names are equal there overwrite each other. Look at "
-            "what is done to the names."
-        ),
+        says="{does}: parameters whose names are equal there overwrite each other. Look at what is done to the names.",
         hints=[
             "How many names are in the dict, and how many has the model?",
             "Each layer has a `weight`. Which of them is it?",
@@ -232,7 +217,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_norm_for_each_module",
-        [of_each_module, of_each_child],
+        of_each_module,
+        of_each_child,
         says="The parameters of each module are put together. One norm for each *parameter* is asked for.",
         hints=[
             "How many names are in the dict, and how many has the model?",
@@ -242,7 +228,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_norm_for_all",
-        [STEPS.but(norms=lambda norms: sum(norm**2 for norm in norms.values()) ** 0.5).attempt],
+        STEPS.but(norms=lambda norms: sum(norm**2 for norm in norms.values()) ** 0.5).attempt,
         says="One norm of all gradients together comes out. One for each parameter is asked for, by its name.",
         hints=[
             "What does the annotation after `->` promise?",
@@ -252,10 +238,8 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_in_place_of_a_dict",
-        [
-            STEPS.but(norms=lambda norms: list(norms.values())),
-            STEPS.but(norms=lambda norms: list(norms.items())),
-        ],
+        STEPS.but(norms=lambda norms: list(norms.values())),
+        STEPS.but(norms=lambda norms: list(norms.items())),
         does="a list comes out, not a dict",
         says="A list comes out. A dict is asked for, so that a norm can be found by the parameter's name.",
         hints=[
@@ -266,7 +250,10 @@ MISTAKES = [
     ),
     Mistake(
         "changes_the_gradients",
-        [clears, fills_with_zeros, squares_in_place, clips],
+        clears,
+        fills_with_zeros,
+        squares_in_place,
+        clips,
         says=(
             "The norms are asked for, and the gradients change: the optimizer's next step would be another one. An "
             "examination should leave the model as it was. Look for what writes into `grad`."

@@ -94,5 +94,5 @@ def differences(all_differences, real):
 
 STEPS = InSteps(
     was_training, evaluating, alone, shape, pads, longer, logits, padded, real, all_differences, differences, sizes,
-    largest, answer, reference=padding_difference,
+    largest, answer, reference=padding_difference
 )  # fmt: skip

@@ -20,10 +20,8 @@ def as_many_from_the_left(logits, tokens):
 MISTAKES = [
     Mistake(
         "pads_to_the_right",
-        [
-            STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1), padded=as_many_from_the_left),
-            STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1)),
-        ],
+        STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1), padded=as_many_from_the_left),
+        STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1)),
         does="the pads are put to the right of the tokens",
         says=(
             "The pads are put to the *right*. Behind a causal mask no token sees them there, and none has another "
@@ -37,12 +35,10 @@ MISTAKES = [
     ),
     Mistake(
         "pads_on_both_sides",
-        [
-            STEPS.but(
-                longer=lambda pads, tokens: torch.cat([pads, tokens, pads], dim=1),
-                padded=lambda logits, n_pads: logits[:, n_pads:-n_pads],
-            )
-        ],
+        STEPS.but(
+            longer=lambda pads, tokens: torch.cat([pads, tokens, pads], dim=1),
+            padded=lambda logits, n_pads: logits[:, n_pads:-n_pads],
+        ),
         does="pads are put on both sides of the tokens",
         says="The pads are put on *both* sides of the tokens. They should stand on the left alone.",
         hints=[
@@ -53,7 +49,7 @@ MISTAKES = [
     ),
     Mistake(
         "zeros_as_pads",
-        [STEPS.but(pads=lambda shape: torch.zeros(shape, dtype=torch.int64))],
+        STEPS.but(pads=lambda shape: torch.zeros(shape, dtype=torch.int64)),
         does="the pads are token 0, whatever `pad_id` is",
         says="The pads are token 0, which is a real one where `pad_id` is another. Look at what fills the pads.",
         hints=[
@@ -64,7 +60,7 @@ MISTAKES = [
     ),
     Mistake(
         "ones_as_pads",
-        [STEPS.but(pads=lambda shape: torch.ones(shape, dtype=torch.int64))],
+        STEPS.but(pads=lambda shape: torch.ones(shape, dtype=torch.int64)),
         does="the pads are token 1, whatever `pad_id` is",
         says="The pads are token 1, which is a real one where `pad_id` is another. Look at what fills the pads.",
         hints=[
@@ -75,10 +71,8 @@ MISTAKES = [
     ),
     Mistake(
         "a_real_token_as_pads",
-        [
-            STEPS.but(pads=lambda tokens, n_pads: tokens[:, :1].expand(-1, n_pads)),
-            STEPS.but(pads=lambda shape, n_pads: torch.full(shape, n_pads).clamp(max=6)).attempt,
-        ],
+        STEPS.but(pads=lambda tokens, n_pads: tokens[:, :1].expand(-1, n_pads)),
+        STEPS.but(pads=lambda shape, n_pads: torch.full(shape, n_pads).clamp(max=6)).attempt,
         does="the pads are other tokens than those of padding",
         says="Other tokens than padding are put to the left. Look at what fills the pads.",
         hints=[
@@ -89,11 +83,9 @@ MISTAKES = [
     ),
     Mistake(
         "another_number_of_pads",
-        [
-            STEPS.but(n_pads=lambda: 1),
-            STEPS.but(n_pads=lambda n_pads: n_pads + 1),
-            STEPS.but(n_pads=lambda tokens: tokens.shape[1]),
-        ],
+        STEPS.but(n_pads=lambda: 1),
+        STEPS.but(n_pads=lambda n_pads: n_pads + 1),
+        STEPS.but(n_pads=lambda tokens: tokens.shape[1]),
         does="another number of pads than `n_pads` is added",
         says="Another number of pads is added than is asked for. Look at where `n_pads` goes in.",
         hints=[
@@ -104,11 +96,9 @@ MISTAKES = [
     ),
     Mistake(
         "pads_of_one_text",
-        [
-            STEPS.but(shape=lambda n_pads: (1, n_pads)).attempt,
-            STEPS.but(shape=lambda n_pads: (n_pads,)).attempt,
-            STEPS.but(shape=lambda tokens, n_pads: (n_pads, len(tokens))).attempt,
-        ],
+        STEPS.but(shape=lambda n_pads: (1, n_pads)).attempt,
+        STEPS.but(shape=lambda n_pads: (n_pads,)).attempt,
+        STEPS.but(shape=lambda tokens, n_pads: (n_pads, len(tokens))).attempt,
         says=(
             "The pads do not have the shape that the tokens need: one row for each text, and `n_pads` columns. Look at "
             "the shape that they are made with."
@@ -121,10 +111,8 @@ MISTAKES = [
     ),
     Mistake(
         "pads_as_further_texts",
-        [
-            STEPS.but(longer=lambda pads, tokens: torch.cat([pads, tokens])).attempt,
-            STEPS.but(longer=lambda pads, tokens: torch.cat([pads, tokens], dim=0)).attempt,
-        ],
+        STEPS.but(longer=lambda pads, tokens: torch.cat([pads, tokens])).attempt,
+        STEPS.but(longer=lambda pads, tokens: torch.cat([pads, tokens], dim=0)).attempt,
         says="The pads are joined along the axis of the texts. They should stand beside the tokens of each text.",
         hints=[
             "Along which axis does `torch.cat` join where it is told nothing?",
@@ -134,7 +122,7 @@ MISTAKES = [
     ),
     Mistake(
         "pads_over_the_first_tokens",
-        [STEPS.but(longer=over_the_first_tokens, padded=lambda logits: logits)],
+        STEPS.but(longer=over_the_first_tokens, padded=lambda logits: logits),
         does="the pads replace the first tokens",
         says=(
             "The pads *replace* the first tokens of each text. They should be added: no token may be lost. Look at how "
@@ -148,7 +136,8 @@ MISTAKES = [
     ),
     Mistake(
         "no_offset",
-        [STEPS.but(padded=as_many_from_the_left), STEPS.but(padded=lambda logits, n_pads: logits[:, :-n_pads])],
+        STEPS.but(padded=as_many_from_the_left),
+        STEPS.but(padded=lambda logits, n_pads: logits[:, :-n_pads]),
         does="the logits of the longer texts are read from the left, where the pads are",
         says=(
             "The logits of the longer texts are read from the left, and there the pads are. So each token is compared "
@@ -162,14 +151,10 @@ MISTAKES = [
     ),
     Mistake(
         "apart_by_one",
-        [
-            STEPS.but(padded=lambda logits, n_pads: logits[:, n_pads - 1 : -1]),
-            STEPS.but(
-                all_differences=lambda padded, alone: padded[:, 1:] - alone[:, :-1], real=lambda real: real[:, 1:]
-            ),
-        ],
+        STEPS.but(padded=lambda logits, n_pads: logits[:, n_pads - 1 : -1]),
+        STEPS.but(all_differences=lambda padded, alone: padded[:, 1:] - alone[:, :-1], real=lambda real: real[:, 1:]),
         does="each token is compared with the one beside it",
-        says="Each token is compared with the one beside it: the slices of the two runs lie one position apart.",
+        says="{does}: the slices of the two runs lie one position apart.",
         hints=[
             "Where does the first token stand after 3 pads are put before it?",
             "The index of a token in the longer run is larger by `n_pads`, and not by one less or more.",
@@ -178,9 +163,7 @@ MISTAKES = [
     ),
     Mistake(
         "nothing_cut_off",
-        [
-            STEPS.but(padded=lambda logits: logits).attempt,
-        ],
+        STEPS.but(padded=lambda logits: logits).attempt,
         says=(
             "The longer run has logits at the new pads as well, and they are not cut off: the two tensors are not of "
             "the same length. Look at their shapes."
@@ -193,10 +176,8 @@ MISTAKES = [
     ),
     Mistake(
         "without_any_pads",
-        [
-            STEPS.but(padded=lambda alone: alone),
-            STEPS.but(longer=lambda tokens: tokens, padded=lambda logits: logits),
-        ],
+        STEPS.but(padded=lambda alone: alone),
+        STEPS.but(longer=lambda tokens: tokens, padded=lambda logits: logits),
         does="both runs are made without the new pads",
         says="It is 0 for every model: both runs are made on the same tokens. Look at what the model is called with.",
         hints=[

@@ -6,10 +6,8 @@ from transformer_lab.course.exercises.lesson_12_clinic.padding_difference.answer
 MISTAKES = [
     Mistake(
         "pads_compared_too",
-        [
-            STEPS.but(differences=lambda all_differences: all_differences),
-            STEPS.but(differences=lambda all_differences: all_differences.nan_to_num()),
-        ],
+        STEPS.but(differences=lambda all_differences: all_differences),
+        STEPS.but(differences=lambda all_differences: all_differences.nan_to_num()),
         does="outputs at padding are compared, too",
         says=(
             "The outputs at padding are compared, too. Nothing is ever read from there, so a healthy model may say "
@@ -23,12 +21,9 @@ MISTAKES = [
     ),
     Mistake(
         "multiplied_by_the_mask",
-        [STEPS.but(differences=lambda all_differences, real: all_differences * real[..., None])],
+        STEPS.but(differences=lambda all_differences, real: all_differences * real[..., None]),
         does="the differences at padding are multiplied by 0",
-        says=(
-            "The differences at padding are multiplied by 0. Where a model says nan at padding, that is nan still. "
-            "Look at how the padding is left out."
-        ),
+        says="{does}. Where a model says nan at padding, that is nan still. Look at how the padding is left out.",
         hints=[
             "What is nan times 0?",
             "The positions that do not count should be left out, or replaced.",
@@ -37,7 +32,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_pads_compared",
-        [STEPS.but(real=lambda tokens, pad_id: tokens == pad_id)],
+        STEPS.but(real=lambda tokens, pad_id: tokens == pad_id),
         does="the padding is taken for what is real",
         says="What is compared is the padding, and the real tokens are left out. Look at the comparison with `pad_id`.",
         hints=[
@@ -48,9 +43,9 @@ MISTAKES = [
     ),
     Mistake(
         "zero_is_always_padding",
-        [STEPS.but(real=lambda tokens: tokens != 0)],
+        STEPS.but(real=lambda tokens: tokens != 0),
         does="token 0 is taken for padding, whatever `pad_id` is",
-        says="Token 0 is taken for padding, whatever `pad_id` is. Look at what the tokens are compared with.",
+        says="{does}. Look at what the tokens are compared with.",
         hints=[
             "In most cases `pad_id` is not 0. Which tokens are left out?",
             "Which id is that of padding, is an argument.",
@@ -59,10 +54,8 @@ MISTAKES = [
     ),
     Mistake(
         "an_order_of_the_ids",
-        [
-            STEPS.but(real=lambda tokens, pad_id: tokens > pad_id),
-            STEPS.but(real=lambda tokens, pad_id: tokens < pad_id),
-        ],
+        STEPS.but(real=lambda tokens, pad_id: tokens > pad_id),
+        STEPS.but(real=lambda tokens, pad_id: tokens < pad_id),
         does="an order, not equality, decides what is padding",
         says=(
             "Whether a token counts depends on an *order*: it has to be larger than `pad_id`, or smaller. Ids are "
@@ -76,9 +69,9 @@ MISTAKES = [
     ),
     Mistake(
         "padding_of_the_first_text_for_all",
-        [STEPS.but(real=lambda real: real[:1].expand_as(real))],
+        STEPS.but(real=lambda real: real[:1].expand_as(real)),
         does="the padding of the first text is used for all of them",
-        says="The padding of the first text is used for all of them. Each has its own. Look at the first index.",
+        says="{does}. Each has its own. Look at the first index.",
         hints=[
             "Try two texts, of which only the second is padded.",
             "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
@@ -87,7 +80,7 @@ MISTAKES = [
     ),
     Mistake(
         "padded_texts_left_out",
-        [STEPS.but(real=lambda real: real & real.all(dim=1, keepdim=True))],
+        STEPS.but(real=lambda real: real & real.all(dim=1, keepdim=True)),
         does="texts with padding of their own are left out",
         says=(
             "A text that has padding of its own is left out as a whole, though it has real tokens, too. Look at what "
@@ -101,12 +94,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_position",
-        [
-            STEPS.but(differences=lambda all_differences: all_differences[:, -1]),
-            STEPS.but(differences=lambda all_differences, real: all_differences[:, -1][real[:, -1]]),
-        ],
+        STEPS.but(differences=lambda all_differences: all_differences[:, -1]),
+        STEPS.but(differences=lambda all_differences, real: all_differences[:, -1][real[:, -1]]),
         does="only the last position is compared",
-        says="Only the last position is compared. A fault may show at any other, and in some texts this is padding.",
+        says="{does}. A fault may show at any other, and in some texts this is padding.",
         hints=[
             "Take a text with padding at its end. What is compared?",
             "Every real token counts.",
@@ -115,12 +106,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_position",
-        [
-            STEPS.but(differences=lambda all_differences: all_differences[:, 0]),
-            STEPS.but(differences=lambda all_differences, real: all_differences[:, 0][real[:, 0]]),
-        ],
+        STEPS.but(differences=lambda all_differences: all_differences[:, 0]),
+        STEPS.but(differences=lambda all_differences, real: all_differences[:, 0][real[:, 0]]),
         does="only the first position is compared",
-        says="Only the first position is compared. A fault may show at any other, and in some texts this is padding.",
+        says="{does}. A fault may show at any other, and in some texts this is padding.",
         hints=[
             "Take a text with padding at its beginning. What is compared?",
             "Every real token counts.",
@@ -129,9 +118,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_text",
-        [STEPS.but(differences=lambda all_differences, real: all_differences[0][real[0]])],
+        STEPS.but(differences=lambda all_differences, real: all_differences[0][real[0]]),
         does="only the first text of the batch is compared",
-        says="Only the first text of the batch is compared. A fault may show in another one. Look at the first index.",
+        says="{does}. A fault may show in another one. Look at the first index.",
         hints=[
             "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
             "All texts can be read at once.",
@@ -140,9 +129,9 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_text",
-        [STEPS.but(differences=lambda all_differences, real: all_differences[-1][real[-1]])],
+        STEPS.but(differences=lambda all_differences, real: all_differences[-1][real[-1]]),
         does="only the last text of the batch is compared",
-        says="Only the last text of the batch is compared, or each text overwrites what the one before it showed.",
+        says="{does}, or each text overwrites what the one before it showed.",
         hints=[
             "Take three texts. Of which is the number that comes out?",
             "All texts can be read at once.",

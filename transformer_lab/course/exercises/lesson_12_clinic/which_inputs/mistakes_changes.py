@@ -37,13 +37,10 @@ def accumulated(x, outputs):
 MISTAKES = [
     Mistake(
         "adds_the_same_to_all",
-        [
-            STEPS.but(another=lambda: lambda vector: vector + 1),
-        ],
+        STEPS.but(another=lambda: lambda vector: vector + 1),
         does="the same number is added to all numbers of an input",
         says=(
-            "The same number is added to all numbers of an input. A norm takes that out again, and so the dependence "
-            "stays unseen. Look at how the input is changed."
+            "{does}. A norm takes that out again, and so the dependence stays unseen. Look at how the input is changed."
         ),
         hints=[
             "What does a layer norm make of x + 1?",
@@ -53,16 +50,11 @@ MISTAKES = [
     ),
     Mistake(
         "made_of_what_was_there",
-        [
-            STEPS.but(another=lambda: lambda vector: 0 * vector),
-            STEPS.but(another=lambda: lambda vector: 2 * vector),
-            STEPS.but(another=lambda: lambda vector: -vector),
-        ],
+        STEPS.but(another=lambda: lambda vector: 0 * vector),
+        STEPS.but(another=lambda: lambda vector: 2 * vector),
+        STEPS.but(another=lambda: lambda vector: -vector),
         does="the new input is the old one times a number, such as 0",
-        says=(
-            "The new input is the old one times a number, such as 0, 2 or −1. Where it is zero already, nothing has "
-            "been changed. Look at how the input is changed."
-        ),
+        says="{does}, 2 or −1. Where it is zero already, nothing has been changed. Look at how the input is changed.",
         hints=[
             "What if the input is zero, as that of padding often is?",
             "What is put there should differ from what was there.",
@@ -71,12 +63,9 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_everywhere",
-        [STEPS.but(another=lambda: lambda vector: torch.ones_like(vector))],
+        STEPS.but(another=lambda: lambda vector: torch.ones_like(vector)),
         does="the new input is a vector whose numbers are all alike",
-        says=(
-            "The new input is a vector whose numbers are all alike. Behind a norm it is the same as one of zeros, "
-            "which may have been there before."
-        ),
+        says="{does}. Behind a norm it is the same as one of zeros, which may have been there before.",
         hints=[
             "What does a layer norm make of a vector of ones, and of a vector of zeros?",
             "What is put there should differ from what was there, norm or not.",
@@ -85,12 +74,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_number_changed",
-        [
-            STEPS.but(place=lambda: lambda position: (position, 0)),
-            STEPS.but(place=lambda: lambda position: (position, -1)),
-        ],
+        STEPS.but(place=lambda: lambda position: (position, 0)),
+        STEPS.but(place=lambda: lambda position: (position, -1)),
         does="only one number of an input is changed",
-        says="Only one number of an input is changed. Others may be those that the outputs depend on.",
+        says="{does}. Others may be those that the outputs depend on.",
         hints=[
             "An input is a vector. How much of it is another one?",
             "All numbers of an input should change.",
@@ -99,9 +86,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_other_axis_changed",
-        [
-            STEPS.but(place=lambda: lambda position: (slice(None), position), positions=lambda x: range(x.shape[1])),
-        ],
+        STEPS.but(place=lambda: lambda position: (slice(None), position), positions=lambda x: range(x.shape[1])),
         does="the same number of all inputs is changed, not one input",
         says=(
             "In each round one number of *all* inputs is changed: `x` has the shape (n_in, d), and its second axis is "
@@ -115,10 +100,8 @@ MISTAKES = [
     ),
     Mistake(
         "changes_pile_up",
-        [
-            STEPS.but(copy=one_copy_for_all),
-            STEPS.but(place=lambda: lambda position: slice(None, position + 1)),
-        ],
+        STEPS.but(copy=one_copy_for_all),
+        STEPS.but(place=lambda: lambda position: slice(None, position + 1)),
         does="all earlier inputs are changed, too, at once or by earlier rounds",
         says=(
             "Together with an input, all those before it are changed, at once or because what one round changes stays "
@@ -132,7 +115,7 @@ MISTAKES = [
     ),
     Mistake(
         "writes_into_x",
-        [STEPS.but(copy=lambda x: lambda: x)],
+        STEPS.but(copy=lambda x: lambda: x),
         does="`x` itself is changed, not a copy",
         says=(
             "x itself is changed, for every later round and for whoever called. `b = a` gives a tensor a second name "
@@ -146,7 +129,7 @@ MISTAKES = [
     ),
     Mistake(
         "all_that_follow_changed_too",
-        [STEPS.but(place=lambda: lambda position: slice(position, None))],
+        STEPS.but(place=lambda: lambda position: slice(position, None)),
         does="all later inputs are changed, too",
         says=(
             "Together with an input, all those after it are changed. An output that moves may depend on any of them. "
@@ -160,7 +143,7 @@ MISTAKES = [
     ),
     Mistake(
         "too_small_a_change",
-        [STEPS.but(another=lambda: lambda vector: vector + 1e-8)],
+        STEPS.but(another=lambda: lambda vector: vector + 1e-8),
         does="the change is hardly larger than rounding",
         says="The change of an input is so small that what comes of it is taken for rounding. Look at its size.",
         hints=[
@@ -171,7 +154,8 @@ MISTAKES = [
     ),
     Mistake(
         "gradients_pile_up",
-        [with_gradients(accumulated), with_gradients(accumulated_sums)],
+        with_gradients(accumulated),
+        with_gradients(accumulated_sums),
         says=(
             "Each row has the inputs of the rows before it as well: `backward` *adds* to the gradient that is there. "
             "Look at what is done between two outputs."

@@ -46,7 +46,7 @@ def one_after_another(model, before, positions, change, differences, size, moved
 MISTAKES = [
     Mistake(
         "inputs_down_outputs_across",
-        [STEPS.but(table=lambda columns: torch.stack(columns, dim=0))],
+        STEPS.but(table=lambda columns: torch.stack(columns, dim=0)),
         does="the inputs go down and the outputs across",
         says="The table lies on its side: inputs go down and outputs across. Look at how the columns are joined.",
         hints=[
@@ -57,10 +57,8 @@ MISTAKES = [
     ),
     Mistake(
         "turned_round",
-        [
-            STEPS.but(table=lambda table: ~table),
-            STEPS.but(moved=lambda: lambda sizes: sizes < 1e-5).attempt,
-        ],
+        STEPS.but(table=lambda table: ~table),
+        STEPS.but(moved=lambda: lambda sizes: sizes < 1e-5).attempt,
         does="the table says True for False",
         says="True and False are exchanged: the table tells on which inputs an output does *not* depend.",
         hints=[
@@ -71,10 +69,8 @@ MISTAKES = [
     ),
     Mistake(
         "sums_of_the_outputs",
-        [
-            STEPS.but(size=lambda: lambda differences: differences.sum(dim=-1).abs()),
-            STEPS.but(size=lambda: lambda differences: differences.mean(dim=-1).abs()),
-        ],
+        STEPS.but(size=lambda: lambda differences: differences.sum(dim=-1).abs()),
+        STEPS.but(size=lambda: lambda differences: differences.mean(dim=-1).abs()),
         does="the numbers of an output are added up with their signs, so that changes may cancel",
         says=(
             "The numbers of an output are added up with their signs, before changes or gradients are looked at. Where "
@@ -88,7 +84,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_what_grows",
-        [STEPS.but(size=lambda: lambda differences: differences.amax(dim=-1))],
+        STEPS.but(size=lambda: lambda differences: differences.amax(dim=-1)),
         does="an output counts as moved only if one of its numbers grows",
         says=(
             "An output counts only if one of its numbers becomes *larger*. Those that become smaller move as well. "
@@ -102,7 +98,7 @@ MISTAKES = [
     ),
     Mistake(
         "every_number_has_to_move",
-        [STEPS.but(size=lambda: lambda differences: differences.abs().amin(dim=-1))],
+        STEPS.but(size=lambda: lambda differences: differences.abs().amin(dim=-1)),
         does="an output counts as moved only if all of its numbers move",
         says=(
             "An output counts only if *every* one of its numbers moves. Some of them may stay as they were. Look at "
@@ -116,12 +112,10 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_number_of_an_output",
-        [
-            STEPS.but(size=lambda: lambda differences: differences[:, 0].abs()),
-            STEPS.but(size=lambda: lambda differences: differences[:, -1].abs()),
-        ],
+        STEPS.but(size=lambda: lambda differences: differences[:, 0].abs()),
+        STEPS.but(size=lambda: lambda differences: differences[:, -1].abs()),
         does="only one number of each output is compared",
-        says="Only one number of each output is compared. Another may be the one that moves. Look at the index.",
+        says="{does}. Another may be the one that moves. Look at the index.",
         hints=[
             "An output is a vector. How much of it is compared?",
             "A single number that moves is enough, and it may be any of them.",
@@ -130,7 +124,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_width_left_in",
-        [STEPS.but(size=lambda: lambda differences: differences.abs())],
+        STEPS.but(size=lambda: lambda differences: differences.abs()),
         does="there is an answer for every number of an output",
         says="There is an answer for each number of an output. One for each *output* is asked for.",
         hints=[
@@ -141,12 +135,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_answer_for_all_outputs",
-        [
-            STEPS.but(
-                size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)
-            ),
-            STEPS.but(size=lambda: lambda differences: differences.abs().max().expand(len(differences))),
-        ],
+        STEPS.but(size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)),
+        STEPS.but(size=lambda: lambda differences: differences.abs().max().expand(len(differences))),
         does="there is one answer for all outputs together",
         says=(
             "For each input there is one answer for all outputs together: whether any of them moves. Look at how many "
@@ -160,9 +150,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_small_dependence_does_not_count",
-        [
-            STEPS.but(moved=lambda: lambda sizes: sizes > 0.1),
-        ],
+        STEPS.but(moved=lambda: lambda sizes: sizes > 0.1),
         does="a small change of an output does not count",
         says=(
             "A small dependence is missed: the tolerance is wide. Training may make it larger. Look at the number that "
@@ -176,13 +164,11 @@ MISTAKES = [
     ),
     Mistake(
         "amounts_in_place_of_answers",
-        [
-            STEPS.but(moved=lambda: lambda sizes: sizes),
-            amounts,
-            lambda model, x: torch.autograd.functional.jacobian(model, x).abs().amax(dim=(1, 3)),
-            STEPS.but(table=lambda table: table.float()),
-            STEPS.but(table=lambda table: table.long()),
-        ],
+        STEPS.but(moved=lambda: lambda sizes: sizes),
+        amounts,
+        lambda model, x: torch.autograd.functional.jacobian(model, x).abs().amax(dim=(1, 3)),
+        STEPS.but(table=lambda table: table.float()),
+        STEPS.but(table=lambda table: table.long()),
         does="numbers come out, not True and False",
         says="Numbers come out. A table of True and False is asked for.",
         hints=[
@@ -193,12 +179,10 @@ MISTAKES = [
     ),
     Mistake(
         "skips_the_first_input",
-        [
-            STEPS.but(positions=lambda x: range(1, len(x))),
-            STEPS.but(table=lambda table: table & (torch.arange(table.shape[1]) > 0)),
-        ],
+        STEPS.but(positions=lambda x: range(1, len(x))),
+        STEPS.but(table=lambda table: table & (torch.arange(table.shape[1]) > 0)),
         does="the first input is never changed",
-        says="The first input is never changed. Look at where the positions begin.",
+        says="{does}. Look at where the positions begin.",
         hints=[
             "For two inputs, how many columns are there?",
             "In the leak test, nothing comes before position 0. Here it is an input as any other.",
@@ -207,12 +191,10 @@ MISTAKES = [
     ),
     Mistake(
         "skips_the_last_input",
-        [
-            STEPS.but(positions=lambda x: range(len(x) - 1)),
-            STEPS.but(table=lambda table: table & (torch.arange(table.shape[1]) < table.shape[1] - 1)),
-        ],
+        STEPS.but(positions=lambda x: range(len(x) - 1)),
+        STEPS.but(table=lambda table: table & (torch.arange(table.shape[1]) < table.shape[1] - 1)),
         does="the last input is never changed",
-        says="The last input is never changed. Look at where the positions end.",
+        says="{does}. Look at where the positions end.",
         hints=[
             "For two inputs, how many columns are there?",
             "`range(n)` leaves its end out by itself.",
@@ -221,7 +203,8 @@ MISTAKES = [
     ),
     Mistake(
         "as_many_outputs_as_inputs",
-        [STEPS.but(table=square), into_a_square],
+        STEPS.but(table=square),
+        into_a_square,
         does="the table has as many rows as there are inputs",
         says=(
             "The table has as many rows as there are *inputs*. A model may have another number of outputs. Look at "
@@ -235,14 +218,12 @@ MISTAKES = [
     ),
     Mistake(
         "takes_the_model_for_causal",
-        [
-            STEPS.but(table=lambda table: table.tril()),
-            STEPS.but(table=lambda table: table.triu(1)),
-        ],
+        STEPS.but(table=lambda table: table.tril()),
+        STEPS.but(table=lambda table: table.triu(1)),
         does="only one side of the diagonal is looked at",
         says=(
-            "Only one side of the diagonal is looked at: what comes before, or what follows. A model may look at any "
-            "input, and a fault is where nobody expects it."
+            "{does}: what comes before, or what follows. A model may look at any input, and a fault is where nobody "
+            "expects it."
         ),
         hints=[
             "Take a model that only sees what follows. What comes out?",
@@ -252,7 +233,7 @@ MISTAKES = [
     ),
     Mistake(
         "compared_with_the_round_before",
-        [STEPS.but(columns=one_after_another)],
+        STEPS.but(columns=one_after_another),
         does="outputs are compared with those of the round before",
         says=(
             "The outputs of each round are compared with those of the round before it, in which another input was "

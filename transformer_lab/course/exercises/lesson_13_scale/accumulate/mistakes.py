@@ -8,9 +8,7 @@ ONCE = "`losses.sum() / n_tokens.sum()`."
 MISTAKES = [
     Mistake(
         "mean_of_means",
-        [
-            STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).mean()),
-        ],
+        STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).mean()),
         does="the mean of each micro-batch is taken first, and then the mean of these",
         says="This is the mean of the means: a token of a short micro-batch counts more than one of a long one.",
         hints=[
@@ -21,11 +19,9 @@ MISTAKES = [
     ),
     Mistake(
         "sum_of_means",
-        [
-            STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        ],
+        STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).sum()),
         does="the means of the micro-batches are added up",
-        says="The means of the micro-batches are added up: the more micro-batches, the larger the loss.",
+        says="{does}: the more micro-batches, the larger the loss.",
         hints=[
             "Cut the same batch into twice as many parts. Should the loss double?",
             "The sums are added up, and so are the numbers of tokens.",
@@ -34,9 +30,9 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_micro_batches",
-        [STEPS.but(count=lambda losses: len(losses))],
+        STEPS.but(count=lambda losses: len(losses)),
         does="the sum is divided by the number of micro-batches",
-        says="The sum is divided by the number of micro-batches. Tokens are what the mean is taken over.",
+        says="{does}. Tokens are what the mean is taken over.",
         hints=[
             "One micro-batch of 7 tokens: by which number is its sum divided?",
             "`losses` are sums, not means.",
@@ -45,7 +41,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up",
-        [STEPS.but(loss=lambda total: total)],
+        STEPS.but(loss=lambda total: total),
         does="the sum of the losses is not divided by anything",
         says="This is the sum over all tokens. A mean is asked for, which does not grow with the batch.",
         hints=[
@@ -56,7 +52,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_loss_for_each_micro_batch",
-        [STEPS.but(loss=lambda losses, n_tokens: losses / n_tokens)],
+        STEPS.but(loss=lambda losses, n_tokens: losses / n_tokens),
         does="there is a mean for each micro-batch, not one for all",
         says="There is a loss for each micro-batch. One number is asked for: that of the whole batch.",
         hints=[
@@ -67,7 +63,7 @@ MISTAKES = [
     ),
     Mistake(
         "weights_the_sums",
-        [STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum())],
+        STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum()),
         does="the sums are multiplied by the numbers of tokens before they are added up",
         says="The sums are multiplied by the numbers of tokens, as means would be. They are sums already.",
         hints=[
@@ -78,11 +74,9 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_one_micro_batch",
-        [
-            STEPS.but(count=lambda n_tokens: n_tokens[-1]),
-            STEPS.but(count=lambda n_tokens: n_tokens[0]),
-            STEPS.but(count=lambda n_tokens: n_tokens.max()).attempt,
-        ],
+        STEPS.but(count=lambda n_tokens: n_tokens[-1]),
+        STEPS.but(count=lambda n_tokens: n_tokens[0]),
+        STEPS.but(count=lambda n_tokens: n_tokens.max()).attempt,
         does="the sum is divided by the number of tokens of one micro-batch",
         says="The sum of all is divided by the number of tokens of *one* micro-batch. That of all belongs there.",
         hints=[
@@ -93,9 +87,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_twice",
-        [
-            STEPS.but(total=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        ],
+        STEPS.but(total=lambda losses, n_tokens: (losses / n_tokens).sum()),
         does="each sum is divided by its own number of tokens before the division by all of them",
         says="Each sum is divided twice: by its own number of tokens, and then by that of all.",
         hints=[
@@ -106,9 +98,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_micro_batches_too",
-        [
-            STEPS.but(loss=lambda loss, losses: loss / len(losses)).attempt,  # a pair of it may be right
-        ],
+        STEPS.but(loss=lambda loss, losses: loss / len(losses)).attempt,  # a pair of it may be right
         says="The sum is divided by the number of tokens *and* by that of the micro-batches. One division is enough.",
         hints=[
             "Two micro-batches of 5 tokens each: by which number is the sum divided?",
@@ -118,9 +108,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_number_of_tokens",
-        [
-            STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),
-        ],
+        STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),
         does="the sum is divided by the mean number of tokens, not by that of all",
         says="The sum of all is divided by the *mean* number of tokens: the more micro-batches, the larger the loss.",
         hints=[
@@ -131,9 +119,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_counts",
-        [
-            STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
-        ],
+        STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
         does="the micro-batches are counted as if all were as long as the longest",
         says="All micro-batches are counted as if they were as long as the longest: padding counts as tokens.",
         hints=[
@@ -144,9 +130,7 @@ MISTAKES = [
     ),
     Mistake(
         "upside_down",
-        [
-            STEPS.but(loss=lambda total, count: count / total),
-        ],
+        STEPS.but(loss=lambda total, count: count / total),
         does="the number of tokens is divided by the sum, not the sum by the number",
         says="The fraction is upside down: tokens for each nat, not nats for each token.",
         hints=[
@@ -157,14 +141,12 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_micro_batch",
-        [
-            STEPS.but(total=lambda losses: losses[-1]),
-            STEPS.but(total=lambda losses: losses[0]),
-            STEPS.but(total=lambda losses: losses[-1], count=lambda n_tokens: n_tokens[-1]),
-            STEPS.but(total=lambda losses: losses[0], count=lambda n_tokens: n_tokens[0]),
-        ],
+        STEPS.but(total=lambda losses: losses[-1]),
+        STEPS.but(total=lambda losses: losses[0]),
+        STEPS.but(total=lambda losses: losses[-1], count=lambda n_tokens: n_tokens[-1]),
+        STEPS.but(total=lambda losses: losses[0], count=lambda n_tokens: n_tokens[0]),
         does="the losses of one micro-batch alone are used",
-        says="The losses of one micro-batch alone are used. All belong to the batch.",
+        says="{does}. All belong to the batch.",
         hints=[
             "Does the loss of each micro-batch make a difference to the result?",
             "Is a number overwritten in each round of a loop, or does a `return` stand inside it?",
@@ -173,14 +155,12 @@ MISTAKES = [
     ),
     Mistake(
         "one_is_left_out",
-        [
-            STEPS.but(total=lambda losses: losses[:-1].sum(), count=lambda n_tokens: n_tokens[:-1].sum()),
-            STEPS.but(total=lambda losses: losses[1:].sum(), count=lambda n_tokens: n_tokens[1:].sum()),
-            STEPS.but(total=lambda losses: losses[:-1].sum()),
-            STEPS.but(total=lambda losses: losses[1:].sum()).attempt,
-        ],
+        STEPS.but(total=lambda losses: losses[:-1].sum(), count=lambda n_tokens: n_tokens[:-1].sum()),
+        STEPS.but(total=lambda losses: losses[1:].sum(), count=lambda n_tokens: n_tokens[1:].sum()),
+        STEPS.but(total=lambda losses: losses[:-1].sum()),
+        STEPS.but(total=lambda losses: losses[1:].sum()).attempt,
         does="the first or the last micro-batch is left out",
-        says="The first or the last micro-batch is left out. Look at where the sum begins and ends.",
+        says="{does}. Look at where the sum begins and ends.",
         hints=[
             "What comes out for a single micro-batch?",
             "Which indices does the sum run over?",
@@ -189,11 +169,9 @@ MISTAKES = [
     ),
     Mistake(
         "whole_numbers",
-        [
-            STEPS.but(loss=lambda total, count: total // count),
-            STEPS.but(loss=lambda loss: loss.round()),
-            STEPS.but(loss=lambda loss: loss.long()).attempt,
-        ],
+        STEPS.but(loss=lambda total, count: total // count),
+        STEPS.but(loss=lambda loss: loss.round()),
+        STEPS.but(loss=lambda loss: loss.long()).attempt,
         does="the result is rounded to a whole number",
         says="A whole number comes out. Losses differ by hundredths, and what is rounded passes no gradient on.",
         hints=[
@@ -204,9 +182,7 @@ MISTAKES = [
     ),
     Mistake(
         "sum_and_number",
-        [
-            STEPS.but(loss=lambda total, count: (total, count)),
-        ],
+        STEPS.but(loss=lambda total, count: (total, count)),
         does="the sum and the number are returned, without dividing them",
         says="The sum and the number of tokens are returned. The one divided by the other is asked for.",
         hints=[
@@ -217,9 +193,7 @@ MISTAKES = [
     ),
     Mistake(
         "perplexity",
-        [
-            STEPS.but(loss=lambda loss: loss.exp()),
-        ],
+        STEPS.but(loss=lambda loss: loss.exp()),
         does="the exponential of the loss is returned",
         says="This is a perplexity: the exponential of the loss. The loss itself is asked for, in nats.",
         hints=[
@@ -230,9 +204,7 @@ MISTAKES = [
     ),
     Mistake(
         "another_sign",
-        [
-            STEPS.but(loss=lambda loss: -loss),
-        ],
+        STEPS.but(loss=lambda loss: -loss),
         does="the result has the wrong sign",
         says="The sign is turned round. `losses` are −log p already.",
         hints=[
@@ -243,9 +215,7 @@ MISTAKES = [
     ),
     Mistake(
         "an_axis_too_many",
-        [
-            STEPS.but(loss=lambda loss: loss[None]),
-        ],
+        STEPS.but(loss=lambda loss: loss[None]),
         does="the result has an axis of length 1",
         says="The number is right, in a tensor with an axis. A loss is a tensor without axes.",
         hints=[
@@ -256,10 +226,8 @@ MISTAKES = [
     ),
     Mistake(
         "in_float64",
-        [
-            STEPS.but(loss=lambda total, count: total.double() / count),
-            STEPS.but(loss=lambda loss: loss.double()).attempt,
-        ],
+        STEPS.but(loss=lambda total, count: total.double() / count),
+        STEPS.but(loss=lambda loss: loss.double()).attempt,
         does="the result comes in float64",
         says="The number is right, in float64. The losses are in float32, and so should their mean be.",
         hints=[
@@ -270,7 +238,8 @@ MISTAKES = [
     ),
     Mistake(
         "without_the_gradient",
-        [STEPS.but(loss=lambda loss: loss.item()), STEPS.but(loss=lambda loss: loss.detach()).attempt],
+        STEPS.but(loss=lambda loss: loss.item()),
+        STEPS.but(loss=lambda loss: loss.detach()).attempt,
         does="no gradient passes from the result to the losses",
         says="The number is right, but it is cut off from the losses: no gradient gets back to the model.",
         hints=[

@@ -27,10 +27,8 @@ def mean_for_some(mean, gradients, gets_it):
 MISTAKES = [
     Mistake(
         "mean_over_the_workers",
-        [
-            STEPS.but(mean=lambda gradients: gradients.mean(dim=0)),
-            STEPS.but(mean=lambda gradients, n_tokens: gradients[n_tokens > 0].mean(dim=0)),
-        ],
+        STEPS.but(mean=lambda gradients: gradients.mean(dim=0)),
+        STEPS.but(mean=lambda gradients, n_tokens: gradients[n_tokens > 0].mean(dim=0)),
         does="the workers' gradients are averaged as if all had as many tokens",
         says=(
             "All workers count the same, however many tokens they have, so a token of a worker with few tokens counts "
@@ -44,7 +42,7 @@ MISTAKES = [
     ),
     Mistake(
         "sum_over_the_workers",
-        [STEPS.but(mean=lambda gradients: gradients.sum(dim=0))],
+        STEPS.but(mean=lambda gradients: gradients.sum(dim=0)),
         does="the workers' gradients are added up and divided by nothing",
         says="The workers' gradients are added up: the more workers, the larger the step.",
         hints=[
@@ -55,7 +53,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_workers",
-        [STEPS.but(count=lambda gradients: len(gradients))],
+        STEPS.but(count=lambda gradients: len(gradients)),
         does="the sum over all tokens is divided by the number of workers",
         says="The sum is divided by the number of workers. It runs over tokens, so that is what to divide by.",
         hints=[
@@ -66,7 +64,7 @@ MISTAKES = [
     ),
     Mistake(
         "does_not_divide",
-        [STEPS.but(mean=lambda total: total)],
+        STEPS.but(mean=lambda total: total),
         does="the sum over all tokens is not divided by anything",
         says="This is the gradient of the *sum* of all losses. That of their mean is asked for.",
         hints=[
@@ -77,7 +75,7 @@ MISTAKES = [
     ),
     Mistake(
         "does_not_weight",
-        [STEPS.but(of_sums=lambda gradients: gradients)],
+        STEPS.but(of_sums=lambda gradients: gradients),
         does="the gradients are not multiplied by the numbers of tokens",
         says="The gradients of means are added up as if they were those of sums, and then divided by all tokens.",
         hints=[
@@ -88,7 +86,7 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_tokens_again",
-        [STEPS.but(of_sums=lambda gradients, n_tokens: gradients / n_tokens[:, None])],
+        STEPS.but(of_sums=lambda gradients, n_tokens: gradients / n_tokens[:, None]),
         does="each gradient is divided by its number of tokens once more",
         says="Each gradient is divided by its worker's number of tokens. It is that of a mean already.",
         hints=[
@@ -99,10 +97,8 @@ MISTAKES = [
     ),
     Mistake(
         "every_worker_keeps_its_own",
-        [
-            STEPS.but(reduced=lambda of_sums, count: of_sums / count),
-            STEPS.but(reduced=lambda gradients: gradients * 1.0),
-        ],
+        STEPS.but(reduced=lambda of_sums, count: of_sums / count),
+        STEPS.but(reduced=lambda gradients: gradients * 1.0),
         does="nothing is added up over the workers: each keeps a gradient of its own",
         says="Each worker keeps a gradient of its own. After the first step, the workers' models would differ.",
         hints=[
@@ -113,10 +109,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_worker_gets_it",
-        [
-            STEPS.but(reduced=lambda mean: mean),
-            STEPS.but(reduced=lambda mean: mean[None]),
-        ],
+        STEPS.but(reduced=lambda mean: mean),
+        STEPS.but(reduced=lambda mean: mean[None]),
         does="the gradient is not handed to every worker",
         says="There is one gradient, not one for each worker. *All*-reduce hands the result to all of them.",
         hints=[
@@ -127,12 +121,10 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up_along_the_gradient",
-        [
-            STEPS.but(
-                total=lambda of_sums: of_sums.sum(dim=1, keepdim=True),
-                reduced=lambda mean, gradients: mean.expand_as(gradients),
-            )
-        ],
+        STEPS.but(
+            total=lambda of_sums: of_sums.sum(dim=1, keepdim=True),
+            reduced=lambda mean, gradients: mean.expand_as(gradients),
+        ),
         does="the sum runs along the numbers of one gradient, not over the workers",
         says="The sum runs along the numbers of each gradient. It should run over the workers, number by number.",
         hints=[
@@ -143,9 +135,7 @@ MISTAKES = [
     ),
     Mistake(
         "tokens_along_the_gradient",
-        [
-            STEPS.but(of_sums=lambda gradients, n_tokens: gradients * n_tokens),
-        ],
+        STEPS.but(of_sums=lambda gradients, n_tokens: gradients * n_tokens),
         does="the numbers of tokens are laid along the numbers of a gradient, not along the workers",
         says=(
             "Each *column* is multiplied by a number of tokens, where there are as many columns as workers; "
@@ -159,12 +149,10 @@ MISTAKES = [
     ),
     Mistake(
         "longest_worker_for_all",
-        [
-            STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
-            STEPS.but(count=lambda n_tokens: n_tokens.max()),
-            STEPS.but(count=lambda n_tokens: n_tokens[0]),
-            STEPS.but(count=lambda n_tokens: n_tokens[-1]),
-        ],
+        STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
+        STEPS.but(count=lambda n_tokens: n_tokens.max()),
+        STEPS.but(count=lambda n_tokens: n_tokens[0]),
+        STEPS.but(count=lambda n_tokens: n_tokens[-1]),
         does="the number that is divided by comes from one worker's tokens, not from those of all",
         says=(
             "The sum is divided by a number made of *one* worker's tokens. The workers have different numbers of them."
@@ -177,9 +165,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_number_of_tokens",
-        [
-            STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),
-        ],
+        STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),
         does="the sum is divided by the mean number of tokens",
         says=(
             "The sum over all workers is divided by the *mean* number of tokens: the more workers, the larger the step."
@@ -192,9 +178,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_of_the_numbers",
-        [
-            STEPS.but(mean=lambda gradients, n_tokens: n_tokens.float().softmax(dim=0) @ gradients),
-        ],
+        STEPS.but(mean=lambda gradients, n_tokens: n_tokens.float().softmax(dim=0) @ gradients),
         does="the workers are weighted by a softmax of their numbers of tokens",
         says="A softmax makes the weights of the workers: one with 5 tokens more counts 148 times as much.",
         hints=[
@@ -205,10 +189,8 @@ MISTAKES = [
     ),
     Mistake(
         "weights_rounded_down",
-        [
-            STEPS.but(mean=lambda gradients, n_tokens: (n_tokens // n_tokens.sum()).float() @ gradients),
-            STEPS.but(mean=lambda gradients, n_tokens: (n_tokens // n_tokens.sum()) @ gradients).attempt,
-        ],
+        STEPS.but(mean=lambda gradients, n_tokens: (n_tokens // n_tokens.sum()).float() @ gradients),
+        STEPS.but(mean=lambda gradients, n_tokens: (n_tokens // n_tokens.sum()) @ gradients).attempt,
         does="the workers' fractions of the tokens are rounded down to whole numbers",
         says="The fraction of the tokens that a worker has is rounded down: it is 0 unless the worker is alone.",
         hints=[
@@ -219,10 +201,8 @@ MISTAKES = [
     ),
     Mistake(
         "times_the_tokens_at_the_end",
-        [
-            STEPS.but(reduced=lambda mean, n_tokens: mean * n_tokens[:, None]),
-            STEPS.but(reduced=lambda mean, n_tokens: mean * (n_tokens / n_tokens.sum())[:, None]),
-        ],
+        STEPS.but(reduced=lambda mean, n_tokens: mean * n_tokens[:, None]),
+        STEPS.but(reduced=lambda mean, n_tokens: mean * (n_tokens / n_tokens.sum())[:, None]),
         does="each worker gets the mean multiplied by something made of its own number of tokens",
         says=(
             "Every row is multiplied by something made of its worker's number of tokens, so the workers "
@@ -236,21 +216,17 @@ MISTAKES = [
     ),
     Mistake(
         "only_some_get_it",
-        [
-            STEPS.but(
-                reduced=lambda mean, gradients: mean_for_some(mean, gradients, torch.arange(len(gradients)) == 0)
-            ),
-            STEPS.but(
-                reduced=lambda mean, gradients: mean_for_some(
-                    mean, torch.zeros_like(gradients), torch.arange(len(gradients)) == 0
-                )
-            ),
-            STEPS.but(
-                reduced=lambda mean, gradients, n_tokens: mean_for_some(mean, torch.zeros_like(gradients), n_tokens > 0)
-            ),
-            STEPS.but(reduced=lambda mean, gradients, n_tokens: mean_for_some(mean, gradients, n_tokens > 0)),
-            STEPS.but(reduced=lambda mean, n_tokens: mean.expand(int((n_tokens > 0).sum()), -1)),
-        ],
+        STEPS.but(reduced=lambda mean, gradients: mean_for_some(mean, gradients, torch.arange(len(gradients)) == 0)),
+        STEPS.but(
+            reduced=lambda mean, gradients: mean_for_some(
+                mean, torch.zeros_like(gradients), torch.arange(len(gradients)) == 0
+            )
+        ),
+        STEPS.but(
+            reduced=lambda mean, gradients, n_tokens: mean_for_some(mean, torch.zeros_like(gradients), n_tokens > 0)
+        ),
+        STEPS.but(reduced=lambda mean, gradients, n_tokens: mean_for_some(mean, gradients, n_tokens > 0)),
+        STEPS.but(reduced=lambda mean, n_tokens: mean.expand(int((n_tokens > 0).sum()), -1)),
         does="not every worker gets the mean",
         says=(
             "Not every worker gets the result. One that has not, even one without tokens, takes another "
@@ -264,9 +240,7 @@ MISTAKES = [
     ),
     Mistake(
         "rows_end_to_end",
-        [
-            STEPS.but(reduced=lambda mean, gradients: mean.repeat(len(gradients))),
-        ],
+        STEPS.but(reduced=lambda mean, gradients: mean.repeat(len(gradients))),
         does="the copies stand one after another along one axis",
         says="The copies stand end to end in one long row. Each worker should have a row of its own.",
         hints=[
@@ -277,9 +251,7 @@ MISTAKES = [
     ),
     Mistake(
         "workers_as_columns",
-        [
-            STEPS.but(reduced=lambda mean, gradients: mean[:, None].repeat(1, len(gradients))),
-        ],
+        STEPS.but(reduced=lambda mean, gradients: mean[:, None].repeat(1, len(gradients))),
         does="each worker has a column, not a row",
         says="Each worker has a column. A row for each is asked for.",
         hints=[
@@ -290,12 +262,10 @@ MISTAKES = [
     ),
     Mistake(
         "another_number_of_rounds",
-        [
-            STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, max(len(of_sums) - 2, 0))),
-            STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, len(of_sums))),
-            STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, 1)),
-            STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, min(len(of_sums) - 1, 1))).attempt,
-        ],
+        STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, max(len(of_sums) - 2, 0))),
+        STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, len(of_sums))),
+        STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, 1)),
+        STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, min(len(of_sums) - 1, 1))).attempt,
         does="the gradients are handed on round the ring too few times or too often",
         says=(
             "Each worker adds what its neighbour hands on, too few times or too often: some gradients are "

@@ -24,9 +24,7 @@ def covariance(x, y):
 MISTAKES = [
     Mistake(
         "keeps_the_irreducible_loss",
-        [
-            STEPS.but(reducible=lambda losses: floats(losses)),
-        ],
+        STEPS.but(reducible=lambda losses: floats(losses)),
         does="the irreducible loss is not subtracted",
         says="The irreducible loss is still in what the line is fitted to, so the line is too flat.",
         hints=[
@@ -37,10 +35,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_irreducible_loss",
-        [
-            STEPS.but(reducible=lambda losses, irreducible: floats(losses) + irreducible),
-            STEPS.but(reducible=lambda losses, irreducible: irreducible - floats(losses)),
-        ],
+        STEPS.but(reducible=lambda losses, irreducible: floats(losses) + irreducible),
+        STEPS.but(reducible=lambda losses, irreducible: irreducible - floats(losses)),
         does="the irreducible loss has the wrong sign in the difference",
         says="The irreducible loss is added, or the loss is subtracted from it. What is left above it is asked for.",
         hints=[
@@ -51,11 +47,9 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_after_the_logarithm",
-        [
-            STEPS.but(y=lambda losses, irreducible: floats(losses).log() - irreducible),
-            STEPS.but(y=lambda losses, irreducible: (floats(losses) / irreducible).log()),
-            STEPS.but(y=lambda losses, irreducible: (floats(losses) / (irreducible or 1.0)).log()),
-        ],
+        STEPS.but(y=lambda losses, irreducible: floats(losses).log() - irreducible),
+        STEPS.but(y=lambda losses, irreducible: (floats(losses) / irreducible).log()),
+        STEPS.but(y=lambda losses, irreducible: (floats(losses) / (irreducible or 1.0)).log()),
         does="the irreducible loss is subtracted after the logarithm, not before",
         says=(
             "The irreducible loss is subtracted after the logarithm: that is a division, and leaves the "
@@ -69,9 +63,7 @@ MISTAKES = [
     ),
     Mistake(
         "sizes_without_logarithm",
-        [
-            STEPS.but(x=lambda n_parameters: floats(n_parameters)),
-        ],
+        STEPS.but(x=lambda n_parameters: floats(n_parameters)),
         does="no logarithm of the sizes is taken",
         says="The sizes themselves are on the x axis. A power law is a straight line only on log-log axes.",
         hints=[
@@ -82,9 +74,7 @@ MISTAKES = [
     ),
     Mistake(
         "losses_without_logarithm",
-        [
-            STEPS.but(y=lambda reducible: reducible),
-        ],
+        STEPS.but(y=lambda reducible: reducible),
         does="no logarithm of the losses is taken",
         says="The losses themselves are on the y axis. A power law is a straight line only on log-log axes.",
         hints=[
@@ -95,16 +85,14 @@ MISTAKES = [
     ),
     Mistake(
         "bases_that_do_not_match",
-        [
-            STEPS.but(x=lambda x: x / math.log(10), y=lambda y: y / math.log(10)),
-            STEPS.but(x=lambda x: x / math.log(2), y=lambda y: y / math.log(2)),
-            STEPS.but(x=lambda x: x / math.log(10)),
-            STEPS.but(x=lambda x: x / math.log(2)),
-            STEPS.but(y=lambda y: y / math.log(10)),
-            STEPS.but(y=lambda y: y / math.log(2)),
-            STEPS.but(factor=lambda intercept: 10 ** intercept.item()),
-            STEPS.but(factor=lambda intercept: 2 ** intercept.item()),
-        ],
+        STEPS.but(x=lambda x: x / math.log(10), y=lambda y: y / math.log(10)),
+        STEPS.but(x=lambda x: x / math.log(2), y=lambda y: y / math.log(2)),
+        STEPS.but(x=lambda x: x / math.log(10)),
+        STEPS.but(x=lambda x: x / math.log(2)),
+        STEPS.but(y=lambda y: y / math.log(10)),
+        STEPS.but(y=lambda y: y / math.log(2)),
+        STEPS.but(factor=lambda intercept: 10 ** intercept.item()),
+        STEPS.but(factor=lambda intercept: 2 ** intercept.item()),
         does="the two logarithms and the power that undoes them have different bases",
         says="The logarithms and what undoes them have different bases: e, 10 and 2 are mixed.",
         hints=[
@@ -115,12 +103,10 @@ MISTAKES = [
     ),
     Mistake(
         "axes_exchanged",
-        [
-            STEPS.but(
-                slope=lambda x, y: covariance(x, y) / covariance(y, y),
-                intercept=lambda x, y, slope: x.mean() - slope * y.mean(),
-            ),
-        ],
+        STEPS.but(
+            slope=lambda x, y: covariance(x, y) / covariance(y, y),
+            intercept=lambda x, y, slope: x.mean() - slope * y.mean(),
+        ),
         does="the sizes are fitted to the losses, not the losses to the sizes",
         says="x and y are exchanged: this line says how large a model is that has a given loss.",
         hints=[
@@ -131,9 +117,7 @@ MISTAKES = [
     ),
     Mistake(
         "slope_and_intercept_exchanged",
-        [
-            STEPS.but(factor=lambda slope: slope.exp().item(), exponent=lambda intercept: -intercept.item()),
-        ],
+        STEPS.but(factor=lambda slope: slope.exp().item(), exponent=lambda intercept: -intercept.item()),
         does="the slope is taken for the intercept, and the intercept for the slope",
         says="Slope and intercept have changed places. Look at the order in which they are unpacked.",
         hints=[
@@ -144,16 +128,12 @@ MISTAKES = [
     ),
     Mistake(
         "only_two_models",
-        [
-            STEPS.but(slope=lambda x, y: (y[-1] - y[0]) / (x[-1] - x[0])),
-            STEPS.but(
-                slope=lambda x, y: (y[-1] - y[0]) / (x[-1] - x[0]), intercept=lambda x, y, slope: y[0] - slope * x[0]
-            ),
-            STEPS.but(slope=lambda x, y: (y[1] - y[0]) / (x[1] - x[0])),
-            STEPS.but(
-                slope=lambda x, y: (y[1] - y[0]) / (x[1] - x[0]), intercept=lambda x, y, slope: y[0] - slope * x[0]
-            ),
-        ],
+        STEPS.but(slope=lambda x, y: (y[-1] - y[0]) / (x[-1] - x[0])),
+        STEPS.but(
+            slope=lambda x, y: (y[-1] - y[0]) / (x[-1] - x[0]), intercept=lambda x, y, slope: y[0] - slope * x[0]
+        ),
+        STEPS.but(slope=lambda x, y: (y[1] - y[0]) / (x[1] - x[0])),
+        STEPS.but(slope=lambda x, y: (y[1] - y[0]) / (x[1] - x[0]), intercept=lambda x, y, slope: y[0] - slope * x[0]),
         does="the slope is that between two of the models",
         says="The slope is that between two models. The others play no part in it, and each is off by chance.",
         hints=[
@@ -164,9 +144,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_of_slopes",
-        [
-            STEPS.but(slope=lambda x, y: (y.diff() / x.diff()).mean()),
-        ],
+        STEPS.but(slope=lambda x, y: (y.diff() / x.diff()).mean()),
         does="the slopes from each model to the next are averaged",
         says=(
             "The slopes from model to model are averaged. Two models of nearly the same size then count as "
@@ -180,13 +158,11 @@ MISTAKES = [
     ),
     Mistake(
         "not_centred",
-        [
-            STEPS.but(slope=lambda x, y: (x * y).sum() / x.square().sum()),
-            STEPS.but(slope=lambda x, y: ((x - x.mean()) * y).sum() / x.square().sum()),
-            STEPS.but(slope=lambda x, y: (x * y).sum() / (x - x.mean()).square().sum()).attempt,
-        ],
+        STEPS.but(slope=lambda x, y: (x * y).sum() / x.square().sum()),
+        STEPS.but(slope=lambda x, y: ((x - x.mean()) * y).sum() / x.square().sum()),
+        STEPS.but(slope=lambda x, y: (x * y).sum() / (x - x.mean()).square().sum()).attempt,
         does="the means are not subtracted in the slope",
-        says="The means are not subtracted in the slope: that is the slope of a line through 0.",
+        says="{does}: that is the slope of a line through 0.",
         hints=[
             "Move all points up by 1. Should the slope change?",
             "Subtract the mean of x from x, and that of y from y.",
@@ -195,10 +171,8 @@ MISTAKES = [
     ),
     Mistake(
         "through_zero",
-        [
-            STEPS.but(slope=lambda x, y: (x * y).sum() / x.square().sum(), intercept=lambda x: 0.0 * x.sum()),
-            STEPS.but(intercept=lambda x: 0.0 * x.sum()),
-        ],
+        STEPS.but(slope=lambda x, y: (x * y).sum() / x.square().sum(), intercept=lambda x: 0.0 * x.sum()),
+        STEPS.but(intercept=lambda x: 0.0 * x.sum()),
         does="the line goes through 0, so that b is 1",
         says="b is 1, whatever the losses are: the line has no intercept.",
         hints=[
@@ -209,9 +183,7 @@ MISTAKES = [
     ),
     Mistake(
         "slope_upside_down",
-        [
-            STEPS.but(slope=lambda slope: 1 / slope),
-        ],
+        STEPS.but(slope=lambda slope: 1 / slope),
         does="the slope is one over what it should be",
         says="The fraction of the slope is upside down.",
         hints=[
@@ -222,13 +194,11 @@ MISTAKES = [
     ),
     Mistake(
         "correlation",
-        [
-            STEPS.but(slope=lambda x, y: covariance(x, y) / (covariance(x, x) * covariance(y, y)).sqrt()),
-            STEPS.but(slope=lambda x, y: covariance(x, y) / covariance(x, x).sqrt()),
-            STEPS.but(slope=lambda x, y: covariance(x, y) * len(x) / (len(x) - 1) / x.std()),
-            STEPS.but(slope=lambda x, y: covariance(x, y)),
-            STEPS.but(slope=lambda x, y: covariance(x, y) * len(x)),
-        ],
+        STEPS.but(slope=lambda x, y: covariance(x, y) / (covariance(x, x) * covariance(y, y)).sqrt()),
+        STEPS.but(slope=lambda x, y: covariance(x, y) / covariance(x, x).sqrt()),
+        STEPS.but(slope=lambda x, y: covariance(x, y) * len(x) / (len(x) - 1) / x.std()),
+        STEPS.but(slope=lambda x, y: covariance(x, y)),
+        STEPS.but(slope=lambda x, y: covariance(x, y) * len(x)),
         does="what is divided by in the slope is not the square of the distances of x",
         says="This is a covariance or a correlation: what it is divided by is not Σ (x − x̄)².",
         hints=[
@@ -239,10 +209,8 @@ MISTAKES = [
     ),
     Mistake(
         "n_and_n_minus_1",
-        [
-            STEPS.but(slope=lambda slope, x: slope * len(x) / (len(x) - 1)),
-            STEPS.but(slope=lambda slope, x: slope * (len(x) - 1) / len(x)),
-        ],
+        STEPS.but(slope=lambda slope, x: slope * len(x) / (len(x) - 1)),
+        STEPS.but(slope=lambda slope, x: slope * (len(x) - 1) / len(x)),
         does="above the fraction bar is divided by n, below it by n − 1, or the other way round",
         says="Off by n / (n − 1): covariance and variance do not divide by the same number.",
         hints=[
@@ -253,16 +221,14 @@ MISTAKES = [
     ),
     Mistake(
         "another_height",
-        [
-            STEPS.but(intercept=lambda y: y.mean()),
-            STEPS.but(intercept=lambda y, slope: y.mean() - slope),
-            STEPS.but(intercept=lambda x, y, slope: y.mean() + slope * x.mean()),
-            STEPS.but(intercept=lambda x, y, slope: slope * x.mean() - y.mean()),
-            STEPS.but(factor=lambda intercept: (-intercept).exp().item()),
-            STEPS.but(intercept=lambda y: y[0]).attempt,
-            STEPS.but(intercept=lambda x, y, slope: y[0] - slope * x[0]),
-            STEPS.but(intercept=lambda x, y, slope: y[-1] - slope * x[-1]),
-        ],
+        STEPS.but(intercept=lambda y: y.mean()),
+        STEPS.but(intercept=lambda y, slope: y.mean() - slope),
+        STEPS.but(intercept=lambda x, y, slope: y.mean() + slope * x.mean()),
+        STEPS.but(intercept=lambda x, y, slope: slope * x.mean() - y.mean()),
+        STEPS.but(factor=lambda intercept: (-intercept).exp().item()),
+        STEPS.but(intercept=lambda y: y[0]).attempt,
+        STEPS.but(intercept=lambda x, y, slope: y[0] - slope * x[0]),
+        STEPS.but(intercept=lambda x, y, slope: y[-1] - slope * x[-1]),
         does="the line does not go through the point of the means, or its height has the wrong sign",
         says="The line has another height: it does not go through the point of the means, or a sign is wrong.",
         hints=[
@@ -273,9 +239,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_slope_as_exponent",
-        [
-            STEPS.but(exponent=lambda slope: slope.item()),
-        ],
+        STEPS.but(exponent=lambda slope: slope.item()),
         does="the slope is returned as the exponent, with its sign",
         says="The exponent has the wrong sign: the law has a minus before α.",
         hints=[
@@ -286,9 +250,7 @@ MISTAKES = [
     ),
     Mistake(
         "logarithm_of_the_factor",
-        [
-            STEPS.but(factor=lambda intercept: intercept.item()),
-        ],
+        STEPS.but(factor=lambda intercept: intercept.item()),
         does="the logarithm of the factor is returned",
         says="The first number is log b, not b: it is where the line crosses x = 0 on log-log axes.",
         hints=[
@@ -299,10 +261,8 @@ MISTAKES = [
     ),
     Mistake(
         "another_factor",
-        [
-            STEPS.but(factor=lambda factor, irreducible: factor + irreducible),
-            STEPS.but(factor=lambda intercept, slope: (-intercept / slope).exp().item()),
-        ],
+        STEPS.but(factor=lambda factor, irreducible: factor + irreducible),
+        STEPS.but(factor=lambda intercept, slope: (-intercept / slope).exp().item()),
         does="the factor is made of the intercept in another way than by its exponential",
         says="The factor is not the exponential of the intercept alone.",
         hints=[
@@ -313,9 +273,7 @@ MISTAKES = [
     ),
     Mistake(
         "alpha_first",
-        [
-            STEPS.but(law=lambda factor, exponent: (exponent, factor)),
-        ],
+        STEPS.but(law=lambda factor, exponent: (exponent, factor)),
         does="the exponent is returned first, then the factor",
         says="Factor and exponent have changed places in what is returned.",
         hints=[
@@ -326,12 +284,10 @@ MISTAKES = [
     ),
     Mistake(
         "three_numbers",
-        [
-            STEPS.but(law=lambda factor, exponent, irreducible: (irreducible, factor, exponent)),
-            STEPS.but(law=lambda factor, exponent, irreducible: (factor, exponent, irreducible)),
-        ],
+        STEPS.but(law=lambda factor, exponent, irreducible: (irreducible, factor, exponent)),
+        STEPS.but(law=lambda factor, exponent, irreducible: (factor, exponent, irreducible)),
         does="the irreducible loss is returned as well",
-        says="The irreducible loss is returned as well. It was given; b and α are asked for.",
+        says="{does}. It was given; b and α are asked for.",
         hints=[
             "What does the annotation after `->` promise?",
             "Two numbers are fitted.",
@@ -340,11 +296,9 @@ MISTAKES = [
     ),
     Mistake(
         "line_instead_of_law",
-        [
-            STEPS.but(law=lambda slope, intercept: (slope.item(), intercept.item())),
-            STEPS.but(law=lambda slope, intercept: torch.stack([slope, intercept])),
-            STEPS.but(law=lambda slope, intercept: (intercept.item(), slope.item())),
-        ],
+        STEPS.but(law=lambda slope, intercept: (slope.item(), intercept.item())),
+        STEPS.but(law=lambda slope, intercept: torch.stack([slope, intercept])),
+        STEPS.but(law=lambda slope, intercept: (intercept.item(), slope.item())),
         does="slope and intercept of the line are returned as they are",
         says="Slope and intercept of the line are returned. What they say of the law is asked for: b and α.",
         hints=[
@@ -355,11 +309,9 @@ MISTAKES = [
     ),
     Mistake(
         "in_one_tensor",
-        [
-            STEPS.but(law=lambda factor, exponent: floats([factor, exponent])),
-            STEPS.but(law=lambda factor, exponent: torch.tensor([factor, exponent])),
-            STEPS.but(law=lambda factor, exponent: {"b": factor, "alpha": exponent}).attempt,
-        ],
+        STEPS.but(law=lambda factor, exponent: floats([factor, exponent])),
+        STEPS.but(law=lambda factor, exponent: torch.tensor([factor, exponent])),
+        STEPS.but(law=lambda factor, exponent: {"b": factor, "alpha": exponent}).attempt,
         does="the two numbers come in one tensor or table",
         says="The numbers are right, in one tensor or table. A pair of numbers is asked for.",
         hints=[
@@ -370,14 +322,12 @@ MISTAKES = [
     ),
     Mistake(
         "rounds",
-        [
-            STEPS.but(law=lambda factor, exponent: (round(factor, 2), round(exponent, 2))),
-            STEPS.but(law=lambda factor, exponent: (factor, round(exponent, 2))),
-            STEPS.but(law=lambda factor, exponent: (round(factor, 1), round(exponent, 2))).attempt,
-            STEPS.but(law=lambda factor, exponent: (round(factor), round(exponent, 2))).attempt,
-        ],
+        STEPS.but(law=lambda factor, exponent: (round(factor, 2), round(exponent, 2))),
+        STEPS.but(law=lambda factor, exponent: (factor, round(exponent, 2))),
+        STEPS.but(law=lambda factor, exponent: (round(factor, 1), round(exponent, 2))).attempt,
+        STEPS.but(law=lambda factor, exponent: (round(factor), round(exponent, 2))).attempt,
         does="the numbers are rounded",
-        says="The numbers are rounded. Far to the right, a hundredth of α makes a difference.",
+        says="{does}. Far to the right, a hundredth of α makes a difference.",
         hints=[
             "What is `1e9 ** 0.01`?",
             "Rounding comes last, in `print`.",
@@ -386,12 +336,10 @@ MISTAKES = [
     ),
     Mistake(
         "arithmetic_on_a_list",
-        [
-            STEPS.but(reducible=lambda losses, irreducible: losses - irreducible).attempt,
-            STEPS.but(x=lambda n_parameters: torch.log(n_parameters)).attempt,
-            STEPS.but(x=lambda n_parameters: math.log(n_parameters)).attempt,
-            STEPS.but(x=lambda n_parameters: n_parameters.log()).attempt,
-        ],
+        STEPS.but(reducible=lambda losses, irreducible: losses - irreducible).attempt,
+        STEPS.but(x=lambda n_parameters: torch.log(n_parameters)).attempt,
+        STEPS.but(x=lambda n_parameters: math.log(n_parameters)).attempt,
+        STEPS.but(x=lambda n_parameters: n_parameters.log()).attempt,
         says="Sizes and losses come as Python lists. Lists cannot be subtracted from, and have no logarithm.",
         hints=[
             "What is `[1.0, 2.0] - 1.0`?",

@@ -8,8 +8,11 @@ so hides whatever else is wrong, is given as an attempt rather than as a variant
 
 from transformer_lab.course.exercises.shared.attention_mistakes.masks import also_with_a_low_number, of_the_mask
 from transformer_lab.course.exercises.shared.attention_mistakes.modules import (
+    heads_interleaved,
     of_a_mask_that_may_be_none,
+    of_the_heads,
     of_the_merging,
+    split_by_view,
 )
 from transformer_lab.course.exercises.shared.attention_mistakes.scaling import (
     of_scaling_too_early,
@@ -46,10 +49,12 @@ __all__ = [
     "alone",
     "also_with_a_low_number",
     "at_most",
+    "heads_interleaved",
     "of_a_mask_that_may_be_none",
     "of_a_softmax_too_late",
     "of_scaling_too_early",
     "of_the_batch",
+    "of_the_heads",
     "of_the_mask",
     "of_the_merging",
     "of_the_mixture",
@@ -60,5 +65,6 @@ __all__ = [
     "of_the_width",
     "of_values_scaled_too",
     "renamed",
+    "split_by_view",
     "without",
 ]

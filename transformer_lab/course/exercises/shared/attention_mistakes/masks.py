@@ -1,6 +1,5 @@
 """Mistakes in reading a mask, and in hiding what it hides."""
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -40,9 +39,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "mask_inverted",
-            [read(lambda mask: ~mask)],
+            read(lambda mask: ~mask),
             does="the mask is read the wrong way round",
-            says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
+            says="{does}: what is allowed gets hidden. True means *may attend*.",
             hints=[
                 "With a mask that is True everywhere, what becomes of the scores?",
                 "`masked_fill` fills where its first argument is True. Where should it fill?",
@@ -51,9 +50,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_ignored",
-            [steps.but(scores=lambda scaled: scaled)],
+            steps.but(scores=lambda scaled: scaled),
             does="the mask never reaches the scores",
-            says="The mask never reaches the scores, or what is made with it is lost: hidden keys get weight.",
+            says="{does}, or what is made with it is lost: hidden keys get weight.",
             hints=[
                 "Does `mask` occur in the code, and is what comes out of that used?",
                 "`masked_fill` gives a new tensor; it does not change the old one.",
@@ -62,11 +61,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "filled_with_zero",
-            [
-                steps.but(fill=lambda: 0.0),
-                filled(lambda scaled, visible: scaled * visible),
-                steps.but(fill=lambda: 1.0).attempt,
-            ],
+            steps.but(fill=lambda: 0.0),
+            filled(lambda scaled, visible: scaled * visible),
+            steps.but(fill=lambda: 1.0).attempt,
             does="hidden scores become a number like other scores, where they should become −∞",
             says=(
                 "Hidden scores become 0 or 1, which are scores like others, as e⁰ = 1: a hidden key still gets weight, "
@@ -80,14 +77,12 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "not_low_enough",
-            [
-                steps.but(fill=lambda: -1e4),
-                steps.but(fill=lambda: -10.0),
-                filled(lambda scaled, visible: scaled + ~visible * -1e4),
-                filled(lambda scaled, visible: scaled + ~visible * -100.0).attempt,
-                steps.but(fill=lambda: -1.0).attempt,
-                steps.but(fill=lambda: -100.0).attempt,
-            ],
+            steps.but(fill=lambda: -1e4),
+            steps.but(fill=lambda: -10.0),
+            filled(lambda scaled, visible: scaled + ~visible * -1e4),
+            filled(lambda scaled, visible: scaled + ~visible * -100.0).attempt,
+            steps.but(fill=lambda: -1.0).attempt,
+            steps.but(fill=lambda: -100.0).attempt,
             does="hidden scores become low numbers, not −∞, which is not enough where something scores lower still",
             says=(
                 "Hidden scores become low, but not low enough: beside a visible score that is as low, hidden keys get "
@@ -102,7 +97,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_added",
-            [filled(lambda scaled, visible: scaled + visible)],
+            filled(lambda scaled, visible: scaled + visible),
             does="the mask is added to the scores, True as 1 and False as 0",
             says=(
                 "The mask is added to the scores as it is, True as 1 and False as 0: hidden keys only get somewhat "
@@ -116,13 +111,11 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "zero_scores_hidden_too",
-            [
-                filled(_hide_zeros),
-                steps.but(
-                    scores=_where_there_is_a_mask(_hide_zeros),
-                    **{inner: lambda scores: scores.softmax(dim=-1).nan_to_num()},
-                ),
-            ],
+            filled(_hide_zeros),
+            steps.but(
+                scores=_where_there_is_a_mask(_hide_zeros),
+                **{inner: lambda scores: scores.softmax(dim=-1).nan_to_num()},
+            ),
             does="scores that are exactly 0 are hidden as well",
             says=(
                 "What is hidden is recognised by a score of 0. A visible score can be 0 too: that of a query of zeros "
@@ -136,23 +129,21 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "infinity_times_zero",
-            [
-                filled(lambda scaled, visible: scaled + ~visible * -torch.inf).attempt,
-                steps.but(fill=lambda: torch.inf).attempt,
-                *(
-                    [
-                        steps.but(
-                            scores=_where_there_is_a_mask(change), weights=lambda probabilities: probabilities
-                        ).attempt
-                        for change in (
-                            lambda scaled, visible: scaled + ~visible * -torch.inf,
-                            lambda scaled, visible: scaled.masked_fill(~visible, torch.inf),
-                        )
-                    ]
-                    if outer
-                    else []
-                ),
-            ],
+            filled(lambda scaled, visible: scaled + ~visible * -torch.inf).attempt,
+            steps.but(fill=lambda: torch.inf).attempt,
+            *(
+                [
+                    steps.but(
+                        scores=_where_there_is_a_mask(change), weights=lambda probabilities: probabilities
+                    ).attempt
+                    for change in (
+                        lambda scaled, visible: scaled + ~visible * -torch.inf,
+                        lambda scaled, visible: scaled.masked_fill(~visible, torch.inf),
+                    )
+                ]
+                if outer
+                else []
+            ),
             says=(
                 "Nearly everything is nan: an infinity is multiplied by 0, or it is not −∞ that goes into the softmax. "
                 "Look at where the infinity comes in."
@@ -166,7 +157,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_after_the_softmax",
-            [afterwards(lambda weights, visible: weights * visible)],
+            afterwards(lambda weights, visible: weights * visible),
             does="the mask sets weights to 0 after the softmax",
             says=(
                 "The weights are set to 0 *after* the softmax: those that are left add up to less than 1, and the "
@@ -181,16 +172,12 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "renormalised_after_the_softmax",
-            [
-                afterwards(
-                    lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)
-                ),
-                afterwards(_renormalised_without_nan),
-                afterwards(
-                    lambda weights, visible: weights * visible / ((weights * visible).sum(dim=-1, keepdim=True) + 1e-9)
-                ),
-                steps.but(weights=lambda scaled, visible: _exponentials_times_mask(scaled, visible)),
-            ],
+            afterwards(lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)),
+            afterwards(_renormalised_without_nan),
+            afterwards(
+                lambda weights, visible: weights * visible / ((weights * visible).sum(dim=-1, keepdim=True) + 1e-9)
+            ),
+            steps.but(weights=lambda scaled, visible: _exponentials_times_mask(scaled, visible)),
             does="weights are set to 0 after the softmax, and divided by what is left, which may be 0",
             says=(
                 "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches "
@@ -206,7 +193,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_transposed",
-            [read(lambda mask: mask.mT)],
+            read(lambda mask: mask.mT),
             does="the mask is read with queries and keys exchanged",
             says=(
                 "The mask is turned round before it is used: its rows belong to the queries and its columns to the "
@@ -220,11 +207,10 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "one_row_of_the_mask",
-            [read(lambda mask: mask[..., :1, :]), read(lambda mask: mask[..., -1:, :])],
+            read(lambda mask: mask[..., :1, :]),
+            read(lambda mask: mask[..., -1:, :]),
             does="one row of the mask is used for all queries",
-            says=(
-                "One row of the mask is used for all queries. Each query has a row of its own. Look at what is indexed."
-            ),
+            says="{does}. Each query has a row of its own. Look at what is indexed.",
             hints=[
                 "What may the first query see, and what the second?",
                 "The axis before the last belongs to the queries.",
@@ -233,12 +219,10 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "one_sentence_of_the_mask",
-            [
-                read(lambda mask: mask[:1] if mask.dim() > 2 else mask),
-                read(lambda mask: mask[(0,) * (mask.dim() - 2)]),
-                read(lambda mask: mask[:, :1] if mask.dim() == 4 else mask),
-                read(lambda mask: mask[:, 0] if mask.dim() == 4 else mask).attempt,
-            ],
+            read(lambda mask: mask[:1] if mask.dim() > 2 else mask),
+            read(lambda mask: mask[(0,) * (mask.dim() - 2)]),
+            read(lambda mask: mask[:, :1] if mask.dim() == 4 else mask),
+            read(lambda mask: mask[:, 0] if mask.dim() == 4 else mask).attempt,
             does="the mask of one sentence, or of one head, is used for others too",
             says=(
                 "The mask of one sentence, or of one head, is used for the others too. Each may have a mask of its "
@@ -252,21 +236,15 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "some_masks_ignored",
-            [
-                steps.but(
-                    visible=lambda mask, scaled: mask if mask is not None and mask.shape == scaled.shape else None
-                )
-                if not outer
-                else steps.but(
-                    visible=lambda mask, scaled: mask if mask.shape == scaled.shape else torch.ones_like(mask)
-                ),
-                read(lambda mask: mask if mask.dim() == 2 else torch.ones_like(mask)),
-                read(lambda mask: mask if mask.dim() > 2 else torch.ones_like(mask)),
-                read(lambda mask: mask if mask.dim() == 4 else torch.ones_like(mask)),
-                read(lambda mask: mask if mask.dim() < 4 else torch.ones_like(mask)),
-            ],
+            steps.but(visible=lambda mask, scaled: mask if mask is not None and mask.shape == scaled.shape else None)
+            if not outer
+            else steps.but(visible=lambda mask, scaled: mask if mask.shape == scaled.shape else torch.ones_like(mask)),
+            read(lambda mask: mask if mask.dim() == 2 else torch.ones_like(mask)),
+            read(lambda mask: mask if mask.dim() > 2 else torch.ones_like(mask)),
+            read(lambda mask: mask if mask.dim() == 4 else torch.ones_like(mask)),
+            read(lambda mask: mask if mask.dim() < 4 else torch.ones_like(mask)),
             does="masks of some shapes are not used",
-            says="Masks of some shapes are not used: hidden keys get weight there. Look at the condition on the shape.",
+            says="{does}: hidden keys get weight there. Look at the condition on the shape.",
             hints=[
                 "Which shapes have the masks of the cases, and which of them are used?",
                 "A mask of fewer axes, or with axes of length 1, is broadcast to the scores by itself.",
@@ -287,9 +265,7 @@ def also_with_a_low_number(mistakes: list[Mistake], *more: str) -> list[Mistake]
     """
     names = {*OF_THE_SOFTMAX, *more}
     return [
-        dataclasses.replace(
-            m, ways=[*m.ways, *(way.of.but(**way.changes, fill=lambda: -1e9) for way in m.variants[:1])]
-        )
+        m.made(*m.ways, *(way.of.but(**way.changes, fill=lambda: -1e9) for way in m.variants[:1]))
         if m.name in names
         else m
         for m in mistakes

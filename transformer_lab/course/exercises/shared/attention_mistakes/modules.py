@@ -1,7 +1,10 @@
 """Mistakes of modules that attend in several heads: with a mask that may be None, and with the merging."""
 
+from collections.abc import Callable
+from typing import Any
+
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.steps import InSteps, asking
+from transformer_lab.course.steps import InSteps, Variant, asking
 
 
 def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
@@ -9,10 +12,8 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "mask_only_in_training",
-            [
-                steps.but(visible=lambda self, mask: mask if self.training else None).attempt,
-                steps.but(visible=lambda self, mask: None if self.training else mask).attempt,
-            ],
+            steps.but(visible=lambda self, mask: mask if self.training else None).attempt,
+            steps.but(visible=lambda self, mask: None if self.training else mask).attempt,
             says=(
                 "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while "
                 "it learns must be hidden when it is used. Look at where the mode comes in."
@@ -25,7 +26,7 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "remembers_the_mask",
-            [steps.but(visible=last_mask).attempt],
+            steps.but(visible=last_mask).attempt,
             says=(
                 "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
                 "stays there. Look at what is stored."
@@ -38,7 +39,7 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_asked_for_its_truth",
-            [steps.but(visible=lambda mask: mask if mask else None).attempt],
+            steps.but(visible=lambda mask: mask if mask else None).attempt,
             says=(
                 "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there "
                 "is a mask at all. Look at the condition."
@@ -76,7 +77,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
     return [
         Mistake(
             "merged_by_view",
-            [steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1))],
+            steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1)),
             does="the heads are merged in the order in which their numbers are stored",
             says=(
                 "The heads are put together without a transposition, so that positions get mixed up with one another. "
@@ -91,7 +92,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         ),
         Mistake(
             "transposed_then_viewed",
-            [way.attempt for way in transposed],
+            *[way.attempt for way in transposed],
             says=(
                 "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which "
                 "`view` would read them."
@@ -104,16 +105,127 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         ),
         Mistake(
             "merged_in_turn",
-            [steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2))],
+            steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
             does="the heads are merged so that their features alternate",
             says=(
-                "The heads are merged so that their features alternate. Each head should fill neighbouring columns. "
-                "Look at the order of the axes before they are merged."
+                "{does}. Each head should fill neighbouring columns. Look at the order of the axes before they are "
+                "merged."
             ),
             hints=[
                 "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
                 "The last two axes before the merging are (n_heads, d_k), in this order.",
                 "`parts.merge_heads`, or swap axes 1 and 2 and nothing else.",
+            ],
+        ),
+    ]
+
+
+def split_by_view(*ways: Variant | Callable[..., Any]) -> Mistake:
+    """Return the mistake of splitting into heads without a transposition, made in these ways."""
+    return Mistake(
+        "split_by_view",
+        *ways,
+        does="the numbers are dealt out to the heads in the order in which they are stored",
+        says=(
+            "The heads get positions instead of features, as if the projections had been reshaped without a "
+            "transposition. Look at how they are split."
+        ),
+        hints=[
+            "`parts.split_heads` does it right. What does it do that is missing here?",
+            "`view` never changes the order of the numbers, and in x they lie position by position.",
+            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
+        ],
+    )
+
+
+def heads_interleaved(*ways: Variant) -> Mistake:
+    """Return the mistake of cutting features into pieces of another kind, made in these ways."""
+    return Mistake(
+        "heads_interleaved",
+        *ways,
+        does="the features are dealt out to the heads in turn",
+        says=(
+            "{does}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
+            "other. Look at how they are split."
+        ),
+        hints=[
+            "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
+            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
+            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
+        ],
+    )
+
+
+def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
+    """Return mistakes around the attention of the heads: with the width, the mask, the last layer and the output.
+
+    Args:
+        steps: An answer with the steps ``width``, ``visible``, ``weights``, ``merged`` and ``output``.
+        queries: The argument from which the queries are made.
+        n_query: What the number of queries is called.
+    """
+    unused = "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"
+    return [
+        Mistake(
+            "scaled_by_the_models_width",
+            steps.but(width=asking(lambda x: x.shape[-1], queries)),
+            does="`d_model` is taken for d_k",
+            says=(
+                "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
+                "weights too even. Look at which width is taken."
+            ),
+            hints=[
+                "How many products are added up in one score of one head?",
+                "After the split, d_model is not the width of anything any more.",
+                "√d_k, where d_k is `q.shape[-1]` after the split.",
+            ],
+        ),
+        Mistake(
+            "mask_given_another_axis",
+            steps.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
+            steps.but(visible=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
+            says=(
+                "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, "
+                f"{n_query}, {n_query.replace('query', 'key')}). Look at what happens to its shape."
+            ),
+            hints=[
+                "Which shapes have the masks of the cases, and which after the new axis?",
+                "Axes that are missing in front, or are 1 long, are stretched by themselves.",
+                "Use the mask as it comes, without `unsqueeze` or `None`.",
+            ],
+        ),
+        Mistake(
+            "no_output_projection",
+            steps.but(output=lambda merged: merged),
+            does="`w_o` is not used",
+            says="The heads stand side by side, and nothing mixes them: {does}. One step is missing at the end.",
+            hints=[
+                unused,
+                "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
+                "Send the merged heads through `self.w_o`.",
+            ],
+        ),
+        Mistake(
+            "another_layer_at_the_end",
+            steps.but(output=lambda self, merged: self.w_v(merged)).attempt,
+            steps.but(output=lambda self, merged: self.w_q(merged)).attempt,
+            steps.but(output=lambda self, output: self.w_o(output)).attempt,
+            says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
+            hints=[
+                unused,
+                "MultiHead = Concat(head_1 … head_h) W_O.",
+                "Send the merged heads through `self.w_o`, once.",
+            ],
+        ),
+        Mistake(
+            "weights_returned_too",
+            steps.but(output=lambda output, weights: (output, weights)),
+            does="the weights are returned besides the output",
+            says="{does}. Only the output is asked for.",
+            hints=[
+                "How many things does the annotation say are returned?",
+                "Whoever calls it would get a tuple.",
+                "Return the output alone.",
             ],
         ),
     ]

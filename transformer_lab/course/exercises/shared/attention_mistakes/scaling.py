@@ -15,13 +15,11 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "root_of_the_number_of_keys",
-            [
-                steps.but(width=lambda keys: keys.shape[-2]),
-            ],
+            steps.but(width=lambda keys: keys.shape[-2]),
             does="the number of keys is taken for d_k",
             says=(
-                "The number of keys is taken for d_k. How many keys there are has nothing to do with the size of a "
-                "single score: look at which length is taken."
+                "{does}. How many keys there are has nothing to do with the size of a single score: look at which "
+                "length is taken."
             ),
             hints=[
                 "How many products are added up in one score?",
@@ -30,12 +28,9 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "root_of_the_number_of_queries",
-            [steps.but(width=lambda queries: queries.shape[-2])],
+            steps.but(width=lambda queries: queries.shape[-2]),
             does="the number of queries is taken for d_k",
-            says=(
-                "The number of queries is taken for d_k. A score does not know how many other queries there are: look "
-                "at which length is taken."
-            ),
+            says="{does}. A score does not know how many other queries there are: look at which length is taken.",
             hints=[
                 "How many products are added up in one score?",
                 "`shape[-2]` counts vectors, `shape[-1]` is their width.",
@@ -43,7 +38,8 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "root_of_the_first_length",
-            [steps.but(width=lambda keys: len(keys)), steps.but(width=lambda queries: len(queries))],
+            steps.but(width=lambda keys: len(keys)),
+            steps.but(width=lambda queries: len(queries)),
             does="the first length of the queries or keys is taken for d_k",
             says=(
                 "The *first* length is taken for d_k: it counts the vectors of a table, or the tables of a batch. "
@@ -57,7 +53,8 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "root_of_the_second_length",
-            [steps.but(width=lambda keys: keys.shape[1]), steps.but(width=lambda queries: queries.shape[1])],
+            steps.but(width=lambda keys: keys.shape[1]),
+            steps.but(width=lambda queries: queries.shape[1]),
             does="the length that is taken for d_k is number 1, counted from the front",
             says=(
                 "Right for one table; with a batch in front, length number 1 counts vectors or heads, because it is "
@@ -70,7 +67,7 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "root_of_d_v",
-            [steps.but(width=lambda values: values.shape[-1])],
+            steps.but(width=lambda values: values.shape[-1]),
             does="the width of the values is taken for d_k",
             says=(
                 "The width of the *values* is taken for d_k. It often equals that of the keys, and then nobody "
@@ -84,7 +81,8 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "a_fixed_width",
-            [steps.but(width=lambda: 64), *(steps.but(width=_constant(n)).attempt for n in (8, 512, 1024))],
+            steps.but(width=lambda: 64),
+            *(steps.but(width=_constant(n)).attempt for n in (8, 512, 1024)),
             does="a fixed number is taken for d_k",
             says=(
                 "The divisor is the same number whatever the width of the vectors: a fixed one, or one that another "
@@ -98,12 +96,10 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "the_whole_shape",
-            [
-                steps.but(width=lambda queries: queries.shape, divisor=lambda width: math.sqrt(width)).attempt,
-                steps.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
-                steps.but(width=lambda queries: queries.size, divisor=lambda width: math.sqrt(width)).attempt,
-                steps.but(width=lambda queries: queries.size, divisor=lambda width: width**0.5).attempt,
-            ],
+            steps.but(width=lambda queries: queries.shape, divisor=lambda width: math.sqrt(width)).attempt,
+            steps.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
+            steps.but(width=lambda queries: queries.size, divisor=lambda width: math.sqrt(width)).attempt,
+            steps.but(width=lambda queries: queries.size, divisor=lambda width: width**0.5).attempt,
             says="The root is taken of something that is not a number: it crashes. Look at what stands for d_k.",
             hints=[
                 "What are `queries.shape` and `queries.size`?",
@@ -128,7 +124,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "no_scaling",
-            [scaled(lambda products: products)],
+            scaled(lambda products: products),
             does="the products are not divided by √d_k",
             says="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
             hints=[
@@ -139,7 +135,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "divides_by_d_k",
-            [steps.but(divisor=lambda width: width)],
+            steps.but(divisor=lambda width: width),
             does="in all, the products are divided by a whole length, and not by its root",
             says=(
                 "The scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
@@ -153,7 +149,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "averages_the_products",
-            [steps.but(products=lambda products, queries: products / queries.shape[-1])],
+            steps.but(products=lambda products, queries: products / queries.shape[-1]),
             does="the mean of the products of each query and key is taken, not their sum",
             says=(
                 "The products of each query and key are averaged, not added up: that divides every score by the width "
@@ -167,7 +163,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "power_without_brackets",
-            [steps.but(divisor=lambda width: 2 * width)],
+            steps.but(divisor=lambda width: 2 * width),
             does="the scores are divided by d_k and then by 2",
             says=(
                 "A power of one half is meant, and Python reads something else: `**` binds more tightly than `/`. Look "
@@ -181,7 +177,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "half_of_d_k",
-            [steps.but(divisor=lambda width: width / 2)],
+            steps.but(divisor=lambda width: width / 2),
             does="the divisor is half of d_k",
             says="The scores are divided by half of d_k, where its root is wanted. Look at how the divisor is made.",
             hints=[
@@ -192,7 +188,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "multiplies_by_the_root",
-            [scaled(lambda products, divisor: products * divisor)],
+            scaled(lambda products, divisor: products * divisor),
             does="the products are multiplied by the root of d_k, not divided by it",
             says=(
                 "The scores are multiplied by √d_k: they get larger instead of smaller. Look at the direction of the "
@@ -206,7 +202,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "multiplies_by_d_k",
-            [scaled(lambda products, width: products * width)],
+            scaled(lambda products, width: products * width),
             does="the products are multiplied by d_k",
             says="The scores are multiplied by d_k: they get larger instead of smaller. Look at what is done with d_k.",
             hints=[
@@ -217,12 +213,10 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "another_power",
-            [
-                steps.but(divisor=lambda width: width**0.25),
-                steps.but(divisor=lambda width: width**2),
-                steps.but(divisor=lambda width: width ** (1 / 3)).attempt,
-                steps.but(divisor=lambda width: math.log(width)).attempt,
-            ],
+            steps.but(divisor=lambda width: width**0.25),
+            steps.but(divisor=lambda width: width**2),
+            steps.but(divisor=lambda width: width ** (1 / 3)).attempt,
+            steps.but(divisor=lambda width: math.log(width)).attempt,
             does="the divisor is another power of d_k than its root, or a logarithm",
             says=(
                 "The divisor grows with d_k, but not as its square root does. Look at which function of d_k is taken."
@@ -235,12 +229,9 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "rounded_root",
-            [steps.but(divisor=lambda width: math.isqrt(width))],
+            steps.but(divisor=lambda width: math.isqrt(width)),
             does="the root of d_k is rounded down to a whole number",
-            says=(
-                "Right where d_k is 1, 4, 9, 16 …; elsewhere the root of d_k is rounded down to a whole number. Look "
-                "at how the root is taken."
-            ),
+            says="Right where d_k is 1, 4, 9, 16 …; elsewhere {does}. Look at how the root is taken.",
             hints=[
                 "What is the divisor at d_k = 8?",
                 "`int`, `//` and `math.isqrt` drop what stands behind the point.",
@@ -249,10 +240,8 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "whole_number_division",
-            [
-                scaled(lambda products, divisor: products // divisor),
-                scaled(lambda products, width: products // width).attempt,
-            ],
+            scaled(lambda products, divisor: products // divisor),
+            scaled(lambda products, width: products // width).attempt,
             does="a division of the products drops what stands behind the point",
             says="The scores are rounded down to whole numbers: `//` drops what stands behind the point.",
             hints=[
@@ -263,7 +252,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "root_of_an_int",
-            [steps.but(divisor=lambda width: torch.sqrt(width)).attempt],
+            steps.but(divisor=lambda width: torch.sqrt(width)).attempt,
             does="`torch.sqrt` is given a Python number",
             says=(
                 "`torch.sqrt` takes tensors, and a length is an ordinary Python number: it crashes. Look for the root "
@@ -277,15 +266,13 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "the_measured_spread",
-            [
-                scaled(lambda products: products / products.std()),
-                scaled(lambda products: products / products.std(dim=-1, keepdim=True)),
-            ],
+            scaled(lambda products: products / products.std()),
+            scaled(lambda products: products / products.std(dim=-1, keepdim=True)),
             does="the scores are divided by their own standard deviation",
             says=(
-                "The scores are divided by their own standard deviation. That comes near √d_k for many scores of "
-                "random vectors, but it depends on which others are in the batch, and takes away any sharpness that "
-                "was learned. The divisor should depend on the width alone."
+                "{does}. That comes near √d_k for many scores of random vectors, but it depends on which others are in "
+                "the batch, and takes away any sharpness that was learned. The divisor should depend on the width "
+                "alone."
             ),
             hints=[
                 "If the queries are made 10 times longer, should the weights change? With this divisor they do not.",
@@ -301,11 +288,11 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "scaled_too_early",
-            [steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5)],
+            steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
             does="the scores are divided by √d",
             says=(
-                "The scores are divided by √d: usual in Transformers, and the subject of lesson 02. Here the plain dot "
-                "products are asked for."
+                "{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked "
+                "for."
             ),
             hints=[
                 "The formula of this lesson is softmax(q kᵀ).",
@@ -315,12 +302,10 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "scaled_by_a_length",
-            [
-                steps.but(scores=lambda scores, queries: scores / queries.shape[-1]),
-                steps.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
-                steps.but(scores=lambda scores: scores / scores.shape[-1]).attempt,
-                steps.but(scores=lambda scores: scores / scores.shape[-2] ** 0.5).attempt,
-            ],
+            steps.but(scores=lambda scores, queries: scores / queries.shape[-1]),
+            steps.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
+            steps.but(scores=lambda scores: scores / scores.shape[-1]).attempt,
+            steps.but(scores=lambda scores: scores / scores.shape[-2] ** 0.5).attempt,
             does="the scores are divided by d, or by the number of keys or its root",
             says=(
                 "The scores are divided by a length: by d, or by a number of vectors. Here the plain dot products are "
@@ -334,16 +319,14 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "cosines",
-            [
-                steps.but(scores=lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
-                steps.but(keys=lambda keys: F.normalize(keys, dim=-1)),
-                steps.but(queries=lambda queries: F.normalize(queries, dim=-1)),
-                steps.but(scores=lambda queries, keys: _unit(queries) @ _unit(keys).mT),
-                steps.but(keys=lambda keys: _unit(keys)),
-                steps.but(queries=lambda queries: _unit(queries)),
-            ],
+            steps.but(scores=lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
+            steps.but(keys=lambda keys: F.normalize(keys, dim=-1)),
+            steps.but(queries=lambda queries: F.normalize(queries, dim=-1)),
+            steps.but(scores=lambda queries, keys: _unit(queries) @ _unit(keys).mT),
+            steps.but(keys=lambda keys: _unit(keys)),
+            steps.but(queries=lambda queries: _unit(queries)),
             does="queries or keys are divided by their lengths",
-            says="Queries or keys are divided by their lengths. Here the plain dot products are asked for.",
+            says="{does}. Here the plain dot products are asked for.",
             hints=[
                 "Make a query 10 times longer. Should its weights get sharper?",
                 "The formula of this lesson is softmax(q kᵀ).",
@@ -363,10 +346,8 @@ def of_values_scaled_too(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "scales_the_output",
-            [
-                steps.but(mixture=lambda mixture, divisor: mixture / divisor).attempt,
-                steps.but(mixture=lambda mixture, width: mixture / width).attempt,
-            ],
+            steps.but(mixture=lambda mixture, divisor: mixture / divisor).attempt,
+            steps.but(mixture=lambda mixture, width: mixture / width).attempt,
             says=(
                 "The output is smaller than any weighted average of the values: besides the scores, the weights or "
                 "the values are divided too. Look at where the divisions stand."

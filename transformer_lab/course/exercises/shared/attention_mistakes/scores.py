@@ -1,12 +1,14 @@
 """Mistakes in the table of scores: in the transposition of the keys, in the products, and in what is left out."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.shared.attention_mistakes.selection import first_of
-from transformer_lab.course.steps import InSteps, Step, Variant
+from transformer_lab.course.steps import InSteps, Step, Variant, asking
 
 
 def all_axes_turned_round(x):
@@ -19,14 +21,16 @@ def first_table(x):
     return x[(0,) * (x.dim() - 2)].expand_as(x)
 
 
-def of_the_transposition(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in the transposition of the keys."""
+def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
+    """Return the mistakes in the transposition of the keys: of the value of this name."""
+
+    def turned(change: Callable[[Tensor], Tensor]) -> Variant:
+        return steps.but(turned=asking(change, keys))
+
     return [
         Mistake(
             "keys_not_transposed",
-            [
-                steps.but(turned=lambda keys: keys),
-            ],
+            turned(lambda keys: keys),
             does="the keys are not transposed before the product",
             says=(
                 "The product pairs the width of the queries with the *number* of the keys: the keys have not been "
@@ -41,10 +45,8 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "transposes_the_batch",
-            [
-                steps.but(turned=lambda keys: all_axes_turned_round(keys)),
-                steps.but(turned=lambda keys: keys.t()).attempt,
-            ],
+            turned(all_axes_turned_round),
+            turned(lambda keys: keys.t()).attempt,
             does="the keys are transposed as if they were a single table, without a batch",
             says=(
                 "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch "
@@ -58,11 +60,9 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "swaps_axes_from_the_front",
-            [
-                steps.but(turned=lambda keys: keys.transpose(0, 1)),
-                steps.but(turned=lambda keys: keys.transpose(1, 2)),
-                steps.but(turned=lambda keys: keys.transpose(2, 3)).attempt,
-            ],
+            turned(lambda keys: keys.transpose(0, 1)),
+            turned(lambda keys: keys.transpose(1, 2)),
+            turned(lambda keys: keys.transpose(2, 3)).attempt,
             does="the axes of the keys that are swapped are counted from the front",
             says=(
                 "Right for one number of axes only: which axes of the keys are swapped is counted from the front, and "
@@ -77,11 +77,9 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "reshapes_the_keys",
-            [
-                steps.but(turned=lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
-                steps.but(turned=lambda keys: keys.reshape(keys.shape[-1], keys.shape[-2])).attempt,
-                steps.but(turned=lambda keys: keys.reshape(keys.shape[1], keys.shape[0])).attempt,
-            ],
+            turned(lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
+            turned(lambda keys: keys.reshape(keys.shape[-1], keys.shape[-2])).attempt,
+            turned(lambda keys: keys.reshape(keys.shape[1], keys.shape[0])).attempt,
             does="the numbers of the keys are read in their old order along exchanged axes",
             says=(
                 "The keys get the shape of transposed ones, but not their numbers: `reshape` and `view` only break the "
@@ -119,7 +117,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "keys_by_queries",
-            [_product(steps, lambda queries, keys: keys @ queries.mT)],
+            _product(steps, lambda queries, keys: keys @ queries.mT),
             does="the table of scores has one row per key, not one per query",
             says=(
                 "The table of scores has one row per *key*. It should have one row per query. Look at the order of the "
@@ -133,7 +131,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "keys_in_front",
-            [_product(steps, lambda queries, keys: keys @ queries).attempt],
+            _product(steps, lambda queries, keys: keys @ queries).attempt,
             says=(
                 "The keys stand in front of the queries, and nothing is transposed: the width of the keys meets the "
                 "*number* of the queries. Look at the order of the product, and at the shapes of both sides."
@@ -146,14 +144,12 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "query_i_with_key_i",
-            [
-                _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
-                _product(steps, lambda queries, keys: torch.einsum("...qd,...qd->...q", queries, keys)).attempt,
-            ],
+            _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
+            _product(steps, lambda queries, keys: torch.einsum("...qd,...qd->...q", queries, keys)).attempt,
             does="query i is compared with key i only",
             says=(
-                "Query i is compared with key i only: one number each, or a crash where there are more keys than "
-                "queries. Every query has to meet every key."
+                "{does}: one number each, or a crash where there are more keys than queries. Every query has to meet "
+                "every key."
             ),
             hints=[
                 "How many scores are there for 2 queries and 3 keys?",
@@ -163,12 +159,9 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "products_not_added_up",
-            [_product(steps, lambda queries, keys: queries * keys).attempt],
+            _product(steps, lambda queries, keys: queries * keys).attempt,
             does="queries and keys are multiplied entry by entry, and nothing adds the products up",
-            says=(
-                "Queries and keys are multiplied entry by entry, and nothing adds the products up. A score is one "
-                "number for each query and key. Look at the product."
-            ),
+            says="{does}. A score is one number for each query and key. Look at the product.",
             hints=[
                 "How many scores are there for 2 queries and 3 keys?",
                 "A dot product multiplies entry by entry *and* adds up. Which sign does both, for all pairs?",
@@ -177,7 +170,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "queries_with_queries",
-            [_product(steps, lambda queries: queries @ queries.mT)],
+            _product(steps, lambda queries: queries @ queries.mT),
             does="the queries are compared with the queries, not with the keys",
             says="The queries are compared with one another: the keys play no part in the scores. Look at the product.",
             hints=[
@@ -189,7 +182,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         *([_with_the_values(steps)] if "values" in steps.known else []),
         Mistake(
             "keys_with_keys",
-            [_product(steps, lambda keys: keys @ keys.mT)],
+            _product(steps, lambda keys: keys @ keys.mT),
             does="the keys are compared with the keys, not with the queries",
             says="The keys are compared with one another: the queries play no part in the scores. Look at the product.",
             hints=[
@@ -200,23 +193,19 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "pairs_from_the_front",
-            [
-                _product(steps, lambda queries, keys: (queries[:, None] * keys[None]).sum(dim=-1)),
-                _product(steps, lambda queries, keys: (queries[:, :, None] * keys[:, None]).sum(dim=-1)).attempt,
-            ],
+            _product(steps, lambda queries, keys: (queries[:, None] * keys[None]).sum(dim=-1)),
+            _product(steps, lambda queries, keys: (queries[:, :, None] * keys[:, None]).sum(dim=-1)).attempt,
             does="the pairs of query and key are formed along axes that are counted from the front",
             **PAIRS_FROM_THE_FRONT,
         ),
         Mistake(
             "one_number_of_axes",
-            [
-                _product(steps, lambda queries, turned: torch.bmm(queries, turned)),
-                _product(steps, lambda queries, keys: torch.einsum("bqd,bkd->bqk", queries, keys)).attempt,
-                _product(steps, lambda queries, keys: torch.einsum("qd,kd->qk", queries, keys)),
-                _product(steps, lambda queries, turned: torch.mm(queries, turned)).attempt,
-                _product(steps, lambda queries, keys: torch.tensordot(queries, keys, dims=([-1], [-1]))).attempt,
-                _product(steps, lambda queries, keys: torch.bmm(queries, keys.transpose(1, 2))).attempt,
-            ],
+            _product(steps, lambda queries, turned: torch.bmm(queries, turned)),
+            _product(steps, lambda queries, keys: torch.einsum("bqd,bkd->bqk", queries, keys)).attempt,
+            _product(steps, lambda queries, keys: torch.einsum("qd,kd->qk", queries, keys)),
+            _product(steps, lambda queries, turned: torch.mm(queries, turned)).attempt,
+            _product(steps, lambda queries, keys: torch.tensordot(queries, keys, dims=([-1], [-1]))).attempt,
+            _product(steps, lambda queries, keys: torch.bmm(queries, keys.transpose(1, 2))).attempt,
             does="a product is taken that works for one number of axes only",
             says=(
                 "Right for one number of axes only: a product takes tables alone, or tables with exactly one axis in "
@@ -231,12 +220,8 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "one_table_at_a_time",
-            [
-                _product(steps, lambda queries, keys: torch.stack([keys @ query for query in queries])),
-                _product(
-                    steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])
-                ).attempt,
-            ],
+            _product(steps, lambda queries, keys: torch.stack([keys @ query for query in queries])),
+            _product(steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])).attempt,
             does="the first axis of the queries is taken for that of the single queries",
             says=(
                 "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it "
@@ -252,14 +237,12 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "batch_added_up",
-            [
-                _product(
-                    steps,
-                    lambda queries, keys: torch.einsum(
-                        "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
-                    ),
-                )
-            ],
+            _product(
+                steps,
+                lambda queries, keys: torch.einsum(
+                    "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
+                ),
+            ),
             does="the products of all tables of a batch are added up",
             says=(
                 "With a batch, the products of all its tables are added up: an axis is missing behind the arrow of the "
@@ -273,11 +256,11 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "added_entry_by_entry",
-            [_product(steps, lambda queries, keys: (queries.unsqueeze(-2) + keys.unsqueeze(-3)).sum(dim=-1))],
+            _product(steps, lambda queries, keys: (queries.unsqueeze(-2) + keys.unsqueeze(-3)).sum(dim=-1)),
             does="the entries of query and key are added, not multiplied",
             says=(
-                "The entries of query and key are added, not multiplied: what is the same for all keys then drops out "
-                "of the softmax, and the query has no influence. Look at the sign between query and key."
+                "{does}: what is the same for all keys then drops out of the softmax, and the query has no influence. "
+                "Look at the sign between query and key."
             ),
             hints=[
                 "Do the weights change when the queries change?",
@@ -287,7 +270,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "absolute_scores",
-            [_product(steps, lambda queries, turned: (queries @ turned).abs())],
+            _product(steps, lambda queries, turned: (queries @ turned).abs()),
             does="the absolute values of the products are taken",
             says=(
                 "A key that points away from its query gets as much weight as one that points towards it: the absolute "
@@ -305,12 +288,11 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
 def _with_the_values(steps: InSteps) -> Mistake:
     return Mistake(
         "queries_with_values",
-        [_product(steps, lambda queries, values: queries @ values.mT)],
+        _product(steps, lambda queries, values: queries @ values.mT),
         does="the queries are compared with the values, not with the keys",
         says=(
             "The queries are compared with the values. It is the keys that a query is held against; the values are "
-            "what is "
-            "handed over. Where their widths differ, it crashes."
+            "what is handed over. Where their widths differ, it crashes."
         ),
         hints=[
             "Do the keys occur in the code at all?",
@@ -326,11 +308,9 @@ def of_the_batch(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "keys_of_the_first_table",
-            [
-                steps.but(keys=lambda keys: first_table(keys)),
-                steps.but(keys=lambda keys: keys[:1] if keys.dim() > 2 else keys),
-                steps.but(keys=lambda keys: keys[:1] if keys.dim() > 3 else keys).attempt,
-            ],
+            steps.but(keys=lambda keys: first_table(keys)),
+            steps.but(keys=lambda keys: keys[:1] if keys.dim() > 2 else keys),
+            steps.but(keys=lambda keys: keys[:1] if keys.dim() > 3 else keys).attempt,
             does="the keys of the first table of a batch are used for others too",
             says=(
                 "With a batch, the keys of its first table are used for others too. Each table of queries has keys of "
@@ -345,7 +325,7 @@ def of_the_batch(steps: InSteps) -> list[Mistake]:
         *(_of_values_in_a_batch(steps) if has_values else []),
         Mistake(
             "a_key_left_out",
-            [
+            *[
                 steps.but(**{name: _without(name, part) for name in ("keys", "values")[: 1 + has_values]})
                 for part in (slice(-1), slice(1, None))
             ],
@@ -364,11 +344,9 @@ def _of_values_in_a_batch(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "values_of_the_first_table",
-            [
-                steps.but(values=lambda values: first_table(values)),
-                steps.but(values=lambda values: values[:1] if values.dim() > 2 else values),
-                steps.but(values=lambda values: values[:1] if values.dim() > 3 else values).attempt,
-            ],
+            steps.but(values=lambda values: first_table(values)),
+            steps.but(values=lambda values: values[:1] if values.dim() > 2 else values),
+            steps.but(values=lambda values: values[:1] if values.dim() > 3 else values).attempt,
             does="the values of the first table of a batch are used for others too",
             says=(
                 "With a batch, the values of its first table are used for others too. Each table of weights has values "

@@ -1,6 +1,5 @@
 """Choose among the mistakes of attention: which an exercise takes, which meet others, and what things are called."""
 
-import dataclasses
 import re
 
 from transformer_lab.course.exercise import Mistake
@@ -69,12 +68,12 @@ def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
 
 def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
     """Return these mistakes so that they meet no other, but for some."""
-    return [m if m.name in but else dataclasses.replace(m, ways=m.attempts) for m in mistakes]
+    return [m if m.name in but else m.made(*m.attempts) for m in mistakes]
 
 
 def at_most(n_ways: int, mistakes: list[Mistake]) -> list[Mistake]:
     """Return these mistakes with the first ways of each: for modules, whose cases take long."""
-    return [dataclasses.replace(m, ways=m.ways[:n_ways]) for m in mistakes]
+    return [m.made(*m.ways[:n_ways]) for m in mistakes]
 
 
 def renamed(mistakes: list[Mistake], **names: str) -> list[Mistake]:
@@ -83,7 +82,10 @@ def renamed(mistakes: list[Mistake], **names: str) -> list[Mistake]:
     def text(told: str) -> str:
         return re.sub(r"`[^`]*`", lambda code: re.sub(r"\w+", lambda name: names.get(name[0], name[0]), code[0]), told)
 
-    return [dataclasses.replace(m, says=text(m.says), hints=[text(hint) for hint in m.hints]) for m in mistakes]
+    return [
+        Mistake(m.name, *m.ways, says=text(m.says), hints=[text(hint) for hint in m.hints], does=m.does)
+        for m in mistakes
+    ]
 
 
 def first_of(steps: InSteps, *names: str) -> str:

@@ -24,10 +24,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "softmax_over_the_queries",
-            [
-                made(lambda scores: scores.softmax(dim=-2)),
-                made(lambda scores: scores.exp() / scores.exp().sum(dim=-2, keepdim=True)).attempt,
-            ],
+            made(lambda scores: scores.softmax(dim=-2)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=-2, keepdim=True)).attempt,
             does="the weights are normalised over the queries, not over the keys",
             says=(
                 "The weights add up to 1 down each column: the queries compete for each key. It should be the keys "
@@ -41,10 +39,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "axis_from_the_front",
-            [
-                made(lambda scores: scores.softmax(dim=1)),
-                made(lambda scores: scores.exp() / scores.exp().sum(dim=1, keepdim=True)).attempt,
-            ],
+            made(lambda scores: scores.softmax(dim=1)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=1, keepdim=True)).attempt,
             does="the softmax runs along axis 1, counted from the front",
             says=(
                 "Right for one table; with a batch in front, the weights add up to 1 along another axis, because the "
@@ -58,10 +54,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "first_axis",
-            [
-                made(lambda scores: scores.softmax(dim=0)),
-                made(lambda scores: scores.exp() / scores.exp().sum(dim=0, keepdim=True)).attempt,
-            ],
+            made(lambda scores: scores.softmax(dim=0)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=0, keepdim=True)).attempt,
             does="the softmax runs along the first axis",
             says=(
                 "The weights add up to 1 along the first axis: over the queries, or, where there is a batch, over its "
@@ -75,12 +69,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "softmax_over_everything",
-            [
-                made(lambda scores: scores.flatten(-2).softmax(dim=-1).view(scores.shape)),
-                made(lambda scores: scores.flatten().softmax(dim=-1).view(scores.shape)),
-                made(lambda scores: scores.exp() / scores.exp().sum(dim=(-2, -1), keepdim=True)),
-                made(lambda scores: scores.exp() / scores.exp().sum()),
-            ],
+            made(lambda scores: scores.flatten(-2).softmax(dim=-1).view(scores.shape)),
+            made(lambda scores: scores.flatten().softmax(dim=-1).view(scores.shape)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=(-2, -1), keepdim=True)),
+            made(lambda scores: scores.exp() / scores.exp().sum()),
             does="the weights of all queries together add up to 1",
             says=(
                 "The weights of all queries *together* add up to 1. Those of each query should, by themselves. Look at "
@@ -94,7 +86,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "scores_instead_of_weights",
-            [made(lambda scores: scores)],
+            made(lambda scores: scores),
             does="the scores are used as weights, without a softmax",
             says=(
                 "Raw scores serve as weights: nothing makes them positive or lets them add up to 1. A step is missing "
@@ -108,10 +100,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "never_divided",
-            [
-                made(lambda scores: scores.exp()),
-                made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp()),
-            ],
+            made(lambda scores: scores.exp()),
+            made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp()),
             does="the exponentials are not divided by their sum",
             says="The weights are positive, but do not add up to 1. One step of the softmax is missing.",
             hints=[
@@ -122,10 +112,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "overflows",
-            [
-                made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
-                made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
-            ],
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
+            made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
             does="the exponentials overflow for some scores",
             says=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
@@ -139,11 +127,11 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "one_maximum_for_all",
-            [made(_one_maximum_for_all)],
+            made(_one_maximum_for_all),
             does="one maximum is subtracted from the scores of all queries",
             says=(
-                "One maximum is subtracted from the scores of all queries. Where those of one query are far below it, "
-                "all their exponentials become 0, and 0/0 is nan. Each row has a maximum of its own."
+                "{does}. Where those of one query are far below it, all their exponentials become 0, and 0/0 is nan. "
+                "Each row has a maximum of its own."
             ),
             hints=[
                 "`scores.max()` without an axis is the largest number of the whole tensor.",
@@ -153,11 +141,9 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "divides_by_the_sum",
-            [
-                made(lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
-                made(lambda scores: scores / scores.sum()),
-                made(lambda scores: scores.relu() / scores.relu().sum(dim=-1, keepdim=True)).attempt,
-            ],
+            made(lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
+            made(lambda scores: scores / scores.sum()),
+            made(lambda scores: scores.relu() / scores.relu().sum(dim=-1, keepdim=True)).attempt,
             does="the scores are divided by their sum, without `exp`",
             says=(
                 "The scores themselves are divided by their sum. Scores may be negative, and weights must be positive. "
@@ -171,7 +157,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "softmax_twice",
-            [changed(lambda weights: weights.softmax(dim=-1))],
+            changed(lambda weights: weights.softmax(dim=-1)),
             does="the softmax is taken twice",
             says=(
                 "The weights are nearly the same for all keys: a softmax is taken of something that has been through "
@@ -185,7 +171,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "sigmoid",
-            [made(lambda scores: scores.sigmoid())],
+            made(lambda scores: scores.sigmoid()),
             does="a sigmoid makes weights of the scores",
             says=(
                 "A sigmoid looks at each score alone, so the weights of a query do not add up to 1. Look for a softmax."
@@ -198,7 +184,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "logarithm",
-            [made(lambda scores: scores.log_softmax(dim=-1))],
+            made(lambda scores: scores.log_softmax(dim=-1)),
             does="the logarithms of the weights are taken",
             says="These are the logarithms of the weights: none is above 0. Look at the name of the softmax.",
             hints=[
@@ -209,11 +195,9 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "smallest_first",
-            [
-                steps.but(scores=lambda scores: -scores),
-                made(lambda scores: _largest_minus(scores)).attempt,
-                *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
-            ],
+            steps.but(scores=lambda scores: -scores),
+            made(lambda scores: _largest_minus(scores)).attempt,
+            *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
             does="the softmax is taken of the scores with the wrong sign",
             says="The key with the smallest score gets the largest weight. Look at the sign of the scores.",
             hints=[
@@ -224,17 +208,12 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "a_fixed_factor",
-            [
-                steps.but(scores=lambda scores: scores / 2),
-                steps.but(scores=lambda scores: scores * 2),
-                steps.but(scores=lambda scores: scores / 10).attempt,
-                steps.but(scores=lambda scores: scores * 10).attempt,
-            ],
+            steps.but(scores=lambda scores: scores / 2),
+            steps.but(scores=lambda scores: scores * 2),
+            steps.but(scores=lambda scores: scores / 10).attempt,
+            steps.but(scores=lambda scores: scores * 10).attempt,
             does="the scores are multiplied or divided by a fixed number",
-            says=(
-                "The scores are multiplied or divided by a fixed number, which makes the weights too sharp or too "
-                "flat. Look at what the softmax is taken of."
-            ),
+            says="{does}, which makes the weights too sharp or too flat. Look at what the softmax is taken of.",
             hints=[
                 "Are the largest weights too large, or too small?",
                 "A temperature like this is a number between the scores and the softmax. Where does it come in?",
@@ -243,17 +222,15 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "scores_squashed",
-            [
-                steps.but(scores=lambda scores: scores.relu()),
-                steps.but(scores=lambda scores: scores.tanh()),
-                steps.but(scores=lambda scores: scores.sigmoid()).attempt,
-                steps.but(scores=lambda scores: scores.square()).attempt,
-                steps.but(scores=lambda scores: scores.exp()).attempt,
-            ],
+            steps.but(scores=lambda scores: scores.relu()),
+            steps.but(scores=lambda scores: scores.tanh()),
+            steps.but(scores=lambda scores: scores.sigmoid()).attempt,
+            steps.but(scores=lambda scores: scores.square()).attempt,
+            steps.but(scores=lambda scores: scores.exp()).attempt,
             does="the scores go through a further function before the softmax",
             says=(
-                "The scores go through a further function before the softmax, such as tanh or a ReLU, so that some "
-                "differences between them are lost. Look at what happens to the scores."
+                "{does}, such as tanh or a ReLU, so that some differences between them are lost. Look at what happens "
+                "to the scores."
             ),
             hints=[
                 "Which weights should the scores −1 and −5 get, and which do they get?",
@@ -263,10 +240,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "only_the_best",
-            [
-                made(lambda scores: F.one_hot(scores.argmax(dim=-1), scores.shape[-1]).to(scores.dtype)),
-                made(lambda scores: (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)),
-            ],
+            made(lambda scores: F.one_hot(scores.argmax(dim=-1), scores.shape[-1]).to(scores.dtype)),
+            made(lambda scores: (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)),
             does="each query takes its best key alone",
             says=(
                 "Each query takes its best key only: a hard lookup. No gradient can tell the other keys to "
@@ -280,9 +255,9 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "plain_average",
-            [made(lambda scores: torch.full_like(scores, 1 / scores.shape[-1]))],
+            made(lambda scores: torch.full_like(scores, 1 / scores.shape[-1])),
             does="every key gets the same weight",
-            says="Every key gets the same weight, whatever the scores are. Look at what becomes of the scores.",
+            says="{does}, whatever the scores are. Look at what becomes of the scores.",
             hints=[
                 "Does the result change when the queries change?",
                 "Weights are made of the scores.",
@@ -291,9 +266,9 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "rounded_weights",
-            [made(_rounded(decimals)).attempt for decimals in (1, 2, 3)],
+            *[made(_rounded(decimals)).attempt for decimals in (1, 2, 3)],
             does="the weights are rounded",
-            says="The weights are rounded, and with them all that follows. Round numbers only to print them.",
+            says="{does}, and with them all that follows. Round numbers only to print them.",
             hints=[
                 "Where does the code round?",
                 "The derivative of a rounded number is 0, so nothing could be learned either.",
@@ -302,12 +277,9 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "causal_weights",
-            [made(lambda scores: _causal(scores).softmax(dim=-1))],
+            made(lambda scores: _causal(scores).softmax(dim=-1)),
             does="query i does not see the keys that come after the i-th",
-            says=(
-                "Query i does not see the keys that come after the i-th: that is a causal mask, which lesson 04 is "
-                "about. Nobody asked for it here."
-            ),
+            says="{does}: that is a causal mask, which lesson 04 is about. Nobody asked for it here.",
             hints=[
                 "Which keys does the first query see?",
                 "Where does a triangle of a table come in?",
@@ -340,10 +312,8 @@ def of_a_softmax_too_late(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "softmax_of_the_output",
-            [
-                steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-1)),
-                steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-2)).attempt,
-            ],
+            steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-1)),
+            steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-2)).attempt,
             does="the softmax is taken of the mixed values, not of the scores",
             says=(
                 "The softmax comes too late: it is taken of the mixed values, and raw scores mix them. Look at what "
@@ -367,7 +337,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "only_the_weights",
-            [mixed(lambda weights: weights)],
+            mixed(lambda weights: weights),
             does="the weights are not multiplied by the values",
             says="These are the weights: one number per query and key. The values have not been mixed yet.",
             hints=[
@@ -378,11 +348,9 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "values_on_the_left",
-            [
-                mixed(lambda weights, values: values @ weights),
-                mixed(lambda weights, values: values.mT @ weights),
-                mixed(lambda weights, values: weights @ values.mT),
-            ],
+            mixed(lambda weights, values: values @ weights),
+            mixed(lambda weights, values: values.mT @ weights),
+            mixed(lambda weights, values: weights @ values.mT),
             does="the last product does not pair the keys of the weights with those of the values",
             says=(
                 "The last product does not pair the keys with the keys: the values stand in front of the weights, or "
@@ -396,10 +364,8 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "weights_transposed",
-            [
-                mixed(lambda weights, values: weights.mT @ values),
-                mixed(lambda weights, values: torch.einsum("...ij,...id->...jd", weights, values)),
-            ],
+            mixed(lambda weights, values: weights.mT @ values),
+            mixed(lambda weights, values: torch.einsum("...ij,...id->...jd", weights, values)),
             does="the values are averaged with the transposed weights",
             says=(
                 "The weights are the wrong way round: keys and queries have changed places in the last product. It "
@@ -413,15 +379,13 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "entry_by_entry",
-            [
-                mixed(lambda weights, values: weights * values),
-                mixed(lambda weights, values: (weights * values).sum(dim=-1, keepdim=True)).attempt,
-                mixed(lambda weights, values: (weights * values).sum(dim=-2)).attempt,
-            ],
+            mixed(lambda weights, values: weights * values),
+            mixed(lambda weights, values: (weights * values).sum(dim=-1, keepdim=True)).attempt,
+            mixed(lambda weights, values: (weights * values).sum(dim=-2)).attempt,
             does="weights and values are multiplied entry by entry",
             says=(
-                "Weights and values are multiplied entry by entry. That crashes, or, where the numbers happen to fit, "
-                "pairs weights with the wrong numbers. Look at the last product."
+                "{does}. That crashes, or, where the numbers happen to fit, pairs weights with the wrong numbers. Look "
+                "at the last product."
             ),
             hints=[
                 "How do (n_query, n_key) and (n_key, d_v) become (n_query, d_v)? Which axis is gone at the end?",
@@ -431,12 +395,9 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mixes_the_keys",
-            [mixed(lambda weights, keys: weights @ keys)],
+            mixed(lambda weights, keys: weights @ keys),
             does="the keys are mixed, not the values",
-            says=(
-                "The keys are mixed, not the values. The keys only decide *how much*; what is handed over are the "
-                "values."
-            ),
+            says="{does}. The keys only decide *how much*; what is handed over are the values.",
             hints=[
                 "Do the values occur in the code at all?",
                 "The output has the width of the values.",
@@ -445,9 +406,9 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mixes_the_queries",
-            [mixed(lambda weights, queries: weights @ queries)],
+            mixed(lambda weights, queries: weights @ queries),
             does="the queries are mixed, not the values",
-            says="The queries are mixed, not the values. What is handed over are the values.",
+            says="{does}. What is handed over are the values.",
             hints=[
                 "Do the values occur in the code at all?",
                 "The output has the width of the values.",
@@ -456,10 +417,8 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "weights_as_well",
-            [
-                mixed(lambda mixture, weights: (mixture, weights)),
-                mixed(lambda mixture, weights: (weights, mixture)).attempt,
-            ],
+            mixed(lambda mixture, weights: (mixture, weights)),
+            mixed(lambda mixture, weights: (weights, mixture)).attempt,
             does="the weights are returned besides the output",
             says=(
                 "Two things come back, the output and the weights. That is useful for looking inside, but the output "
@@ -473,7 +432,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "averaged_over_the_keys",
-            [mixed(lambda mixture, weights: mixture / weights.shape[-1])],
+            mixed(lambda mixture, weights: mixture / weights.shape[-1]),
             does="the weighted average is divided by the number of keys",
             says=(
                 "The output is divided by the number of keys. Weights that add up to 1 make an average already. Look "
@@ -487,7 +446,8 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "queries_added",
-            [mixed(lambda mixture, queries: mixture + queries), mixed(lambda mixture, values: mixture + _mean(values))],
+            mixed(lambda mixture, queries: mixture + queries),
+            mixed(lambda mixture, values: mixture + _mean(values)),
             does="something is added to the weighted average",
             says=(
                 "Something is added to the weighted average of the values. The weighted average alone is asked for. "
@@ -501,9 +461,9 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "rounded_output",
-            [mixed(_rounded_output(decimals)).attempt for decimals in (1, 2)],
+            *[mixed(_rounded_output(decimals)).attempt for decimals in (1, 2)],
             does="the output is rounded",
-            says="The output is rounded. Round numbers only to print them.",
+            says="{does}. Round numbers only to print them.",
             hints=[
                 "Where does the code round?",
                 "The derivative of a rounded number is 0, so nothing could be learned either.",
