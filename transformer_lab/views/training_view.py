@@ -148,6 +148,9 @@ class TrainingView(View):
             right.set_ylim(-0.02, 1.02)
         for ax in (left, right):
             ax.set_xlim(0, self.n_steps)
+            legend = ax.get_legend()
+            assert legend is not None
+            legend.set(loc="lower left", bbox_to_anchor=(0.0, 1.0))  # above the curves: there is no room between them
         if weights:
             names, below = (self.sample["generated"], self.sample["source"]), figure.add_subplot(grid[1, :])
             plots.weights(torch.tensor(weights), *names, ax=below, xlabel="source", ylabel="generated")
