@@ -29,8 +29,8 @@ NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, 
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
 ROUNDED = 10
 """Up to so many tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
-otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to every
-mistake that hardly changes the numbers, so it has to be as many times nearer to the mistake than to what is right."""
+otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
+mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
 MAX_SECONDS = 1.0
 """Seconds of computing after which no further pair is tried: a check should answer soon."""
 
