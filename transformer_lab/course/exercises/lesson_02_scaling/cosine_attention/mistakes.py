@@ -123,7 +123,7 @@ OF_LENGTHS = [
             measured(lambda x: x.square().mean(dim=-1, keepdim=True).sqrt()).attempt,
             measured(lambda x: x.std(dim=-1, keepdim=True)).attempt,
         ],
-        does="the vectors are divided by something else than their Euclidean lengths",
+        does="other numbers are taken for the Euclidean lengths of the vectors",
         says=(
             "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
             "length is made of the entries."

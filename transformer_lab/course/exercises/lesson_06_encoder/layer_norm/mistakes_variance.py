@@ -173,7 +173,7 @@ VARIANCE = [
             STEPS.but(root=lambda deviations: deviations.norm(dim=-1, keepdim=True)),
             STEPS.but(root=lambda deviations, eps: deviations.norm(dim=-1, keepdim=True) + eps),
         ],
-        does="the length of a vector is divided by",
+        does="the length of a vector is taken for its standard deviation",
         says=(
             "The length of a vector is divided by, which is the root of a *sum* of squares. The standard deviation is "
             "the root of a mean. Look at what is divided by."
@@ -191,7 +191,7 @@ VARIANCE = [
             STEPS.but(root=lambda x: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True)),
             STEPS.but(root=lambda x, eps: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True) + eps),
         ],
-        does="the largest deviation is divided by, or the range of the numbers",
+        does="the largest deviation, or the range of the numbers, is taken for the standard deviation",
         says=(
             "The largest deviation is divided by, or the range of the numbers. It should be the standard deviation. "
             "Look at what is divided by."

@@ -250,7 +250,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 steps.but(scores=lambda scores: scores.square()).attempt,
                 steps.but(scores=lambda scores: scores.exp()).attempt,
             ],
-            does="the scores go through a further function before the softmax",
+            does="the scores go through a further function",
             says=(
                 "The scores go through a further function before the softmax, such as tanh or a ReLU, so that some "
                 "differences between them are lost. Look at what happens to the scores."
