@@ -308,7 +308,7 @@ OF_THE_TEMPERATURE = [
                 scores=lambda products: products, mixture=lambda mixture, temperature: mixture * temperature
             ).attempt,
         ],
-        does="the temperature comes in after the softmax",
+        does="the temperature comes in at the end, not at the scores",
         says=(
             "The temperature comes in after the softmax: the weights are as blurred as before, and no longer add "
             "up to 1. Look at where it stands."

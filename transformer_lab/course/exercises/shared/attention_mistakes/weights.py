@@ -214,7 +214,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 made(lambda scores: _largest_minus(scores)).attempt,
                 *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
             ],
-            does="the softmax is taken of the scores with the wrong sign",
+            does="the scores have the wrong sign",
             says="The key with the smallest score gets the largest weight. Look at the sign of the scores.",
             hints=[
                 "Which key should get the largest weight?",
