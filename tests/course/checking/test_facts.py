@@ -26,6 +26,8 @@ MASK = torch.tensor([[True, False], [True, True]])
         (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]), "it is [1, 2], and should be [1, 3]"),
         (NUMBERS.relu(), NUMBERS, "at [0, 1] it is 0, and should be -2"),
         (NUMBERS.half(), NUMBERS, "its numbers are float16, which keeps few digits"),
+        (torch.tensor([1.50321, 2.0]), torch.tensor([1.50341, 2.0]), "it is [1.50321, 2], and should be [1.50341, 2]"),
+        (RIGHT * 1.0002, RIGHT, "its rows should add up to 1, and one adds up to 1.0002"),
         (2, 3.5, "it is 2, and should be 3.5"),
         ([NUMBERS], NUMBERS, ""),
         (NUMBERS, NUMBERS, ""),

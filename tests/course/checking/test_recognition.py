@@ -165,6 +165,19 @@ def test_a_mistake_whose_numbers_are_rounded_otherwise_is_that_mistake_and_one_t
     assert verdict_on(rounded(5e-3)).mistakes == ()
 
 
+@pytest.mark.parametrize("amount", [-1e-3, -4e-4, 4e-4, 1e-3])
+def test_an_answer_that_is_nearly_right_is_no_mistake_that_hardly_changes_the_numbers(amount):
+    hardly = [
+        known("cuts", STEPS.but(weights=lambda weights: weights.detach()), does="the weights are detached"),
+        known("rounds", STEPS.but(output=lambda output: output.round(decimals=4)), does="the output is rounded"),
+        known("halves", STEPS.but(values=lambda values: values / 2), does="the values are halved"),
+        known("doubles", STEPS.but(weights=lambda weights: 2 * weights), does="the weights are doubled"),
+    ]
+    exercise = Exercise(mixture, cases, hardly, HINTS, 1, "Right.", steps=STEPS)
+    assert verdict_on(lambda *inputs: mixture(*inputs) * (1 + amount), exercise).status == "wrong"
+    assert verdict_on(lambda *inputs: mixture(*inputs).round(decimals=4), exercise).mistakes == ("rounds",)
+
+
 def test_an_answer_that_is_right_is_not_recognised_as_anything():
     known_behaviour = behaviour(EXERCISE, 0)
     assert recognise(known_behaviour, known_behaviour.expected) is None

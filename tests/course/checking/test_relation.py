@@ -50,6 +50,17 @@ def test_nothing_is_told_where_no_relation_holds_for_every_number(seen):
     assert explain_relation(seen, RIGHT) == ""
 
 
+@pytest.mark.parametrize(
+    ("seen", "right"),
+    [
+        ([0.06245, 0.0039], [0.0625, 0.00390625]),  # by factors of 0.9992 and 0.9984
+        ([1.0, 0.500013, 0.250012], [1.0, 0.5, 0.25]),  # by 0.000013 and less
+    ],
+)
+def test_numbers_that_are_nearly_right_have_no_relation_that_only_the_tolerance_allows(seen, right):
+    assert explain_relation(torch.tensor(seen), torch.tensor(right)) == ""
+
+
 def test_nothing_is_told_of_one_number_or_of_a_constant():
     assert explain_relation(torch.tensor(4.0), torch.tensor(2.0)) == ""
     assert explain_relation(torch.tensor([4.0, 4.0]), torch.tensor([2.0, 2.0])) == ""

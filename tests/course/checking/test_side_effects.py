@@ -7,6 +7,7 @@ from tests.course.checking.test_recognition import EXERCISE, HINTS, Twice, mixtu
 from transformer_lab.course.checking.side_effects import describe_changes
 from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.running.case import Case
+from transformer_lab.course.steps import InSteps
 
 MAY_CUT = Exercise(mixture, EXERCISE.cases, EXERCISE.mistakes, HINTS, 1, "Right.", steps=EXERCISE.steps)
 MAY_CUT = Exercise(**{**vars(MAY_CUT), "may_cut_gradients": True})
@@ -44,6 +45,27 @@ def test_a_gradient_that_is_cut_in_part_is_told_as_that():
         message
         == "The numbers are right, but only part of the gradient reaches `keys`: one path is cut. `.data` cuts it."
     )
+
+
+def test_an_argument_that_is_cut_off_as_it_comes_in_is_not_told_as_a_cut_at_the_first_step():
+    def doubled(x):
+        """double the numbers"""
+        return 2 * x
+
+    def total(doubled, y):
+        """add both up"""
+        return (doubled + y).sum(dim=-1)
+
+    def reference(x, y):
+        return (2 * x + y).sum(dim=-1)
+
+    steps = InSteps(doubled, total, reference=reference)
+    cases = [Case({"x": torch.ones(2, 3), "y": torch.ones(3)}, "")]
+    exercise = Exercise(reference, lambda seed: cases, [], [], 1, "", steps=steps)
+    of_x = verdict_on(lambda x, y: reference(x.detach(), y), exercise)
+    assert "The way back ends at this step, or before it: *double the numbers*." in of_x.message
+    of_y = verdict_on(lambda x, y: reference(x, y.detach()), exercise)
+    assert of_y.message == "The numbers are right, but no gradient reaches `y`. `.detach()` cuts it."
 
 
 def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():

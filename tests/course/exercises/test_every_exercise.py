@@ -225,6 +225,24 @@ def test_trivial_answers_are_rejected(exercise, repetition):
             assert not agree(observed, known.expected, numbers_only=True), f"seed {seed}, trivial answer {number}"
 
 
+@of_a_twelfth
+def test_an_answer_that_is_nearly_right_is_told_as_no_mistake(exercise):
+    """Its numbers are also those of a mistake that shows in a gradient alone, and nearly those of a rounded answer."""
+    known = behaviour(exercise, 0)
+    nearly = [{**seen, "output": slightly_larger(seen["output"])} for seen in known.expected if "output" in seen]
+    if len(nearly) == len(known.cases):
+        verdict = judge(exercise, 0, nearly)
+        assert verdict.status in ("wrong", "passed"), verdict  # whole numbers stay as they are
+
+
+def slightly_larger(output):
+    if isinstance(output, Tensor):
+        return output * 1.0004 if output.is_floating_point() else output
+    if isinstance(output, tuple | list):
+        return type(output)(map(slightly_larger, output))
+    return output * 1.0004 if isinstance(output, float) else output
+
+
 @of_all
 def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, repetition):
     """An answer that never looks at its input can have learned what is right with the seed of the lessons."""

@@ -300,10 +300,10 @@ def _explain_largest_difference(
 
 def _rows(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, with_inputs: bool = True) -> str:
     """Return a line for each input, if they are few, and for what was expected and what came; else their shapes."""
-    digits = next((n for n in DIGITS if format_value(seen, n) != format_value(right, n)), DIGITS[0])
     rows = [(name, format_value(value)) for name, value in _few_inputs(case)] if with_inputs else []
     shapes = "" if rows else dimensions.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
-    rows += [("expected", format_value(right, digits)), ("got", format_value(seen, digits))]
+    got, expected = format_both(seen, right)
+    rows += [("expected", expected), ("got", got)]
     width = max(len(name) for name, _ in rows)
     lines = [f"    {name:{width}}  {text}" for name, text in rows]
     return "\n".join([*lines, f"The inputs: {shapes}."] if shapes else lines)
@@ -391,6 +391,12 @@ def readable(text: str, max_characters: int = MAX_CHARACTERS) -> str:
     """Return a text that is short enough to be read, without what cannot be written to a file."""
     short = text if len(text) <= max_characters else f"{text[:max_characters]} …"
     return short.encode("utf-8", "replace").decode()
+
+
+def format_both(one: Any, other: Any) -> tuple[str, str]:
+    """Return two pieces of plain data with as few digits as tell them apart."""
+    both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGITS]
+    return next((pair for pair in both if pair[0] != pair[1]), both[0])
 
 
 def format_value(value: Any, digits: int = 4) -> str:

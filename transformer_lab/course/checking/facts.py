@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer_lab.course.checking.explain import format_value
+from transformer_lab.course.checking.explain import format_both
 from transformer_lab.course.checking.relation import explain_relation
 
 MAX_SHOWN = 6
@@ -15,7 +15,7 @@ def fact(value: object, right: object) -> str:
     if not isinstance(value, Tensor) or not isinstance(right, Tensor):
         if isinstance(right, Tensor) or isinstance(value, Tensor | list | tuple):
             return ""
-        return f"it is {format_value(value)}, and should be {format_value(right)}"
+        return _it_is(value, right)
     if value.shape != right.shape:
         return f"it has the shape {tuple(value.shape)}, and should have {tuple(right.shape)}"
     if value.dtype == torch.bool and right.dtype == torch.bool:
@@ -56,19 +56,23 @@ def _of_sums(a: Tensor, b: Tensor) -> str:
         return ""
     worst = sums.flatten()[(sums - 1).abs().argmax()].item()
     columns = "; its columns do" if a.dim() > 1 and _ones(a.sum(-2)) else ""
-    return f"its rows should add up to 1, and one adds up to {format_value(worst)}{columns}"
+    return f"its rows should add up to 1, and one adds up to {format_both(worst, 1.0)[0]}{columns}"
 
 
 def _of_numbers(a: Tensor, b: Tensor) -> str:
     if a.numel() <= MAX_SHOWN:
-        return f"it is {format_value(a)}, and should be {format_value(b)}"
+        return _it_is(a, b)
     off = ~torch.isclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
     if not off.any():
         return ""
     index = off.nonzero()[0]
     place = ", ".join(map(str, index.tolist()))
-    seen, right = format_value(a[tuple(index)]), format_value(b[tuple(index)])
-    return f"at [{place}] it is {seen}, and should be {right}"
+    return f"at [{place}] {_it_is(a[tuple(index)], b[tuple(index)])}"
+
+
+def _it_is(value: object, right: object) -> str:
+    seen, expected = format_both(value, right)
+    return f"it is {seen}, and should be {expected}"
 
 
 def _ones(sums: Tensor) -> bool:

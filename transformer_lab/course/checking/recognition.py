@@ -29,7 +29,8 @@ NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, 
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
 ROUNDED = 10
 """Up to so many tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
-otherwise. Any two mistakes of an exercise are ten times as far apart, and further."""
+otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
+mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
 MAX_SECONDS = 1.0
 """Seconds of computing after which no further pair is tried: a check should answer soon."""
 
@@ -56,9 +57,9 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
     if len(observed) != len(known.cases):
         return None  # it never came to an end, and what it would have shown is not known
     with in_isolation():
-        order = _failing_first(known, observed)
+        reach = _reach(known, observed)
         return (
-            _single(known, observed, order) or _half_finished(known, observed, order) or _pair(known, observed, order)
+            _single(known, observed, reach) or _half_finished(known, observed, reach) or _pair(known, observed, reach)
         )
 
 
@@ -69,11 +70,12 @@ def recognise_besides(known: Behaviour, observed: Sequence[Observation]) -> Mist
     through which some pass does not make that mistake.
     """
     passes_some = not is_cut_entirely(observed) and not is_cut_entirely(known.expected)
+    exactly = dict.fromkeys(range(len(observed)), 1.0)
     with in_isolation():
         for mistake in known.exercise.mistakes:
             for way in mistake.ways:
                 if (
-                    _behaves_as(known, way, observed, range(len(observed)))
+                    _behaves_as(known, way, observed, exactly)
                     and agree(observed, known.run(way))
                     and not (passes_some and is_cut_entirely(known.run(way)))
                 ):
@@ -81,21 +83,25 @@ def recognise_besides(known: Behaviour, observed: Sequence[Observation]) -> Mist
     return None
 
 
-def _failing_first(known: Behaviour, observed: Sequence[Observation]) -> list[int]:
-    """List the cases, those where the attempt goes wrong first: on the others, half of all mistakes look alike."""
+def _reach(known: Behaviour, observed: Sequence[Observation]) -> dict[int, float]:
+    """Return by case within how many tolerances of it the attempt behaves as a mistake.
 
-    def is_right(index: int) -> bool:
-        return observation_distance(observed[index], known.expected[index], numbers_only=True) <= 1
+    The cases where the attempt goes wrong come first: on the others, half of all mistakes look alike.
+    """
+    from_right = [
+        observation_distance(seen, right, numbers_only=True)
+        for seen, right in zip(observed, known.expected, strict=False)
+    ]
+    order = sorted(range(len(from_right)), key=lambda index: from_right[index] <= 1)
+    return {index: min(max(from_right[index] / ROUNDED, 1.0), ROUNDED) for index in order}
 
-    return sorted(range(min(len(observed), len(known.cases))), key=is_right)
 
-
-def _single(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
+def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     alike = (
         Recognition(way, (mistake,))
         for mistake in known.exercise.mistakes
         for way in mistake.ways
-        if _behaves_as(known, way, observed, order, ROUNDED)
+        if _behaves_as(known, way, observed, reach)
     )
     first = next(alike, None)
     if first is None or agree(observed, known.run(first.way)):
@@ -104,12 +110,13 @@ def _single(known: Behaviour, observed: Sequence[Observation], order: Sequence[i
     return next((other for other in alike if agree(observed, known.run(other.way))), first)
 
 
-def _half_finished(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
+def _half_finished(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     steps = known.exercise.steps
     if steps is None or not all(_is_something(seen.get("output")) for seen in observed):
         return None
+    exactly = dict.fromkeys(reach, 1.0)
     for name in [*steps.arguments.parameters, *steps.steps]:
-        if name not in ("self", steps.last) and _behaves_as(known, way := steps.until(name), observed, order):
+        if name not in ("self", steps.last) and _behaves_as(known, way := steps.until(name), observed, exactly):
             return Recognition(way, stops_at=name)
     return None
 
@@ -118,24 +125,24 @@ def _is_something(output: object) -> bool:
     return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
 
 
-def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
-    if order and _is_of_no_step(observed[order[0]].get("error")):
+def _pair(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
         return None
     deadline = time.process_time() + MAX_SECONDS
     left: Sequence[Pair] = known.pairs[:MAX_PAIRS]
-    for index in order:
+    for index, tolerances in reach.items():
         agreeing = []
         for pair, output in zip(left, known.outputs([pair.way for pair in left], index), strict=True):
             if time.process_time() > deadline:
                 return None
-            if _may_show(output, observed[index], ROUNDED, crashed_later=False):
+            if _may_show(output, observed[index], tolerances, crashed_later=False):
                 agreeing.append(pair)
         left = agreeing
     found = []
     for pair in left:
         if time.process_time() > deadline:
             return None  # what several pairs share is not known before all were tried
-        if agree(observed, known.run(pair.way), ROUNDED, numbers_only=True):
+        if _shows_the_same(known, pair.way, observed, reach):
             found.append(pair)
     fewest = min((pair.n_changes for pair in found), default=0)
     found = [pair for pair in found if pair.n_changes == fewest]
@@ -152,19 +159,22 @@ def _is_of_no_step(error: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
 
 
-def _behaves_as(
-    known: Behaviour, way: Way, observed: Sequence[Observation], order: Sequence[int], tolerances: float = 1
-) -> bool:
-    for index in order:
+def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
+    for index, tolerances in reach.items():
         case = known.cases[index]
         may_crash_later = bool(case.later)
         if _may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
             continue
         if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
             return False
+    return _shows_the_same(known, way, observed, reach)
+
+
+def _shows_the_same(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
     # known from the first case that differs, without running the others
     return len(observed) == len(known.cases) and all(
-        within(tolerances, observed[index], known.run_case(way, index), numbers_only=True) for index in order
+        within(tolerances, observed[index], known.run_case(way, index), numbers_only=True)
+        for index, tolerances in reach.items()
     )
 
 

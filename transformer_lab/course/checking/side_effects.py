@@ -153,24 +153,24 @@ def _place(known: Behaviour, observed: Sequence[Observation]) -> str | None:
     """Put into words which step, cut off, gives just these gradients; None if there is none.
 
     Only the smallest case that shows the fault is tried, and then the next, for what is left. Where several steps are
-    left, one after another, the last of them is told.
+    left, one after another, the last of them is told. An argument may be cut off as it comes in, before any step.
     """
     steps = known.exercise.steps
     if steps is None:
         return None
     pairs = enumerate(zip(observed, known.expected, strict=False))
     faulty = [index for index, pair in pairs if gradient_distance(*pair) > 1][:2]
-    left = [name for name in steps.steps if name != steps.last]
+    left = [name for name in [*steps.arguments.parameters, *steps.steps] if name not in ("self", steps.last)]
     for index in faulty:
         left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
-    if not faulty or not left:
-        return None
+    if not faulty or not left or left[-1] in steps.arguments.parameters:
+        return None  # that no gradient reaches an argument has been said
     where = "at this step" if len(left) == 1 else "at this step, or before it"
     return f"The way back ends {where}: *{steps.describe(left[-1])}*."
 
 
 def _cut_off(known: Behaviour, name: str, index: int) -> Observation:
-    """Return what the right answer shows on a case if what comes of one of its steps is cut off."""
+    """Return what the right answer shows on a case if an argument, or what comes of a step, is cut off."""
     steps = known.exercise.steps
     assert steps is not None
     case = known.cases[index]

@@ -262,7 +262,7 @@ MISTAKES = [
         "entries_squared",
         STEPS.but(row=lambda row: row**2),
         STEPS.but(products=lambda keys, row: keys**2 * row),
-        does="the entries of the query or of the keys are squared before they are multiplied",
+        does="the entries of the query or of the keys are squared",
         says="{does}. Look for a power.",
         hints=["What is the score of the query [3] and the key [2]?", "Each entry takes part in the product once."],
     ),

@@ -228,7 +228,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores / 2),
         STEPS.but(scores=lambda scores: scores * 2),
         STEPS.but(scores=lambda scores, query: scores * query.shape[-1] ** 0.5),
-        does="the scores are multiplied or divided by a number before the softmax",
+        does="the scores are multiplied or divided by a number",
         says="The weights are too even, or too uneven: {does}. The plain dot products are asked for.",
         hints=[
             "Compare with `similarity`. Is anything multiplied or divided there?",

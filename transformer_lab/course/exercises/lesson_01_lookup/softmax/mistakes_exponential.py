@@ -11,7 +11,7 @@ MISTAKES = [
     Mistake(
         "no_exponential",
         STEPS.but(shifted=lambda scores: scores, exponentials=lambda shifted: shifted),
-        does="the scores themselves are divided, without `exp`",
+        does="no `exp` is taken of the scores",
         says=(
             "Negative scores give negative weights, and a sum near 0 blows everything up: the scores themselves are "
             "divided. Something has to make the numbers positive first."
@@ -25,7 +25,7 @@ MISTAKES = [
     Mistake(
         "no_exponential_shifted",
         STEPS.but(exponentials=lambda shifted: shifted),
-        does="the shifted scores are divided as they are, without `exp`",
+        does="no `exp` is taken of the shifted scores",
         says=(
             "No weight is negative, but the largest score gets 0: numbers that are all 0 or below are divided by "
             "their sum, and that turns their order round. Something has to make the numbers positive first."
@@ -214,7 +214,7 @@ MISTAKES = [
                 / (scores.amax(dim=-1, keepdim=True) - scores.amin(dim=-1, keepdim=True))
             )
         ),
-        does="the scores are multiplied or divided by a number before `exp`",
+        does="the scores are multiplied or divided by a number",
         says=(
             "A difference of 1 between two scores no longer means a factor of e between their weights: the scores are "
             "multiplied or divided by a number first. Look at what is done to the scores."

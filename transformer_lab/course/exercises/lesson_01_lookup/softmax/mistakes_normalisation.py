@@ -11,7 +11,7 @@ MISTAKES = [
         "sums_over_everything",
         STEPS.but(total=lambda exponentials: exponentials.sum()),
         STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
-        does="the sum in the division runs over *all* rows",
+        does="the sum runs over *all* rows",
         says=(
             "Only the whole table adds up to 1: {does}. Each row should add up to 1 by itself. Look at what `.sum()` "
             "adds up."
@@ -26,7 +26,7 @@ MISTAKES = [
         "first_axis",
         STEPS.but(axis=lambda: 0),
         STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
-        does="the sum in the division runs along the first axis, not along the last",
+        does="the sum runs along the first axis, not along the last",
         says=(
             "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
             "along its rows. Look at which axis is normalised."
@@ -120,7 +120,7 @@ MISTAKES = [
         STEPS.but(total=lambda total: total + 1),
         STEPS.but(total=lambda total: total + 0.1).attempt,
         STEPS.but(shares=lambda exponentials, total: exponentials / (total - exponentials)),
-        does="what the exponentials are divided by is not the sum of their row",
+        does="another number is taken for the sum of the row",
         says=(
             "What the exponentials are divided by is not their sum: it is a mean, a norm, a count, the sum of the "
             "*scores*, or a sum that leaves some out or adds something. So no row adds up to 1. Look at the "
@@ -135,7 +135,7 @@ MISTAKES = [
     Mistake(
         "multiplies_by_the_sum",
         STEPS.but(shares=lambda exponentials, total: exponentials * total),
-        does="the exponentials are multiplied by the sum of their row, not divided by it",
+        does="the last operation is a product, not a division",
         says=(
             "The exponentials are multiplied by the sum of their row. Weights that add up to 1 need a division. Look "
             "at the last operation, or, where logarithms are used, at a sign."
@@ -149,7 +149,7 @@ MISTAKES = [
     Mistake(
         "divides_by_the_largest",
         STEPS.but(shifted=lambda scores: scores, total=lambda exponentials: exponentials.amax(dim=-1, keepdim=True)),
-        does="the exponentials are divided by the largest of their row",
+        does="the largest of each row is taken for its sum",
         says=(
             "The largest number of each row is 1, and rows add up to more: the exponentials are divided by their "
             "largest, not by their sum. Look at the denominator."

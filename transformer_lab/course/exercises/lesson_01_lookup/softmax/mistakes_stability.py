@@ -29,7 +29,7 @@ MISTAKES = [
         STEPS.but(largest=lambda scores: scores.mean(dim=-1, keepdim=True)),
         STEPS.but(largest=lambda scores: scores.mean()),
         STEPS.but(largest=lambda scores: scores.min()),
-        does="what is subtracted is not the largest score",
+        does="another number is taken for the largest score",
         says=(
             "Nan comes out for the scores 1000, 0, 0, 0: what is subtracted is not large enough to keep `exp` of the "
             "largest score from overflowing. Look at what is subtracted."
@@ -43,7 +43,7 @@ MISTAKES = [
     Mistake(
         "one_maximum_for_all",
         STEPS.but(largest=lambda scores: scores.max()),
-        does="one maximum is subtracted from all rows",
+        does="one maximum is taken for all rows",
         says=(
             "One maximum is subtracted from all the rows. Beside a row near 1000, a row near -1000 then becomes "
             "exp(-2000) = 0 everywhere, and 0/0 is nan. Look at whose maximum each row needs."
@@ -57,7 +57,7 @@ MISTAKES = [
     Mistake(
         "subtracts_a_thousand",
         STEPS.but(largest=lambda: 1000),
-        does="a fixed number is subtracted, whatever the scores are",
+        does="a fixed number is taken for the largest score",
         says=(
             "The same number is subtracted whatever the scores are. If it is far above them, `exp` gives 0 "
             "everywhere, and 0/0 is nan; if it is far below, `exp` overflows. The number has to depend on the scores."
@@ -102,7 +102,7 @@ MISTAKES = [
     Mistake(
         "maxima_and_their_places",
         STEPS.but(largest=lambda scores: scores.max(dim=-1, keepdim=True)),
-        does="what `.max(dim=…)` returns, a pair, is subtracted",
+        does="what `.max(dim=…)` returns, a pair, is taken for a tensor",
         says=(
             "`.max(dim=…)` gives two things, the largest numbers and where they are, and such a pair cannot be "
             "subtracted: it crashes. Look at what comes out of `max`."
@@ -144,7 +144,7 @@ MISTAKES = [
     Mistake(
         "another_rows_maximum",
         STEPS.but(largest=lambda scores: scores.amax(dim=0)),
-        does="the maximum that is subtracted is taken across the rows",
+        does="the maximum is taken across the rows",
         says=(
             "What is subtracted is the maximum of a *column*, across the rows, so it differs within a row, and the "
             "weights change. All scores of one row have to be shifted by the same number."
@@ -187,7 +187,7 @@ MISTAKES = [
     Mistake(
         "largest_absolute_value",
         STEPS.but(largest=lambda scores: scores.abs().amax(dim=-1, keepdim=True)),
-        does="the largest *absolute* value is subtracted",
+        does="the largest *absolute* value is taken for the largest score",
         says=(
             "What is subtracted is the largest *absolute* value. For scores near -1000 that is 1000, and exp(-2000) = "
             "0 is all that is left of the row. Look at what is subtracted."

@@ -117,7 +117,7 @@ OF_LENGTHS = [
         measured(lambda x: x.sum(dim=-1, keepdim=True)).attempt,
         measured(lambda x: x.square().mean(dim=-1, keepdim=True).sqrt()).attempt,
         measured(lambda x: x.std(dim=-1, keepdim=True)).attempt,
-        does="the vectors are divided by something else than their Euclidean lengths",
+        does="other numbers are taken for the Euclidean lengths of the vectors",
         says=(
             "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
             "length is made of the entries."
@@ -254,7 +254,7 @@ OF_THE_TEMPERATURE = [
         "temperature_after_the_softmax",
         STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture / temperature),
         STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture * temperature).attempt,
-        does="the temperature comes in after the softmax",
+        does="the temperature comes in at the end, not at the scores",
         says="{does}: the weights are as blurred as before, and no longer add up to 1. Look at where it stands.",
         hints=[
             "With one key, the output must be its value exactly, at any temperature. Is it?",

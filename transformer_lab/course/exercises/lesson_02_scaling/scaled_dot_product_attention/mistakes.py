@@ -35,7 +35,7 @@ MISTAKES = [
     Mistake(
         "scales_the_weights",
         STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor),
-        does="√d_k is divided by after the softmax, not before it",
+        does="the weights are divided by √d_k, not the scores",
         says=(
             "The weights are as sharp as before, and the output is no weighted average of the values any more: the "
             "scaling comes after the softmax. Look at where the division stands."

@@ -59,7 +59,7 @@ MISTAKES = [
         "takes_it_for_a_deviation",
         STEPS.but(of_a_product=lambda variance: variance**4),
         STEPS.but(of_a_product=lambda variance: variance**3),
-        does="`variance` is multiplied by itself once too often",
+        does="`variance` is multiplied by itself too often",
         says=(
             "`variance` is multiplied by itself too often, as if it were a standard deviation. Look at what the "
             "argument is."
@@ -163,7 +163,7 @@ MISTAKES = [
         "divides_by_the_width",
         STEPS.but(count=lambda d_k: 1 / d_k),
         STEPS.but(count=lambda d_k: d_k**-0.5),
-        does="the variance is divided by the width, or by its root",
+        does="the result shrinks with the width, where it should grow",
         says=(
             "The wider the vectors, the smaller the result: something is divided by the width. A score is a sum, not "
             "a mean."

@@ -95,7 +95,7 @@ MISTAKES = [
         STEPS.but(distances=lambda distances: distances.sqrt()),
         STEPS.but(distances=lambda distances: distances.float().log1p()),
         STEPS.but(distances=lambda distances, n_key: distances / n_key),
-        does="the distances are made smaller before the slopes multiply them",
+        does="the distances are made smaller",
         says="The distances are made smaller before they are multiplied by the slopes. They should go in as they are.",
         hints=[
             "By how much should a key at distance 2 be lowered, compared with one at distance 1?",

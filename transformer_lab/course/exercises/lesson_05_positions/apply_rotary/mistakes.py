@@ -188,7 +188,7 @@ MISTAKES = [
         STEPS.but(turned_first=lambda first, second, cosines, sines: first * cosines + second * sines),
         STEPS.but(turned_second=lambda first, second, cosines, sines: second * cosines - first * sines),
         does="the two sines have the same sign",
-        says="Lengths change: this is no rotation. Of the two sines, just one has a minus.",
+        says="Lengths change: this is no rotation. Exactly one of the two sines should have a minus.",
         hints=[
             "Print the lengths of the vectors before and after.",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",

@@ -52,7 +52,7 @@ MISTAKES = [
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, cosines)),
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, -sines, -sines, cosines)),
         does="the two entries beside the diagonal of a block have the same sign",
-        says="Lengths change: this is no rotation. Of the two sines, just one has a minus.",
+        says="Lengths change: this is no rotation. Exactly one of the two sines should have a minus.",
         hints=[
             "Multiply out the row that makes the cosine.",
             "cos(a + b) = cos a cos b − sin a sin b.",

@@ -243,7 +243,7 @@ LAYERS = [
         ),
         STEPS.but(first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias),
         STEPS.but(second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias),
-        does="the weights of a layer are multiplied by without being transposed",
+        does="the weights of a layer are not transposed before their product",
         says=(
             "The weights of a layer are used as they are stored, and that is the other way round: `nn.Linear` keeps "
             "them as (outputs, inputs). A layer knows by itself how to use them."

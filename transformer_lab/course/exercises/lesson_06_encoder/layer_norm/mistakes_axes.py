@@ -120,7 +120,7 @@ MISTAKES = [
     Mistake(
         "sum_in_place_of_the_mean",
         STEPS.but(mean=lambda x, axis: x.sum(dim=axis, keepdim=True)),
-        does="the sum of the features is subtracted, not their mean",
+        does="the sum of the features is taken for their mean",
         says="The features are added up and not averaged: the sum is subtracted. Look at how the mean is computed.",
         hints=[
             "In the first case, the mean of 4, 0, 0 and 0 is 1. What is subtracted?",
@@ -131,7 +131,7 @@ MISTAKES = [
     Mistake(
         "median_in_place_of_the_mean",
         STEPS.but(mean=lambda x: x.median(dim=-1, keepdim=True).values),
-        does="the median is subtracted, not the mean",
+        does="the median is taken for the mean",
         says="The median of the features is subtracted, not their mean.",
         hints=[
             "In the first case, which number is subtracted from 4, 0, 0 and 0?",

@@ -158,9 +158,9 @@ VARIANCE = [
         STEPS.but(root=lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
         STEPS.but(root=lambda deviations: deviations.norm(dim=-1, keepdim=True)),
         STEPS.but(root=lambda deviations, eps: deviations.norm(dim=-1, keepdim=True) + eps),
-        does="the length of a vector is divided by",
+        does="the length of a vector is taken for its standard deviation",
         says=(
-            "{does}, which is the root of a *sum* of squares. The standard deviation is the root of a mean. Look at "
+            "{does}. A length is the root of a *sum* of squares, a standard deviation that of their mean. Look at "
             "what is divided by."
         ),
         hints=[
@@ -174,8 +174,8 @@ VARIANCE = [
         STEPS.but(root=lambda deviations: deviations.abs().amax(dim=-1, keepdim=True)),
         STEPS.but(root=lambda x: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True)),
         STEPS.but(root=lambda x, eps: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True) + eps),
-        does="the largest deviation is divided by, or the range of the numbers",
-        says="{does}. It should be the standard deviation. Look at what is divided by.",
+        does="the largest deviation, or the range of the numbers, is taken for the standard deviation",
+        says="{does}. Look at what is divided by.",
         hints=[
             "What is the variance of each vector of the result, before weight and bias? It should be near 1.",
             "All deviations count for the variance, not only the largest.",

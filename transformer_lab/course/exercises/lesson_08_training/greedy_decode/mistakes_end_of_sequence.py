@@ -329,7 +329,7 @@ MISTAKES = [
         STEPS.but(tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id), stop=never).attempt,
         *[STEPS.but(output=filled_up_with(token)).attempt for token in (0, -1, 1)],
         *[way.attempt for token in (-1, 1, -100) for way in filled_with(always(token))],
-        does="after the end of a sentence something else than eos is generated",
+        does="after the end of a sentence something other than eos is generated",
         says="After the end of a sentence there is something else than eos.",
         hints=[
             "What should fill up the sentences that have ended?",

@@ -119,7 +119,7 @@ MISTAKES = [
     Mistake(
         "takes_padding_out_of_the_vocabulary",
         STEPS.but(logits=lambda logits, pad_id: logits.index_fill(-1, torch.tensor([pad_id]), -math.inf)),
-        does="padding is taken out of the vocabulary before the softmax",
+        does="padding is taken out of the vocabulary",
         says="The padding is taken out of the *vocabulary*: the other tokens then share its probability, too.",
         hints=[
             "Add up the probabilities of the real tokens at one position, as the model gives them. Is that 1?",

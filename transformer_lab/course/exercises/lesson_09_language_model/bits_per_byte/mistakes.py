@@ -24,7 +24,7 @@ MISTAKES = [
     Mistake(
         "multiplies_by_log_2",
         STEPS.but(bits=lambda nats, nats_in_a_bit: nats * nats_in_a_bit),
-        does="the nats are multiplied by log 2, not divided by it",
+        does="the nats are multiplied on the way to bits, not divided",
         says="The nats are multiplied by log 2. A bit is less than a nat, so there should be *more* bits than nats.",
         hints=[
             "Two equally likely tokens: the loss of a model that guesses is 0.69 nats. How many bits should it be?",
@@ -39,7 +39,7 @@ MISTAKES = [
         STEPS.but(nats_in_a_bit=lambda: 2),
         STEPS.but(nats_in_a_bit=lambda: math.e),
         STEPS.but(nats_in_a_bit=lambda: math.exp(2)).attempt,
-        does="the nats are divided by another number than log 2",
+        does="another number than log 2 is taken for the nats in a bit",
         says="The nats are divided by another number than those that make one bit. Look at the logarithm.",
         hints=[
             "Two equally likely tokens: the loss of a model that guesses is 0.69 nats, and should be 1 bit.",
@@ -89,7 +89,7 @@ MISTAKES = [
     Mistake(
         "forgets_the_tokens",
         STEPS.but(nats=lambda loss: loss),
-        does="the loss of *one* token is divided by all bytes",
+        does="the loss is that of *one* token",
         says="The loss of *one* token is divided by the bytes of the whole text. Look at what `n_tokens` is for.",
         hints=[
             "How many nats does the whole text cost?",

@@ -72,7 +72,7 @@ MISTAKES = [
         "all_positions",
         STEPS.but(next_logits=lambda: lambda logits: logits),
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1:]),
-        does="`sample` gets logits with an axis for the positions",
+        does="the logits keep an axis for the positions",
         says="`sample` gets logits with three axes. It takes those of one position: (batch, vocab_size).",
         hints=[
             "Print the shape of what `sample` gets.",
@@ -96,7 +96,7 @@ MISTAKES = [
         "softmax_over_another_axis",
         STEPS.but(next_logits=lambda: lambda logits: logits.softmax(dim=1)[:, -1]),
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=0)).attempt,
-        does="a softmax runs over positions or texts before the draw",
+        does="a softmax runs over positions or texts",
         says="A softmax runs over another axis than the vocabulary, before `sample` gets to see the logits.",
         hints=[
             "Between what do the probabilities compete, if the softmax has `dim=1`?",

@@ -94,7 +94,7 @@ MISTAKES = [
         "values_never_appended",
         STEPS.but(values=lambda value: value),
         STEPS.but(values=lambda value, keys: value.expand_as(keys), kept=lambda keys, value: (keys, value)),
-        does="the old values are not used",
+        does="the old values are not joined with the new one",
         says="The old keys are used, the old values are not. Every score needs a value to go with it.",
         hints=[
             "How many weights are there, and how many values?",
@@ -105,7 +105,7 @@ MISTAKES = [
     Mistake(
         "keys_never_appended",
         STEPS.but(keys=lambda key: key),
-        does="the old keys are not used",
+        does="the old keys are not joined with the new one",
         says="The old values are used, the old keys are not. Every value needs a score.",
         hints=[
             "How many weights are there, and how many values?",

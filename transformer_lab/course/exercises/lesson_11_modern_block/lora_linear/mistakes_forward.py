@@ -96,7 +96,7 @@ SCALE = [
     Mistake(
         "whole_number_division",
         STEPS.but(scale=lambda scale: scale // 1),
-        does="what stands behind the point of the factor is dropped",
+        does="the fraction in the factor is dropped",
         says="Right where the rank divides alpha. Elsewhere, {does}.",
         hints=[
             "What are `3 // 2` and `3 / 2`?",
@@ -176,7 +176,7 @@ BASE = [
         "weights_not_transposed",
         STEPS.but(base=lambda self, x: x @ self.linear.weight),
         STEPS.but(base=lambda self, x: x @ self.linear.weight + self.linear.bias).attempt,
-        does="the weight of the layer is multiplied by without being transposed",
+        does="the weight of the layer is not transposed before its product",
         says=(
             "The weight of the layer is used as it is stored, and that is the other way round: `nn.Linear` keeps it as "
             "(outputs, inputs)."
@@ -222,7 +222,7 @@ BASE = [
         "product_instead_of_a_sum",
         STEPS.but(output=lambda base, scaled: base * scaled),
         STEPS.but(output=lambda base, scaled: base - scaled),
-        does="the change is multiplied by, or subtracted, not added",
+        does="the layer's output is multiplied by the change, or the change is subtracted from it",
         says="The change is multiplied by, or subtracted. It should be added. Look at the operator.",
         hints=[
             "With `b` 0, what should come out?",
@@ -238,7 +238,7 @@ CHANGE = [
         STEPS.but(inner=lambda x, first: x @ first),
         STEPS.but(change=lambda inner, second: inner @ second),
         STEPS.but(inner=lambda x, first: x @ first, change=lambda inner, second: inner @ second),
-        does="`a` or `b` is multiplied by without being transposed",
+        does="`a` or `b` is not transposed before its product",
         says=(
             "`a` or `b` is multiplied by as it is stored: (outputs, inputs), so the sizes fit only where they happen "
             "to be equal. Look at the shapes of both sides."

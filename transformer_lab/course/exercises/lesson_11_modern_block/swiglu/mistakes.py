@@ -308,7 +308,7 @@ DOWN = [
         STEPS.but(gate=lambda self, x: x @ self.w_gate.weight).attempt,
         STEPS.but(up=lambda self, x: x @ self.w_up.weight).attempt,
         STEPS.but(output=lambda self, gated: gated @ self.w_down.weight).attempt,
-        does="the weights of a layer are multiplied by without being transposed",
+        does="the weights of a layer are not transposed before their product",
         says=(
             "The weights of a layer are used as they are stored, and that is the other way round: `nn.Linear` keeps "
             "them as (outputs, inputs). A layer knows by itself how to use them."

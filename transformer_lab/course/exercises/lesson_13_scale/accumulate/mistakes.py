@@ -31,7 +31,7 @@ MISTAKES = [
     Mistake(
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
-        does="the sum is divided by the number of micro-batches",
+        does="the number of micro-batches is taken for that of the tokens",
         says="{does}. Tokens are what the mean is taken over.",
         hints=[
             "One micro-batch of 7 tokens: by which number is its sum divided?",
@@ -77,7 +77,7 @@ MISTAKES = [
         STEPS.but(count=lambda n_tokens: n_tokens[-1]),
         STEPS.but(count=lambda n_tokens: n_tokens[0]),
         STEPS.but(count=lambda n_tokens: n_tokens.max()).attempt,
-        does="the sum is divided by the number of tokens of one micro-batch",
+        does="the tokens of one micro-batch are taken for those of all",
         says="The sum of all is divided by the number of tokens of *one* micro-batch. That of all belongs there.",
         hints=[
             "Two micro-batches of 5 tokens each: how many tokens are that?",
@@ -88,7 +88,7 @@ MISTAKES = [
     Mistake(
         "divides_twice",
         STEPS.but(total=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        does="each sum is divided by its own number of tokens before the division by all of them",
+        does="each sum is divided by its own number of tokens first",
         says="Each sum is divided twice: by its own number of tokens, and then by that of all.",
         hints=[
             "One micro-batch of 7 tokens: how often is its sum divided by 7?",
@@ -109,7 +109,7 @@ MISTAKES = [
     Mistake(
         "mean_number_of_tokens",
         STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),
-        does="the sum is divided by the mean number of tokens, not by that of all",
+        does="the mean number of tokens is taken for that of all",
         says="The sum of all is divided by the *mean* number of tokens: the more micro-batches, the larger the loss.",
         hints=[
             "Two micro-batches of 5 tokens each: how many tokens are that?",

@@ -54,7 +54,7 @@ MISTAKES = [
     Mistake(
         "divides_by_the_workers",
         STEPS.but(count=lambda gradients: len(gradients)),
-        does="the sum over all tokens is divided by the number of workers",
+        does="the number of workers is taken for that of the tokens",
         says="The sum is divided by the number of workers. It runs over tokens, so that is what to divide by.",
         hints=[
             "One worker with 6 tokens: by which number is its gradient multiplied, and by which divided?",
@@ -153,7 +153,7 @@ MISTAKES = [
         STEPS.but(count=lambda n_tokens: n_tokens.max()),
         STEPS.but(count=lambda n_tokens: n_tokens[0]),
         STEPS.but(count=lambda n_tokens: n_tokens[-1]),
-        does="the number that is divided by comes from one worker's tokens, not from those of all",
+        does="the tokens of one worker are taken for those of all",
         says=(
             "The sum is divided by a number made of *one* worker's tokens. The workers have different numbers of them."
         ),
@@ -166,7 +166,7 @@ MISTAKES = [
     Mistake(
         "mean_number_of_tokens",
         STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),
-        does="the sum is divided by the mean number of tokens",
+        does="the mean number of tokens is taken for that of all",
         says=(
             "The sum over all workers is divided by the *mean* number of tokens: the more workers, the larger the step."
         ),

@@ -93,8 +93,8 @@ MISTAKES = [
         STEPS.but(y=lambda y: y / math.log(2)),
         STEPS.but(factor=lambda intercept: 10 ** intercept.item()),
         STEPS.but(factor=lambda intercept: 2 ** intercept.item()),
-        does="the two logarithms and the power that undoes them have different bases",
-        says="The logarithms and what undoes them have different bases: e, 10 and 2 are mixed.",
+        does="the two logarithms and the power that undoes them do not all have the same base",
+        says="The two logarithms, and the power that undoes them, do not all have the same base.",
         hints=[
             "Which number is `exp` a power of? And which one belongs to `log10`?",
             "Any base will do, if it is the same for x, for y and for b.",

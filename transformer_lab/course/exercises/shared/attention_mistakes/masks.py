@@ -158,7 +158,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "mask_after_the_softmax",
             afterwards(lambda weights, visible: weights * visible),
-            does="the mask sets weights to 0 after the softmax",
+            does="the mask sets weights to 0, not scores to −∞",
             says=(
                 "The weights are set to 0 *after* the softmax: those that are left add up to less than 1, and the "
                 "better a hidden key matches, the smaller they get. It still has a say. Look at where the mask comes "
@@ -178,7 +178,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 lambda weights, visible: weights * visible / ((weights * visible).sum(dim=-1, keepdim=True) + 1e-9)
             ),
             steps.but(weights=lambda scaled, visible: _exponentials_times_mask(scaled, visible)),
-            does="weights are set to 0 after the softmax, and divided by what is left, which may be 0",
+            does="the mask sets weights to 0, and the rest is divided by its sum, which may be 0",
             says=(
                 "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches "
                 "far better than the others, it drowns them before it is taken out: their weights have become 0 "

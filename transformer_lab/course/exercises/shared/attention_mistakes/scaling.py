@@ -164,7 +164,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         Mistake(
             "power_without_brackets",
             steps.but(divisor=lambda width: 2 * width),
-            does="the scores are divided by d_k and then by 2",
+            does="the half in an exponent has no brackets, so that d_k is divided by 2",
             says=(
                 "A power of one half is meant, and Python reads something else: `**` binds more tightly than `/`. Look "
                 "at what the scores are really divided by."
@@ -189,7 +189,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         Mistake(
             "multiplies_by_the_root",
             scaled(lambda products, divisor: products * divisor),
-            does="the products are multiplied by the root of d_k, not divided by it",
+            does="the products are multiplied by what should divide them",
             says=(
                 "The scores are multiplied by √d_k: they get larger instead of smaller. Look at the direction of the "
                 "scaling."
@@ -242,7 +242,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             "whole_number_division",
             scaled(lambda products, divisor: products // divisor),
             scaled(lambda products, width: products // width).attempt,
-            does="a division of the products drops what stands behind the point",
+            does="a division rounds the products down to whole numbers",
             says="The scores are rounded down to whole numbers: `//` drops what stands behind the point.",
             hints=[
                 "What are `5 // 2` and `5 / 2`?",

@@ -198,7 +198,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores: -scores),
             made(lambda scores: _largest_minus(scores)).attempt,
             *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
-            does="the softmax is taken of the scores with the wrong sign",
+            does="the scores have the wrong sign",
             says="The key with the smallest score gets the largest weight. Look at the sign of the scores.",
             hints=[
                 "Which key should get the largest weight?",
@@ -227,7 +227,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores: scores.sigmoid()).attempt,
             steps.but(scores=lambda scores: scores.square()).attempt,
             steps.but(scores=lambda scores: scores.exp()).attempt,
-            does="the scores go through a further function before the softmax",
+            does="the scores go through a further function",
             says=(
                 "{does}, such as tanh or a ReLU, so that some differences between them are lost. Look at what happens "
                 "to the scores."
