@@ -110,6 +110,7 @@ def test_the_lab_is_waited_for_when_it_is_told_to_stop(repository, sent, complai
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
     ) as lab:
         assert lab.stdout is not None
         assert lab.stdout.readline() == "open\n"
