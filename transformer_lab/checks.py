@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args, get_origin
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 
 def check_width(name: str, width: int, **inputs: Tensor) -> None:
@@ -70,7 +69,7 @@ def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -
         raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {n}")
 
 
-def look_up(embedding: nn.Embedding, tokens: Tensor, sparse_gradient: bool = False) -> Tensor:
+def look_up(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
     """Return the embeddings of tokens; an id outside the vocabulary is named.
 
     It is told from the look-up that failed: reading the ids before would break compiled graphs and ``torch.func.vmap``,
@@ -85,8 +84,6 @@ def look_up(embedding: nn.Embedding, tokens: Tensor, sparse_gradient: bool = Fal
     ValueError: token ids go from 0 to vocab_size − 1 = 10; got 11
     """
     try:
-        if sparse_gradient:  # as the module, but with a gradient of these rows alone
-            return F.embedding(tokens, embedding.weight, embedding.padding_idx, sparse=True)
         return embedding(tokens)
     except IndexError as error:
         low, high = (int(end) for end in tokens.aminmax())

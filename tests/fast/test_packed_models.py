@@ -157,6 +157,33 @@ def test_attention_of_another_class_is_called_with_the_padded_batch():
     assert_same(model, *batch(model))
 
 
+class LearnersEmbedding(nn.Embedding):
+    """Embedding of a learner, which insists on a batch."""
+
+    def forward(self, tokens):
+        _batch, _n = tokens.shape
+        return 2 * super().forward(tokens)
+
+
+@pytest.mark.parametrize("sides", [["encoder"], ["decoder"], ["encoder", "decoder"]])
+def test_an_embedding_of_another_class_is_called_and_may_still_be_tied(sides):
+    model = build(TRANSLATES)
+    for stack in (getattr(model, side) for side in sides):
+        theirs = LearnersEmbedding(11, 8)
+        theirs.weight = stack.embedding.weight
+        stack.embedding = theirs
+    assert_same(model, *batch(model))
+
+
+@pytest.mark.parametrize("config", [TRANSLATES, replace(TRANSLATES, source_vocab_size=13), CONTINUES])
+def test_a_token_outside_the_vocabulary_is_named(config):
+    model = build(config)
+    inputs, labels = batch(model)
+    inputs[-1][1, 2] = 99
+    with pytest.raises(ValueError, match=r"token ids go from 0 to .*; got 99"):
+        packed_loss(model, inputs, labels, PAD)
+
+
 def test_layers_that_are_not_linear_are_called_as_they_are():
     model = build(TRANSLATES)
     add_lora(model, ["w_q", "w_v"], rank=2, alpha=4.0)

@@ -12,10 +12,10 @@ REAL = torch.tensor([[True, True, True, False], [True, False, False, False], [Tr
 
 def test_packed_and_unpacked_again_only_padding_has_changed():
     x, rows = torch.randn(3, 4, 5), PackedRows(REAL)
-    assert torch.equal(rows.pack(x), x[REAL][None])
+    assert torch.equal(rows.pack(x), x[REAL])
     assert torch.equal(rows.unpack(rows.pack(x)), x * REAL[..., None])
-    assert rows.positions.tolist() == [[0, 1, 2, 0, 0, 1, 2, 3]]
-    assert torch.equal(rows.of(REAL.cumsum(1)), REAL.cumsum(1)[REAL][None])
+    assert rows.positions.tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
+    assert torch.equal(rows.of(REAL.cumsum(1)), REAL.cumsum(1)[REAL])
 
 
 @pytest.mark.parametrize(("multiple", "n_rows"), [(3, 9), (5, 10), (7, 8), (2, 8), (12, 8)])
@@ -25,9 +25,9 @@ def test_padding_fills_the_rows_up_to_a_multiple_if_there_is_enough_of_it(multip
     taken = REAL.clone()
     taken.view(-1)[rows.index] = True
     assert len(set(rows.index.tolist())) == n_rows and rows.n_real == 8
-    assert torch.equal(rows.pack(x)[0, :8], x[REAL])
+    assert torch.equal(rows.pack(x)[:8], x[REAL])
     assert torch.equal(rows.unpack(rows.pack(x)), x * taken[..., None])
-    assert rows.positions.tolist() == [[i % 4 for i in rows.index.tolist()]]
+    assert rows.positions.tolist() == [i % 4 for i in rows.index.tolist()]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_padding_fills_the_rows_up_to_a_multiple_if_there_is_enough_of_it(multip
 def test_gradients_are_those_of_the_plain_operations(real, multiple):
     rows = PackedRows(real, multiple)
     assert gradcheck(rows.pack, torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True))
-    assert gradcheck(rows.unpack, torch.randn(1, len(rows.index), 2, dtype=torch.float64, requires_grad=True))
+    assert gradcheck(rows.unpack, torch.randn(len(rows.index), 2, dtype=torch.float64, requires_grad=True))
 
 
 def test_without_padding_nothing_is_copied():

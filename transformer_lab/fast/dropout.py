@@ -1,8 +1,12 @@
 """Dropout that draws a quarter as many random numbers: each decides for four features."""
 
+from typing import TypeGuard
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+
+from transformer_lab.fast.plain_modules import call, is_plain
 
 LEVELS = 2**16
 """Probabilities are multiples of 1 / LEVELS."""
@@ -19,11 +23,21 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
         module: It is called as it is if it is not torch's ``nn.Dropout``, if nothing is dropped, or on an accelerator.
         x: The features.
     """
-    if type(module) is not nn.Dropout or not module.training or not 0.0 < module.p < 1.0 or x.device.type != "cpu":
-        return module(x)
+    if draws(module, x):
+        return x * keep_mask(module, x)
+    return x if is_plain(module, nn.Dropout) and not module.training else call(module, x)
+
+
+def draws(module: nn.Module, x: Float[Tensor, "*batch d"]) -> TypeGuard[nn.Dropout]:
+    """Return whether a mask is drawn here, and the module is not called."""
+    return type(module) is nn.Dropout and module.training and 0.0 < module.p < 1.0 and x.device.type == "cpu"
+
+
+def keep_mask(module: nn.Dropout, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
+    """Return what features are multiplied by: 0 where they are dropped, and the scale of the others."""
     dropped = round(module.p * LEVELS)
     n_draws = -(-x.numel() // 4)
-    draws = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
+    bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
     keep = torch.empty(x.shape, dtype=x.dtype)  # numbers at once: to turn truth values into them takes as long again
-    torch.ge(draws.view(torch.int16)[: x.numel()].view(x.shape), dropped - LEVELS // 2, out=keep)
-    return x * keep.mul_(LEVELS / (LEVELS - dropped))
+    torch.ge(bits.view(torch.int16)[: x.numel()].view(x.shape), dropped - LEVELS // 2, out=keep)
+    return keep.mul_(LEVELS / (LEVELS - dropped))

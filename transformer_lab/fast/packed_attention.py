@@ -11,7 +11,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transformer_lab.fast.packed_rows import PackedRows
+from transformer_lab.fast.gradients_by_hand import apply
+from transformer_lab.fast.packed_rows import PackedRows, real_of_heads
 
 LONGEST = 128
 """Number of tokens up to which the formula is used: the weights of more would take too much memory."""
@@ -37,7 +38,8 @@ def attend_rows(
         n_heads: Number of heads.
         is_causal: Whether each query attends to the keys up to its own position only.
     """
-    return _Attend.apply(queries, rows, keys, key_rows, n_heads, is_causal)  # type: ignore[no-untyped-call]
+    output: Tensor = apply(_Attend, queries, rows, keys, key_rows, n_heads, is_causal)
+    return output
 
 
 class _Attend(torch.autograd.Function):
@@ -58,7 +60,7 @@ class _Attend(torch.autograd.Function):
         else:
             pieces = zip(rows.heads(queries, n_heads, 1, apart), key_rows.heads(keys, n_heads, 2, apart), strict=True)
             triples = [(*q, *kv) for q, kv in pieces]
-        hidden = _hidden(key_rows, n_heads, is_causal, apart, queries.dtype)
+        hidden = key_rows.once(_hidden, n_heads, is_causal, apart, queries.dtype)
         outputs, kept = [], []
         for q, k, v in triples:
             mask = hidden[..., : q.shape[1], : k.shape[1]] if hidden.dim() else hidden
@@ -79,17 +81,20 @@ class _Attend(torch.autograd.Function):
             rows.heads(gradient, n_heads, 1, apart), zip(*[iter(ctx.saved_tensors)] * 4, strict=True), strict=True
         ):
             if not (apart or rows.is_full):
-                d_output = d_output * rows.real[:, None, :, None].expand(-1, n_heads, -1, -1).flatten(0, 1)
-            d_q, d_kv = q.new_empty(1, *q.shape), k.new_empty(2, *k.shape)
+                d_output.mul_(rows.once(real_of_heads, n_heads, d_output.dtype))
+            if is_self:
+                d_q, d_k, d_v = d_qkv = q.new_empty(3, *q.shape)
+                pieces.append((d_qkv, d_qkv))
+            else:
+                [d_q], (d_k, d_v) = d_pair = q.new_empty(1, *q.shape), k.new_empty(2, *k.shape)
+                pieces.append(d_pair)
             d_scores = torch.ops.aten._softmax_backward_data(torch.bmm(d_output, v.mT), weights, -1, weights.dtype)
-            d_scores.mul_(q.shape[-1] ** -0.5)
-            torch.bmm(d_scores, k, out=d_q[0])
-            torch.bmm(d_scores.mT, q, out=d_kv[0])
-            torch.bmm(weights.mT, d_output, out=d_kv[1])
-            pieces.append((d_q, d_kv))
-        if is_self:
-            return rows.merge_heads([torch.cat(piece) for piece in pieces], n_heads, apart), *[None] * 5
+            d_q.baddbmm_(d_scores, k, beta=0, alpha=q.shape[-1] ** -0.5)
+            d_k.baddbmm_(d_scores.mT, q, beta=0, alpha=q.shape[-1] ** -0.5)
+            torch.bmm(weights.mT, d_output, out=d_v)
         d_queries = rows.merge_heads([d_q for d_q, _ in pieces], n_heads, apart)
+        if is_self:
+            return d_queries, *[None] * 5
         d_keys = key_rows.merge_heads([d_kv for _, d_kv in pieces], n_heads, apart)
         return d_queries, None, d_keys, None, None, None
 

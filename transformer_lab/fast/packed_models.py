@@ -8,7 +8,7 @@ a learner's for instance, is called with the padded batch and its mask, as the p
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -21,8 +21,12 @@ from transformer_lab.attention.multi_head import AttentionBase, MultiHeadAttenti
 from transformer_lab.attention.positions import Positional
 from transformer_lab.checks import check_tokens, look_up
 from transformer_lab.fast.dropout import dropout
+from transformer_lab.fast.feed_forward import feed_forward
 from transformer_lab.fast.packed_attention import LONGEST, attend_rows
 from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
+from transformer_lab.fast.plain_modules import call, is_plain
+from transformer_lab.fast.residual import add, add_and_normalise
+from transformer_lab.fast.tied_embedding import look_up_tied
 from transformer_lab.fast.vocabulary_loss import vocabulary_loss
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
@@ -48,7 +52,7 @@ def packs(
     """
     if not (
         isinstance(model, Transformer | LanguageModel)
-        and all(type(module) in REWRITTEN and _is_plain(module, type(module)) for module in _rewritten(model))
+        and all(type(module) in REWRITTEN and is_plain(module, type(module)) for module in _rewritten(model))
     ):
         return False
     weight = _last_layer(model).weight
@@ -75,14 +79,10 @@ def packed_loss(
     """
     rows = PackedRows(labels != pad_id, row_multiple(labels))
     if isinstance(model, LanguageModel):
-        x = packed_text(model, inputs[0], rows)
+        x, weight = packed_text(model, inputs[0], rows)
     else:
-        x = packed_translation(model, inputs[0], inputs[1], rows)
-    last = _last_layer(model)
-    return vocabulary_loss(x[0], last.weight, last.bias, rows.of(labels)[0, : rows.n_real], smoothing)
-
-
-Module = TypeVar("Module", bound=nn.Module)
+        x, weight = packed_translation(model, inputs[0], inputs[1], rows)
+    return vocabulary_loss(x, weight, _last_layer(model).bias, rows.of(labels)[: rows.n_real], smoothing)
 
 
 class Visible(NamedTuple):
@@ -110,85 +110,103 @@ def row_multiple(tokens: Tensor) -> int:
 
 def packed_translation(
     model: Transformer, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n"], rows: PackedRows
-) -> Float[Tensor, "1 n_rows d_model"]:
-    """Return the output of the decoder at those positions of the target."""
+) -> tuple[Float[Tensor, "n_rows d_model"], Float[Tensor, "vocab_size d_model"]]:
+    """Return the output of the decoder at those positions of the target, and the weights of the last layer."""
     mask = padding_mask(source, model.config.source_pad_id)
     source_rows = PackedRows(mask[:, 0, 0], row_multiple(source))
     bias = None if source_rows.is_full else torch.where(mask, 0.0, -torch.inf).to(model.decoder.embedding.weight.dtype)
     to_source, to_target = Visible(mask, bias), Visible(causal_mask(target.shape[1], device=target.device), None, True)
-    memory = _embed(model.encoder, source, source_rows, model.decoder.embedding.weight)
+    embeddings = [model.encoder.embedding, model.decoder.embedding]
+    looked_up, weight = _look_up(embeddings, [source_rows.of(source), rows.of(target)], _last_layer(model).weight)
+    memory = _embed(model.encoder, source, looked_up[0], source_rows)
     for layer in cast("Iterable[EncoderLayer]", model.encoder.layers):
         attention = partial(_self_attention, layer.self_attention, source_rows, to_source)
         memory = _add(layer, layer.norm_1, memory, attention)
-        memory = _add(layer, layer.norm_2, memory, layer.feed_forward)
-    memory = model.encoder.norm(memory)
-    x = _embed(model.decoder, target, rows, model.decoder.embedding.weight)
+        memory = _add(layer, layer.norm_2, memory, partial(feed_forward, layer.feed_forward))
+    memory = call(model.encoder.norm, memory)
+    x = _embed(model.decoder, target, looked_up[1], rows)
     for decoder_layer in cast("Iterable[DecoderLayer]", model.decoder.layers):
         attention = partial(_self_attention, decoder_layer.self_attention, rows, to_target)
         to_memory = partial(_cross_attention, decoder_layer.cross_attention, rows, to_source, memory, source_rows)
         x = _add(decoder_layer, decoder_layer.norm_1, x, attention)
         x = _add(decoder_layer, decoder_layer.norm_2, x, to_memory)
-        x = _add(decoder_layer, decoder_layer.norm_3, x, decoder_layer.feed_forward)
-    return model.decoder.norm(x)
+        x = _add(decoder_layer, decoder_layer.norm_3, x, partial(feed_forward, decoder_layer.feed_forward))
+    return call(model.decoder.norm, x), weight
 
 
 def packed_text(
     model: LanguageModel, tokens: Int[Tensor, "batch n"], rows: PackedRows
-) -> Float[Tensor, "1 n_rows d_model"]:
-    """Return the output of the last block at those positions of the texts."""
+) -> tuple[Float[Tensor, "n_rows d_model"], Float[Tensor, "vocab_size d_model"]]:
+    """Return the output of the last block at those positions of the texts, and the weights of the last layer."""
     config = model.config
     check_tokens(tokens, config.max_length)
     positions = model.position_ids(tokens)
-    x = _look_up(model.embedding, rows.of(tokens), model.head.weight) * model.scale
+    [x], weight = _look_up([model.embedding], [rows.of(tokens)], model.head.weight)
+    x = x if model.scale == 1 else x * model.scale
     if model.positions is not None:
         x = x + F.embedding(rows.of(positions.expand_as(tokens)), model.positions)
     x = dropout(model.dropout, x)
     local = [config.is_local(i) for i in range(config.n_layers)]
     inputs = {kind: model.attention_inputs(tokens, positions, positions, x.dtype, kind) for kind in set(local)}
     for i, block in enumerate(cast("Iterable[Block]", model.blocks)):
-        attended = _block_attention(block.self_attention, rows, *inputs[local[i]], block.norm_1(x))
-        x = x + dropout(block.dropout, block.post_norm_1(attended))
-        x = x + dropout(block.dropout, block.post_norm_2(block.feed_forward(block.norm_2(x))))
-    return model.norm(x)
-
-
-def _embed(
-    stack: Encoder | Decoder, tokens: Int[Tensor, "batch n"], rows: PackedRows, last: Tensor
-) -> Float[Tensor, "1 n_rows d_model"]:
-    check_tokens(tokens, len(stack.positions))
-    scale = math.sqrt(stack.embedding.embedding_dim)
-    x = _look_up(stack.embedding, rows.of(tokens), last) * scale + F.embedding(rows.positions, stack.positions)
-    return dropout(stack.dropout, x)
+        attended = _block_attention(block.self_attention, rows, *inputs[local[i]], call(block.norm_1, x))
+        x = add(x, block.dropout, call(block.post_norm_1, attended))
+        x = add(x, block.dropout, call(block.post_norm_2, feed_forward(block.feed_forward, call(block.norm_2, x))))
+    return call(model.norm, x), weight
 
 
 def _look_up(
-    embedding: nn.Embedding, tokens: Int[Tensor, "1 n_rows"], last: Tensor
-) -> Float[Tensor, "1 n_rows d_model"]:
-    """Look up tokens, with a gradient of these rows alone if the last layer has the same weights.
+    embeddings: Sequence[nn.Embedding], tokens: Sequence[Int[Tensor, " _"]], last: Float[Tensor, "vocab_size d_model"]
+) -> tuple[list[Float[Tensor, "_ d_model"]], Float[Tensor, "vocab_size d_model"]]:
+    """Return what is looked up in each embedding, and the weights of the last layer, which may be theirs."""
+    looked_up, weight = [], last
+    for embedding, row_tokens in zip(embeddings, tokens, strict=True):
+        if embedding.weight is last and last.device.type == "cpu" and _only_looks_up(embedding):
+            try:
+                x, weight = look_up_tied(weight, row_tokens)
+            except IndexError:
+                look_up(embedding, row_tokens)  # names the token
+                raise
+        else:
+            x = look_up(embedding, row_tokens[None]).squeeze(0)
+        looked_up.append(x)
+    return looked_up, weight
 
-    Autograd adds it to the last layer's, which comes first and is of all rows, so that the sum is as always.
-    """
-    tied = embedding.weight is last and last.device.type == "cpu"
-    usual = _is_plain(embedding, nn.Embedding) and not (embedding.max_norm or embedding.scale_grad_by_freq)
-    return look_up(embedding, tokens, sparse_gradient=tied and usual)
+
+def _only_looks_up(embedding: nn.Module) -> bool:
+    """Return whether an embedding is torch's, without its options, all of which change weights or gradients."""
+    return is_plain(embedding, nn.Embedding) and not (
+        embedding.max_norm or embedding.scale_grad_by_freq or embedding.padding_idx is not None
+    )
+
+
+def _embed(
+    stack: Encoder | Decoder,
+    tokens: Int[Tensor, "batch n"],
+    looked_up: Float[Tensor, "n_rows d_model"],
+    rows: PackedRows,
+) -> Float[Tensor, "n_rows d_model"]:
+    check_tokens(tokens, len(stack.positions))
+    x = looked_up * math.sqrt(stack.embedding.embedding_dim) + F.embedding(rows.positions, stack.positions)
+    return dropout(stack.dropout, x)
 
 
 def _add(
     layer: EncoderLayer | DecoderLayer, norm: nn.Module, x: Tensor, sublayer: Callable[[Tensor], Tensor]
-) -> Float[Tensor, "1 n_rows d_model"]:
+) -> Float[Tensor, "n_rows d_model"]:
     """Add what a sublayer returns, and normalise the sum, or before that the sublayer's input."""
     if isinstance(layer, PreNormEncoderLayer | PreNormDecoderLayer):
-        return x + dropout(layer.dropout, sublayer(norm(x)))
-    return norm(x + dropout(layer.dropout, sublayer(x)))
+        return add(x, layer.dropout, sublayer(call(norm, x)))
+    return add_and_normalise(x, layer.dropout, sublayer(x), norm)
 
 
 def _self_attention(attention: nn.Module, rows: PackedRows, visible: Visible, x: Tensor) -> Tensor:
-    if not _is_plain(attention, MultiHeadAttention):
+    if not is_plain(attention, MultiHeadAttention):
         padded = rows.unpack(x)
         return rows.pack(attention(padded, padded, padded, visible.mask))
     qkv = _project_together([attention.w_q, attention.w_k, attention.w_v], x)
     if _attends_by_rows(attention, rows, rows):
-        return attention.w_o(attend_rows(qkv[0], rows, None, rows, attention.n_heads, visible.is_causal)[None])
+        return call(attention.w_o, attend_rows(qkv, rows, None, rows, attention.n_heads, visible.is_causal))
     q, k, v = rows.unpack(qkv).chunk(3, dim=-1)
     return _attend(attention, rows, visible, q, k, v)
 
@@ -196,12 +214,12 @@ def _self_attention(attention: nn.Module, rows: PackedRows, visible: Visible, x:
 def _cross_attention(
     attention: nn.Module, rows: PackedRows, visible: Visible, memory: Tensor, source_rows: PackedRows, x: Tensor
 ) -> Tensor:
-    if not _is_plain(attention, MultiHeadAttention):
+    if not is_plain(attention, MultiHeadAttention):
         padded = source_rows.unpack(memory)
         return rows.pack(attention(rows.unpack(x), padded, padded, visible.mask))
-    q, kv = attention.w_q(x), _project_together([attention.w_k, attention.w_v], memory)
+    q, kv = call(attention.w_q, x), _project_together([attention.w_k, attention.w_v], memory)
     if _attends_by_rows(attention, rows, source_rows):
-        return attention.w_o(attend_rows(q[0], rows, kv[0], source_rows, attention.n_heads, False)[None])
+        return call(attention.w_o, attend_rows(q, rows, kv, source_rows, attention.n_heads, False))
     k, v = source_rows.unpack(kv).chunk(2, dim=-1)
     return _attend(attention, rows, visible, rows.unpack(q), k, v)
 
@@ -216,7 +234,7 @@ def _attend(
 ) -> Tensor:
     q, k, v = (split_heads(x, attention.n_heads) for x in (q, k, v))
     mixed = _attend_heads(attention, q, k, v, bias=visible.bias, is_causal=visible.is_causal)
-    return attention.w_o(rows.pack(merge_heads(mixed)))
+    return call(attention.w_o, rows.pack(merge_heads(mixed)))
 
 
 def _attend_heads(attention: AttentionBase, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Tensor:
@@ -233,7 +251,7 @@ def _attend_heads(attention: AttentionBase, q: Tensor, k: Tensor, v: Tensor, **o
 def _block_attention(
     attention: nn.Module, rows: PackedRows, mask: Tensor | None, positional: Positional, is_causal: bool, x: Tensor
 ) -> Tensor:
-    if not _is_plain(attention, GroupedQueryAttention):
+    if not is_plain(attention, GroupedQueryAttention):
         return rows.pack(attention(rows.unpack(x), mask, positional, None, is_causal))
     qkv = _project_together([attention.w_q, attention.w_k, attention.w_v], x)
     nothing_between = positional.rotation is None and type(attention.norm_q) is nn.Identity
@@ -243,7 +261,7 @@ def _block_attention(
         and attention.n_kv_heads == attention.n_heads
         and _attends_by_rows(attention, rows)
     ):
-        return attention.w_o(attend_rows(qkv[0], rows, None, rows, attention.n_heads, True)[None])
+        return call(attention.w_o, attend_rows(qkv, rows, None, rows, attention.n_heads, True))
     n_heads = (attention.n_heads, attention.n_kv_heads, attention.n_kv_heads)
     parts = torch.split(rows.unpack(qkv), [n * attention.d_k for n in n_heads], dim=-1)
     q, k, v = (split_heads(part, n) for part, n in zip(parts, n_heads, strict=True))
@@ -251,13 +269,13 @@ def _block_attention(
     if positional.rotation is not None:
         q, k = positional.rotation.rotate(q), positional.rotation.rotate(k)
     mixed = _attend_heads(attention, q, k, v, mask=mask, bias=positional.bias, is_causal=is_causal)
-    return attention.w_o(rows.pack(merge_heads(mixed)))
+    return call(attention.w_o, rows.pack(merge_heads(mixed)))
 
 
-def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "1 n d_in"]) -> Float[Tensor, "1 n d_out"]:
+def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
     """Return the outputs of layers side by side: of linear ones by a single product, which is larger, thus faster."""
-    if not all(_is_plain(layer, nn.Linear) for layer in layers):
-        return torch.cat([layer(x) for layer in layers], dim=-1)
+    if not all(is_plain(layer, nn.Linear) for layer in layers):
+        return torch.cat([call(layer, x) for layer in layers], dim=-1)
     linear = cast("Sequence[nn.Linear]", layers)
     weights: list[Tensor] = [layer.weight for layer in linear]
     biases: list[Tensor] = [layer.bias for layer in linear if layer.bias is not None]
@@ -269,12 +287,6 @@ def _rewritten(model: Transformer | LanguageModel) -> list[nn.Module]:
     if isinstance(model, LanguageModel):
         return [model, *model.blocks, model.head]
     return [model, model.encoder, model.decoder, *model.encoder.layers, *model.decoder.layers]
-
-
-def _is_plain(module: nn.Module, kind: type[Module]) -> TypeGuard[Module]:
-    """Return whether a module is of exactly this class, and nobody has hooked or replaced its ``forward``."""
-    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
-    return type(module) is kind and not hooks and "forward" not in vars(module)
 
 
 class _LastLayer(NamedTuple):

@@ -3,13 +3,16 @@
 All that works at each position by itself, which is all of a model but attention, takes them for one long sentence.
 """
 
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+Made = TypeVar("Made")
 
 
 class PackedRows:
@@ -25,9 +28,9 @@ class PackedRows:
 
     >>> rows = PackedRows(torch.tensor([[True, True], [True, False]]))
     >>> rows.pack(torch.tensor([[[1.0], [2.0]], [[3.0], [4.0]]]))
-    tensor([[[1.],
-             [2.],
-             [3.]]])
+    tensor([[1.],
+            [2.],
+            [3.]])
     """
 
     def __init__(self, real: Bool[Tensor, "batch n"], multiple: int = 1) -> None:
@@ -40,8 +43,8 @@ class PackedRows:
         if self.n_real + n_more < real.numel():
             self.index = torch.cat([self.index, (~real).flatten().nonzero()[:n_more, 0]])
         self.is_full = len(self.index) == real.numel()
-        self.positions = self.index[None] % real.shape[1]
-        self._of_heads: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
+        self.positions = self.index % real.shape[1]
+        self._made: dict[Hashable, Any] = {}
 
     @cached_property
     def lengths(self) -> list[int]:
@@ -49,19 +52,19 @@ class PackedRows:
         lengths: list[int] = self.real.sum(1).tolist()
         return lengths
 
-    def of(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, "1 n_rows"]:
+    def of(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, " n_rows"]:
         """Return the token of each row, or what else there is a number of for each position."""
-        return tokens.flatten()[self.index][None]
+        return tokens.flatten()[self.index]
 
-    def pack(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "1 n_rows d"]:
+    def pack(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "n_rows d"]:
         """Return the vectors of the rows."""
         flat = x.reshape(-1, x.shape[-1])
-        return (flat if self.is_full else _Pick.apply(flat, self.index))[None]  # type: ignore[no-untyped-call]
+        return flat if self.is_full else _Pick.apply(flat, self.index)  # type: ignore[no-untyped-call]
 
-    def unpack(self, x: Float[Tensor, "1 n_rows d"]) -> Float[Tensor, "batch n d"]:
+    def unpack(self, x: Float[Tensor, "n_rows d"]) -> Float[Tensor, "batch n d"]:
         """Return the batch with zeros where there is no row."""
         if not self.is_full:
-            x = _Place.apply(x[0], self.index, self.shape.numel())  # type: ignore[no-untyped-call]
+            x = _Place.apply(x, self.index, self.shape.numel())  # type: ignore[no-untyped-call]
         return x.view(*self.shape, x.shape[-1])
 
     def heads(
@@ -72,7 +75,7 @@ class PackedRows:
         if apart:
             sentences = x[: self.n_real].view(-1, n_parts, n_heads, d_k).permute(1, 2, 0, 3)
             return list(torch.split(sentences, self.lengths, dim=2))
-        index, _ = self._index_of_heads(n_heads, n_parts)
+        index, _ = self.once(index_of_heads, n_heads, n_parts)
         return [x.reshape(-1, d_k).index_select(0, index).view(n_parts, -1, self.shape[1], d_k)]
 
     def merge_heads(
@@ -86,23 +89,35 @@ class PackedRows:
             for rows, piece in zip(torch.split(merged[: self.n_real], self.lengths), pieces, strict=True):
                 rows.copy_(piece.permute(2, 0, 1, 3))
         else:
-            _, index = self._index_of_heads(n_heads, n_parts)
+            _, index = self.once(index_of_heads, n_heads, n_parts)
             merged = pieces[0].view(-1, d_k).index_select(0, index)
         return merged.view(len(self.index), -1)
 
-    def _index_of_heads(self, n_heads: int, n_parts: int) -> tuple[Tensor, Tensor]:
-        """Return which vectors of d_k numbers ``heads`` takes from the rows, and which ``merge_heads`` takes back.
+    def once(self, make: Callable[..., Made], *arguments: Hashable) -> Made:
+        """Return what a function makes of these rows, made once for all layers."""
+        key = make, *arguments
+        if key not in self._made:
+            self._made[key] = make(self, *arguments)
+        return cast("Made", self._made[key])
 
-        In the places of padding are those of the last row before them.
-        """
-        if (n_heads, n_parts) not in self._of_heads:
-            parts = torch.arange(n_parts * n_heads, device=self.index.device).view(n_parts, 1, n_heads, 1)
-            row = self.real.flatten().cumsum(0).sub_(1).view(1, -1, 1, self.shape[1])
-            taken = (row * n_parts * n_heads + parts).flatten()
-            vectors = torch.arange(len(taken), device=self.index.device).view(n_parts, -1, n_heads, self.shape[1])
-            back = vectors.permute(1, 3, 0, 2).flatten(0, 1).index_select(0, self.index).flatten()
-            self._of_heads[n_heads, n_parts] = taken, back
-        return self._of_heads[n_heads, n_parts]
+
+def index_of_heads(rows: PackedRows, n_heads: int, n_parts: int) -> tuple[Int[Tensor, " _"], Int[Tensor, " _"]]:
+    """Return which vectors of d_k numbers ``heads`` takes from the rows, and which ``merge_heads`` takes back.
+
+    In the places of padding are those of the last row before them.
+    """
+    (batch, n), device = rows.shape, rows.index.device
+    heads, parts = torch.arange(n_heads, device=device), torch.arange(n_parts, device=device)[:, None]
+    row = rows.real.flatten().cumsum(0).sub_(1).view(batch, 1, n)
+    taken = (row * n_parts + parts[:, :, None, None]) * n_heads + heads[:, None]
+    first = rows.index // n * (n_heads * n) + rows.positions  # of the first head of the first part
+    back = first[:, None, None] + parts * (batch * n_heads * n) + heads * n
+    return taken.flatten(), back.flatten()
+
+
+def real_of_heads(rows: PackedRows, n_heads: int, dtype: torch.dtype) -> Float[Tensor, "n_all_heads n 1"]:
+    """Return 1 at real tokens and 0 at padding, in the order of ``heads``."""
+    return rows.real[:, None, :, None].expand(-1, n_heads, -1, -1).reshape(-1, rows.shape[1], 1).to(dtype)
 
 
 def can_be_packed(real: Bool[Tensor, "batch n"]) -> bool:

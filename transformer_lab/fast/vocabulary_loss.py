@@ -6,10 +6,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
-CHUNK = 2**21
-"""Number of logits that exist at one time."""
+from transformer_lab.fast.gradients_by_hand import apply
+
+ROWS = 256
+"""About so many rows of logits exist at one time. With fewer, reading and writing the weights' gradient costs more than
+the product that is added to it; with more, the logits would take more memory than the weights."""
 
 
 def vocabulary_loss(
@@ -36,8 +38,8 @@ def vocabulary_loss(
         targets: The tokens that really follow.
         smoothing: ε.
     """
-    gradients = torch.is_grad_enabled()
-    return _VocabularyLoss.apply(x, weight, bias, targets, smoothing, gradients)  # type: ignore[no-untyped-call]
+    total: Tensor = apply(_VocabularyLoss, x, weight, bias, targets, smoothing, torch.is_grad_enabled())
+    return total
 
 
 class _VocabularyLoss(torch.autograd.Function):
@@ -51,42 +53,62 @@ class _VocabularyLoss(torch.autograd.Function):
         smoothing: float,
         with_gradients: bool,
     ) -> Tensor:
-        vocab_size, n_rows = len(weight), max(1, CHUNK // len(weight))
-        low = product_dtype(weight)
+        low, vocab_size = product_dtype(weight), len(weight)
+        n_rows = _rows_at_once(len(x), low != weight.dtype)
         low_weight, low_bias = weight.to(low), None if bias is None else bias.to(low)
-        total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.zeros_like(weight)
+        total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.empty_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        for start in range(0, len(x), n_rows):
+        buffer = x.new_empty(min(n_rows, len(x)), vocab_size, dtype=low)
+        for start in range(0, len(x) or 1, n_rows):  # once without rows, too, for gradients of 0
             rows, target = x[start : start + n_rows], targets[start : start + n_rows, None]
             rows = rows.to(low)
-            all_logits = F.linear(rows, low_weight, low_bias).to(x.dtype)
+            all_logits = _linear(rows, low_weight, low_bias, buffer[: len(rows)]).to(x.dtype)
             logits = all_logits[: len(target)]
             largest = logits.amax(dim=1)
-            total -= (1 - smoothing) * logits.gather(1, target).sum() + smoothing / vocab_size * logits.sum()
+            total -= (1 - smoothing) * logits.gather(1, target).sum()
+            if smoothing:
+                total -= smoothing / vocab_size * logits.sum()
             softmax = torch.softmax(logits, dim=1, out=logits)
             total += (largest - softmax.amax(dim=1).log()).sum()  # log Σ exp(logits), without another exp
             if with_gradients:
-                softmax.sub_(smoothing / vocab_size)
+                if smoothing:
+                    softmax.sub_(smoothing / vocab_size)
                 softmax.scatter_add_(1, target, softmax.new_full(target.shape, smoothing - 1))
                 gradient = all_logits
                 gradient[len(target) :] = 0
                 if d_bias is not None:
                     d_bias += gradient.sum(0)
-                gradient = gradient.to(low)
-                d_x[start : start + n_rows] = gradient @ low_weight
                 if low == weight.dtype:
-                    d_weight.addmm_(gradient.mT, rows)
-                else:
-                    d_weight += gradient.mT @ rows  # what is in half precision is added up in full
-        if with_gradients:
-            ctx.save_for_backward(d_x, d_weight, d_bias)
+                    torch.mm(gradient, weight, out=d_x[start : start + n_rows])
+                    d_weight.addmm_(gradient.mT, rows, beta=int(start > 0))  # what is there first is not read
+                else:  # what is in half precision is added up in full
+                    gradient = gradient.to(low)
+                    d_x[start : start + n_rows] = gradient @ low_weight
+                    (d_weight.add_ if start else d_weight.copy_)(gradient.mT @ rows)
+        # Not by save_for_backward, which would hold on to them: what nobody else holds, autograd takes without a copy.
+        ctx.gradients = (d_x, d_weight, d_bias) if with_gradients else None
         return total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
-        d_x, d_weight, d_bias = ctx.saved_tensors
+        if ctx.gradients is None:
+            raise RuntimeError("the gradients of this loss were handed out before: compute the loss once more")
+        (d_x, d_weight, d_bias), ctx.gradients = ctx.gradients, None
         return d_x.mul_(scale), d_weight.mul_(scale), None if d_bias is None else d_bias.mul_(scale), None, None, None
+
+
+def _rows_at_once(n: int, low: bool) -> int:
+    """Return into how many rows so many are divided, evenly: ``ROWS``, less or more by up to a half.
+
+    In half precision it is a multiple of a quarter of that: a CPU makes its code for a product anew for each number.
+    """
+    multiple = -(-ROWS // 4) if low else 1
+    return -(-n // max(1, round(n / ROWS)) // multiple) * multiple or 1
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tensor:
+    return torch.mm(x, weight.mT, out=out) if bias is None else torch.addmm(bias, x, weight.mT, out=out)
 
 
 def product_dtype(x: Tensor) -> torch.dtype:
