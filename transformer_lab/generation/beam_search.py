@@ -76,18 +76,17 @@ def n_best_from_state(
             length = length + ~finished
         totals = total[..., None] + steps
         ranks = totals / length_penalty(length, alpha)[..., None] if some_finished else totals  # else all are as long
-        best = ranks.flatten(1).topk(min(beam_size, n_beams * ranks.shape[2])).indices
+        ranked, best = ranks.flatten(1).topk(min(beam_size, n_beams * ranks.shape[2]))
+        total = totals.flatten(1).gather(1, best) if some_finished else ranked
         beam, next_tokens = best // choices.shape[2], choices.flatten(1).gather(1, best)
-        total = totals.flatten(1).gather(1, best)
-        rows = (row * n_beams + beam).flatten()
+        rows = torch.add(beam, row, alpha=n_beams).flatten()
         state.reorder(rows)
         tokens = next_tokens.view(-1, 1)
         beams = torch.cat([beams.index_select(0, rows), tokens], dim=1)
         if some_finished:
             length, finished = length.gather(1, beam), finished.gather(1, beam) | (next_tokens == eos_id)
-        else:
-            length, finished = torch.full_like(total, n), next_tokens == eos_id
-            some_finished = eos_id in tokens.flatten().tolist()
+        elif n == max_new_tokens or eos_id in tokens.flatten().tolist():
+            length, finished, some_finished = torch.full_like(total, n), next_tokens == eos_id, True
         if n == max_new_tokens or (some_finished and should_compact(finished.all(dim=1))):
             ranked, winners = (total / length_penalty(length, alpha)).topk(min(n_best, total.shape[1]), dim=1)
             scores[active, : winners.shape[1]] = ranked
