@@ -2,9 +2,9 @@
 
 ``Transformer.decode`` is the plain path, and says what is computed. To read one token of each row takes hardly any
 arithmetic, so most of the time goes into calls: of modules, of checks, and of operations on masks that hide nothing.
-``DecoderStep`` makes one product of three projections, scales queries by their matrix, turns matrices once where that
+``DecoderStep`` makes one product of three projections, scales queries or keys once, turns matrices once where that
 pays, masks nothing that need not be masked, and leaves the keys and values of a beam where they are (``BeamCache``).
-With 2 layers of width 128, that takes 0.44 of the plain path's time for one sentence, 0.61 for 32 sentences, and 0.91
+With 2 layers of width 128, that takes 0.44 of the plain path's time for one sentence, 0.59 for 32 sentences, and 0.63
 for 32 beams of 4.
 """
 

@@ -2,7 +2,7 @@
 
 ``LanguageModel.hidden`` is the plain path, and says what is computed; ``decoder_step`` does the same for translators,
 and says why that pays. Here the rotations of all positions are made once, too. With 2 blocks of width 128, one text
-takes 0.66 of the plain path's time as GPT-2, and 32 texts 0.81.
+takes 0.55 of the plain path's time as GPT-2, and 32 texts 0.70; as a Llama, 0.49 and 0.57.
 """
 
 from collections.abc import Sequence
