@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import BEGIN, N_KEPT, NEW_TOKENS, PAD, SMOOTHING, Batch, Work, n_kv_heads
+from benchmarks.work import BEGIN, END, N_KEPT, NEW_TOKENS, PAD, SMOOTHING, Batch, Work, n_kv_heads
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.generation.decode import generate, greedy_decode
 from transformer_lab.models.language_model import LanguageModel
@@ -11,9 +11,6 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.training.loss import batch_loss
-
-NO_TOKEN = 2
-"""Taken for the token that ends a text; ``equal_work`` sees to it that none ends."""
 
 
 class Ours(Contestant):
@@ -39,11 +36,11 @@ class Ours(Contestant):
 
     def greedy(self, source: Tensor) -> Tensor:
         """Generate with the cache."""
-        return greedy_decode(self.model, source, BEGIN, NO_TOKEN, NEW_TOKENS)
+        return greedy_decode(self.model, source, BEGIN, END, NEW_TOKENS)
 
     def beam(self, source: Tensor) -> Tensor:
         """Search with the cache."""
-        return beam_search(self.model, source, BEGIN, NO_TOKEN, NEW_TOKENS, beam_size=4)
+        return beam_search(self.model, source, BEGIN, END, NEW_TOKENS, beam_size=4)
 
 
 class OurLanguageModel(LanguageContestant):
@@ -69,7 +66,7 @@ class OurLanguageModel(LanguageContestant):
 
     def greedy(self, source: Tensor) -> Tensor:
         """Generate with the cache."""
-        return generate(self.model, source, NEW_TOKENS, temperature=0, eos_id=NO_TOKEN)[:, source.shape[1] :]
+        return generate(self.model, source, NEW_TOKENS, temperature=0, eos_id=END)[:, source.shape[1] :]
 
     def sample(self, source: Tensor) -> Tensor:
         """Draw with the cache."""
@@ -77,7 +74,7 @@ class OurLanguageModel(LanguageContestant):
 
     def prefill(self, source: Tensor) -> Tensor:
         """Read the prompt."""
-        return generate(self.model, source, 1, temperature=0, eos_id=NO_TOKEN)[:, source.shape[1] :]
+        return generate(self.model, source, 1, temperature=0, eos_id=END)[:, source.shape[1] :]
 
 
 class OurLlama(OurLanguageModel):

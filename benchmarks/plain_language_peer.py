@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from benchmarks.contestant import LanguageContestant
 from benchmarks.plain_parts import Attend, Embed, Rows, TiedLoss, dropout_mask
-from benchmarks.plain_peer import Sublayer
+from benchmarks.plain_peer import Sublayer, mark_ends
 from benchmarks.work import NEW_TOKENS, PAD, Batch, Work
 
 
@@ -14,7 +14,7 @@ class PlainLanguagePeer(LanguageContestant):
     """GPT-2: norms come first, and positions are learned."""
 
     name = "plain"
-    differs = "no logits at padding; no text ends, so that none is looked for"
+    differs = "no logits at padding"
     tasks = (*LanguageContestant.tasks, "greedy LM")
 
     def __init__(self, work: Work) -> None:
@@ -64,7 +64,7 @@ class PlainLanguagePeer(LanguageContestant):
         cache = torch.empty(len(self.blocks), 2, batch, h, n + NEW_TOKENS, d // h)
         matrix = self.embedding.t().contiguous() if batch > 1 else self.embedding.t()
         layers, out = list(self.blocks), torch.empty(NEW_TOKENS, batch, dtype=torch.long)
-        tokens, start = source, 0
+        tokens, start, ended = source, 0, None
         for t in range(NEW_TOKENS):
             stop = start + tokens.shape[1]
             x = self.embedding.index_select(0, tokens.flatten()) + self.positions[start:stop].repeat(batch, 1)
@@ -81,8 +81,12 @@ class PlainLanguagePeer(LanguageContestant):
                 x = torch.addmm(itself.b_o, y, itself.w_o).add_(x)
                 x = network(feed_forward, norm(feed_forward, x)).add_(x)
             last = self.norm(x.view(batch, -1, d)[:, -1])
-            tokens, start = torch.argmax(torch.mm(last, matrix), 1, out=out[t])[:, None], stop
-        return out.t()
+            token = torch.argmax(torch.mm(last, matrix), 1, out=out[t])
+            ended = mark_ends(token, ended)
+            if ended is not None and ended.all():
+                break
+            tokens, start = token[:, None], stop
+        return out[: t + 1].t()
 
 
 def norm(part: Sublayer, x: Tensor) -> Tensor:

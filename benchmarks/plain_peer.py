@@ -11,7 +11,14 @@ from torch import Tensor, nn
 
 from benchmarks.contestant import Contestant
 from benchmarks.plain_parts import AddNorm, Attend, Embed, FeedForward, Rows, TiedLoss, dropout_mask
-from benchmarks.work import BEGIN, NEW_TOKENS, PAD, SMOOTHING, Batch, Work
+from benchmarks.work import BEGIN, END, NEW_TOKENS, PAD, SMOOTHING, Batch, Work
+
+
+def mark_ends(token: Tensor, ended: Tensor | None) -> Tensor | None:
+    """Let texts that have ended go on with their end; return which have, None if none has."""
+    if ended is not None:
+        token.masked_fill_(ended, END)
+    return token == END if END in token.tolist() else None
 
 
 class Sublayer(nn.Module):
@@ -29,7 +36,7 @@ class PlainPeer(Contestant):
     """The paper's Transformer."""
 
     name = "plain"
-    differs = "no logits at padding; no text ends, so that none is looked for"
+    differs = "no logits at padding"
     tasks = ("train", "forward", "evaluate", "greedy", "beam")
 
     def __init__(self, work: Work) -> None:
@@ -104,29 +111,45 @@ class PlainPeer(Contestant):
         return TiedLoss.apply(x, self.embedding.detach(), labels, SMOOTHING, shared)
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate with the cache, always the most probable token."""
+        """Generate with the cache, always the most probable token; a text that has ended goes on with its end."""
         step, token = self.start(source, 1), torch.full((len(source),), BEGIN)
-        tokens = torch.empty(NEW_TOKENS, len(source), dtype=torch.long)
+        tokens, ended = torch.full((NEW_TOKENS, len(source)), END), None
         for t in range(NEW_TOKENS):
             token = torch.argmax(step(token, t, None), 1, out=tokens[t])
-        return tokens.t()
+            ended = mark_ends(token, ended)
+            if ended is not None and ended.all():
+                break
+        return tokens[: t + 1].t()
 
     def beam(self, source: Tensor, width: int = 4) -> Tensor:
-        """Search with a beam; no text ends before the others, so that no score is divided by a length."""
+        """Search with a beam; a text that has ended stays in it, and once one has, ranks depend on lengths."""
         batch, step = len(source), self.start(source, width)
         token, first_row = torch.full((batch * width,), BEGIN), torch.arange(batch)[:, None] * width
-        score = torch.full((batch, width), -math.inf)
+        score, length, ended = torch.full((batch, width), -math.inf), torch.zeros(batch, width), None
         score[:, 0] = 0
         mine = torch.eye(width).log().expand(batch, width, width)  # 0 where a slot of the cache is a beam's own
         past, tokens = mine, torch.empty(batch, width, 0, dtype=torch.long)
         for t in range(NEW_TOKENS):
             logits = step(token, t, past)
             best, ids = logits.topk(width, 1)
-            best = (best - logits.logsumexp(1, keepdim=True)).view(batch, width, width) + score[:, :, None]
-            score, place = best.view(batch, -1).topk(width, 1)
+            best = (best - logits.logsumexp(1, keepdim=True)).view(batch, width, width)
+            if ended is None:
+                score, place = (best + score[:, :, None]).view(batch, -1).topk(width, 1)
+            else:
+                best[ended] = torch.eye(1, width).log()  # its end, for nothing
+                ids.view(batch, width, width)[ended] = END
+                length, best = length + ~ended, (best + score[:, :, None]).view(batch, -1)
+                place = (best / ((5 + length) / 6).repeat_interleave(width, 1)).topk(width, 1).indices
+                score, length, ended = best.gather(1, place), *(x.gather(1, place // width) for x in (length, ended))
             parent = (first_row + place // width).flatten()
             token = ids.view(batch, -1).gather(1, place)
+            if ended is not None:
+                ended |= token == END
+            elif END in token.flatten().tolist():
+                length, ended = torch.full((batch, width), t + 1.0), token == END
             tokens = torch.cat([tokens.view(batch * width, t)[parent].view(batch, width, t), token[:, :, None]], 2)
+            if ended is not None and ended.all():
+                break
             past = torch.cat([past.reshape(batch * width, -1)[parent].view(batch, width, -1), mine], 2)
             token = token.flatten()
         return tokens[:, 0]

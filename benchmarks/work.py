@@ -7,8 +7,8 @@ from itertools import product
 import torch
 from torch import Tensor
 
-PAD, BEGIN, FIRST = 0, 1, 3
-"""Padding, the token that begins a target, and the first token that stands for a word."""
+PAD, BEGIN, END, FIRST = 0, 1, 2, 3
+"""Padding, the tokens that begin and end a target, and the first token that stands for a word."""
 SMOOTHING = 0.1
 NEW_TOKENS = 64
 """Number of tokens that are generated, save after a long prompt, where one is."""

@@ -31,6 +31,16 @@ def test_keys_of_all_calls_follow_each_other_and_are_reordered_together():
     assert_close(reordered[:, :, :-1], k[[2, 2, 0]])
 
 
+def test_keys_and_values_in_one_tensor_are_stored_as_apart():
+    apart, joined = KVCache(60), KVCache(60)
+    for n in (3, 1, 1, 17):
+        k, v = drawn(n)
+        wanted = torch.stack(apart.append(k, v))
+        assert_close(joined.append_joined(torch.stack([k, v])), wanted)
+    with pytest.raises(ValueError, match="this cache has room for max_length=60 tokens; got 61"):
+        joined.append_joined(torch.stack(drawn(39)))
+
+
 def test_memory_is_copied_now_and_then_and_at_most_half_of_it_is_empty():
     cache, n_copies, memory = KVCache(500), 0, None
     for n in range(1, 501):

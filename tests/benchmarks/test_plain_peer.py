@@ -12,7 +12,7 @@ from benchmarks.contestant import Contestant
 from benchmarks.ours import OurLanguageModel, Ours
 from benchmarks.plain_language_peer import PlainLanguagePeer
 from benchmarks.plain_peer import PlainPeer, Sublayer
-from benchmarks.work import PAD, Size, Work
+from benchmarks.work import END, PAD, Size, Work
 
 SIZE = Size("test", d_model=12, n_heads=3, n_layers=2, d_ff=20, vocab_size=31, max_length=100)
 NAMES = {"embedding": "embedding", "1": "feed_forward.w_1", "2": "feed_forward.w_2"}
@@ -91,15 +91,24 @@ def test_logits_loss_and_gradients_are_ours(task: str, batch: int, length: int, 
 
 
 @pytest.mark.parametrize("batch", [1, 4])
-@pytest.mark.parametrize("task", ["greedy", "beam", "greedy LM"])
+@pytest.mark.parametrize(
+    ("task", "seed", "of_end"),
+    [("greedy", 2, 1), ("beam", 2, 1), ("greedy LM", 2, 1), ("greedy", 7, 3), ("beam", 7, 3), ("greedy LM", 9, 1)],
+)
 @torch.inference_mode()
-def test_tokens_are_ours(task: str, batch: int) -> None:
+def test_tokens_are_ours(task: str, seed: int, of_end: float, batch: int) -> None:
+    """With the first seed no text ends; with the others they do, each in its own place."""
     work = Work(task, SIZE, batch, 13, padding="LM" not in task)
     source = work.draw().source
-    ours, peer = pair(work, seed=2)
+    ours, peer = pair(work, seed)
+    for model in (ours.model, peer.model):
+        for matrix in (p for p in model.parameters() if p.shape == (SIZE.vocab_size, SIZE.d_model)):
+            matrix[END] *= of_end
     method = task.split()[0]
     wanted = getattr(ours, method)(source)
-    assert len(wanted.unique()) > 5
+    ends = (wanted == END).any(dim=1)
+    assert (ends.all() and (batch == 1 or len((wanted == END).sum(dim=1).unique()) > 1)) if seed > 2 else not ends.any()
+    assert len(wanted.unique()) > 4
     assert_close(getattr(peer, method)(source), wanted)
 
 

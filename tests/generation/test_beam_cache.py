@@ -51,7 +51,7 @@ def test_what_is_handed_back_is_what_the_models_cache_would_hold(n_read, n_steps
             q = torch.randn(n_rows, HEADS, 1, D_K, generator=rng)
             wanted = (q @ layer.self_attention.kept[0].mT).softmax(-1) @ layer.self_attention.kept[1]
             mine = q.view(beams.n_sources, -1, HEADS, D_K).transpose(1, 2).reshape(len(k), -1, D_K)
-            mixed = (mine @ k.mT + (0 if bias is None else bias)).softmax(-1) @ v
+            mixed = (mine @ k + (0 if bias is None else bias)).softmax(-1) @ v
             mixed = mixed.view(beams.n_sources, HEADS, -1, D_K).transpose(1, 2).reshape(wanted.shape)
             assert_close(mixed, wanted)
     beams.hand_back()

@@ -66,6 +66,16 @@ def test_it_is_taken_for_one_token_of_each_row_and_not_for_a_prompt(monkeypatch)
     assert len(calls) == texts.shape[2]
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("token", [-1, 11])
+def test_an_id_outside_the_vocabulary_is_named(token, monkeypatch):
+    calls = counted(monkeypatch)
+    state = TranslationState(translator(), torch.tensor([[4, 5]]), 9)
+    with pytest.raises(ValueError, match=f"^token ids go from 0 to vocab_size − 1 = 10; got {token}$"):
+        state.next_logits(torch.tensor([[token]]))
+    assert len(calls) == 1
+
+
 class Doubled(nn.Linear):
     def forward(self, x):
         return 2 * super().forward(x)

@@ -5,7 +5,7 @@ import torch
 import transformers
 from torch.testing import assert_close
 
-from transformer_lab.generation.sampling import filter_logits, make_sampler, sample_next
+from transformer_lab.generation.sampling import filter_logits, greedy, make_sampler, sample_next
 
 SHARES = torch.tensor([[0.1, 0.4, 0.2, 0.3]])
 
@@ -49,6 +49,12 @@ def test_each_row_is_restricted_by_itself():
 
 def test_tokens_that_tie_are_kept_only_as_many_as_asked_for():
     assert int(filter_logits(torch.zeros(1, 9), top_k=4).isfinite().sum()) == 4
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_the_most_probable_token_is_the_first_of_those_that_tie(rows):
+    logits = torch.tensor([[0.0, 2.0, 2.0, -torch.inf], [3.0, 3.0, 3.0, 3.0], [-torch.inf, -1.0, 0.0, 0.0]])[:rows]
+    assert greedy(logits).tolist() == [1, 0, 2][:rows]
 
 
 @pytest.mark.parametrize(

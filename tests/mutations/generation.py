@@ -6,7 +6,7 @@ CACHE = [
     Mutation(
         47,
         "new keys over the old ones",
-        Edit("KVCache.append", "_start, _end = self.length, self.length + _n", "_start, _end = 0, 0 + _n"),
+        Edit("KVCache._room", "_start, _end = self.length, self.length + _n", "_start, _end = 0, 0 + _n"),
     ),
     Mutation(
         47,
@@ -56,8 +56,8 @@ BEAM_SEARCH = [
         "beams are not reordered",
         Edit(
             "n_best_from_state",
-            "state.reorder((_first[:, None] * _n_beams + _beam).flatten())",
-            "state.reorder((_first[:, None] * _n_beams + torch.arange(_beam.shape[1]) % _n_beams).flatten())",
+            "state.reorder(rows)",
+            "state.reorder(torch.add(torch.arange(beam.shape[1]) % n_beams, row, alpha=n_beams).flatten())",
         ),
     ),
     Mutation(

@@ -51,7 +51,7 @@ class BeamCache:
         own = torch.eye(width, dtype=self._buffer.dtype, device=self._buffer.device).log()
         self._own = own.expand(self.n_sources, width, width)  # lets each row see its own slot alone
 
-    def extend(self, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "sources_and_heads width slots"] | None:
+    def extend(self, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "#sources_and_heads width slots"] | None:
         """Make room for new tokens; return what is to be added to the scores of each head, if anything is."""
         self._tokens.append(tokens.view(self.n_sources, self.width))
         self.length, self.n_slots = self.length + 1, self.n_slots + self.width
@@ -62,21 +62,22 @@ class BeamCache:
             longer = self._buffer.new_empty(*shape, capacity, d_k)
             longer[..., : self._buffer.shape[4], :] = self._buffer
             self._buffer = longer
-        self._layers = self._buffer[..., : self.n_slots, :].unbind()
+        slots = self._buffer[..., : self.n_slots, :]  # (layers, 2, n_sources, heads, n_slots, d_k)
+        self._new = slots[..., -self.width :, :].permute(0, 2, 4, 1, 3, 5).unbind()
+        keys, values = slots.flatten(2, 3).unbind(dim=1)
+        self._kept = list(zip(keys.mT.unbind(), values.unbind(), strict=True))  # of each layer
         if self.width == 1 and self._seen is None:
             return None
         self._seen = self._own if self._seen is None else torch.cat([self._seen, self._own], dim=2)
-        heads = self._buffer.shape[3]
-        return self._seen[:, None].expand(-1, heads, -1, -1).reshape(-1, self.width, self.n_slots)
+        return self._seen if self.n_sources == 1 else self._seen.repeat_interleave(self._buffer.shape[3], dim=0)
 
     def append(
         self, i: int, kv: Float[Tensor, "rows d_k_of_heads_twice"]
-    ) -> tuple[Float[Tensor, "sources_and_heads slots d_k"], ...]:
-        """Store the keys and values of new tokens in layer i, side by side; return those of all slots."""
-        layer = self._layers[i]
-        _, _, heads, _, d_k = layer.shape
-        layer[..., -self.width :, :] = kv.view(self.n_sources, self.width, 2, heads, d_k).permute(2, 0, 3, 1, 4)
-        return layer.flatten(1, 2).unbind()
+    ) -> tuple[Float[Tensor, "sources_and_heads d_k slots"], Float[Tensor, "sources_and_heads slots d_k"]]:
+        """Store the keys and values of new tokens in layer i, side by side; return those of all slots, keys turned."""
+        new = self._new[i]
+        new.copy_(kv.view(new.shape))
+        return self._kept[i]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``, within the limits of ``ModelCache.reorder``."""

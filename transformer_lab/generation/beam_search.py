@@ -57,41 +57,47 @@ def n_best_from_state(
     texts = tokens.new_full((batch, n_best, max_new_tokens), eos_id)
     scores = torch.full((batch, n_best), -torch.inf, device=tokens.device)
     active = torch.arange(batch, device=tokens.device)  # the rows that are still in the state
-    # One text in each row at first, then beam_size of them.
-    beams = tokens.new_empty(batch, 1, 0)
+    row = torch.arange(batch, device=tokens.device)[:, None]
+    # One text in each row at first, then beam_size of them; those of a row follow each other.
+    beams = tokens.new_empty(batch, 0)
     total = torch.zeros(batch, 1, device=tokens.device)  # log-probability
     length = torch.zeros(batch, 1, device=tokens.device)
     finished, some_finished = torch.zeros(batch, 1, dtype=torch.bool, device=tokens.device), not batch
     for n in range(1, max_new_tokens + 1):
+        n_beams = total.shape[1]
         logits = state.next_logits(tokens).float()
-        n_beams, vocab_size = total.shape[1], logits.shape[1]
         # Of one text, only its beam_size most probable tokens can be among the best of all.
-        steps, choices = logits.log_softmax(dim=-1).topk(min(beam_size, vocab_size))
+        steps, choices = logits.log_softmax(dim=-1).topk(min(beam_size, logits.shape[1]))
         steps, choices = (x.view(*total.shape, x.shape[1]) for x in (steps, choices))
         if some_finished:  # such a text continues with eos_id only
             first = torch.arange(steps.shape[2], device=tokens.device) == 0
             steps = steps.masked_fill(finished[..., None], -torch.inf).masked_fill(finished[..., None] & first, 0.0)
             choices = choices.masked_fill(finished[..., None], eos_id)
-        totals, lengths = total[..., None] + steps, length + ~finished
-        ranks = totals / length_penalty(lengths, alpha)[..., None]
-        best = ranks.flatten(1).topk(min(beam_size, n_beams * ranks.shape[2])).indices
+            length = length + ~finished
+        totals = total[..., None] + steps
+        ranks = totals / length_penalty(length, alpha)[..., None] if some_finished else totals  # else all are as long
+        ranked, best = ranks.flatten(1).topk(min(beam_size, n_beams * ranks.shape[2]))
+        total = totals.flatten(1).gather(1, best) if some_finished else ranked
         beam, next_tokens = best // choices.shape[2], choices.flatten(1).gather(1, best)
-        total = totals.flatten(1).gather(1, best)
-        length, finished = lengths.gather(1, beam), finished.gather(1, beam) | (next_tokens == eos_id)
-        some_finished = some_finished or eos_id in next_tokens.flatten().tolist()
-        row = torch.arange(len(active), device=tokens.device)
-        beams = torch.cat([beams[row[:, None], beam], next_tokens[..., None]], dim=2)
-        state.reorder((row[:, None] * n_beams + beam).flatten())
+        rows = torch.add(beam, row, alpha=n_beams).flatten()
+        state.reorder(rows)
+        tokens = next_tokens.view(-1, 1)
+        beams = torch.cat([beams.index_select(0, rows), tokens], dim=1)
+        if some_finished:
+            length, finished = length.gather(1, beam), finished.gather(1, beam) | (next_tokens == eos_id)
+        elif n == max_new_tokens or eos_id in tokens.flatten().tolist():
+            length, finished, some_finished = torch.full_like(total, n), next_tokens == eos_id, True
         if n == max_new_tokens or (some_finished and should_compact(finished.all(dim=1))):
             ranked, winners = (total / length_penalty(length, alpha)).topk(min(n_best, total.shape[1]), dim=1)
             scores[active, : winners.shape[1]] = ranked
-            texts[active, : winners.shape[1], :n] = beams[row[:, None], winners]
+            texts[active, : winners.shape[1], :n] = beams.view(*total.shape, n)[row, winners]
             unfinished = (~finished.all(dim=1)).nonzero()[:, 0]
             if not len(unfinished):
                 break
-            state.reorder(torch.arange(beam.numel(), device=tokens.device).view_as(beam)[unfinished].flatten())
-            active, beams, total, length, finished = (x[unfinished] for x in (active, beams, total, length, finished))
-        tokens = beams[:, :, -1].flatten()[:, None]
+            left = torch.arange(len(beams), device=tokens.device).view_as(total)[unfinished].flatten()
+            state.reorder(left)
+            row, beams, tokens = row[: len(unfinished)], beams[left], tokens[left]
+            active, total, length, finished = (x[unfinished] for x in (active, total, length, finished))
     return texts[:, :, :n], scores
 
 

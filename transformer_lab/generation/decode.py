@@ -5,6 +5,7 @@ what was sampled. ``greedy_decode`` translates with it, and ``generate`` continu
 """
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import torch
 from jaxtyping import Bool, Int
@@ -37,7 +38,8 @@ def generate_steps(
     n_rows, active = len(tokens), None  # the rows that are still in the state; None: all
     finished = None  # which of the rows in the state have finished; None: not one
     for _ in range(max_new_tokens):
-        with torch.no_grad():  # not around the loop: it would also hold while this generator is suspended
+        # Not around the loop: it would also hold while this generator is suspended.
+        with torch.no_grad() if torch.is_grad_enabled() else nullcontext():
             next_tokens = sample(state.next_logits(tokens))
         if eos_id is None:
             yield next_tokens

@@ -2,10 +2,10 @@
 
 ``LanguageModel.hidden`` is the plain path, and says what is computed; ``decoder_step`` does the same for translators,
 and says why that pays. Here the rotations of all positions are made once, too. With 2 blocks of width 128, one text
-takes 0.66 of the plain path's time as GPT-2, and 32 texts 0.81.
+takes 0.55 of the plain path's time as GPT-2, and 32 texts 0.70; as a Llama, 0.49 and 0.57.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import torch
@@ -16,8 +16,7 @@ from torch.nn import functional as F
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, ModelCache
 from transformer_lab.attention.positions import Rotation
-from transformer_lab.checks import look_up
-from transformer_lab.generation.decoder_step import FEW, laid_out, linear
+from transformer_lab.generation.decoder_step import FEW, Function, functional_norm, laid_out, linear, rows_of
 from transformer_lab.generation.unwatched import Watchers, are_known
 from transformer_lab.layers import feed_forward
 from transformer_lab.models.language_model import Block, LanguageModel
@@ -31,7 +30,6 @@ REPEATED = {
 """The classes of modules whose work ``TextStep`` repeats; it knows nothing of others, as learners', experts or LoRA."""
 JOINED = 2**20
 """Matrices are joined up to this size: larger ones, which each text would have to copy, gain nothing by it."""
-Function = Callable[[Tensor], Tensor]
 
 
 class TextStep:
@@ -82,9 +80,11 @@ class TextStep:
         model, position, text = self.model, cache.length, cache.with_new(tokens)
         if self._n_rows != len(tokens):
             self._lay_out(len(tokens))
-        x = look_up(model.embedding, tokens[:, 0]) * model.scale
+        x = rows_of(model.embedding, tokens)
         if model.positions is not None:
-            x = x + model.positions[position]
+            x = torch.add(model.positions[position], x, alpha=model.scale)
+        elif model.scale != 1:
+            x = x * model.scale
         rotation = self.rotation(position) if model.config.positions == "rotary" else None
         for step, kept in zip(self.blocks, cache.layers, strict=True):
             x = step(x, kept.self_attention, rotation)
@@ -127,7 +127,7 @@ class BlockStep:
         self.project = joined([attention.w_q, attention.w_k, attention.w_v], turn)
         self.norm_q, self.norm_k = functional_norm(attention.norm_q), functional_norm(attention.norm_k)
         self.has_qk_norm = not isinstance(attention.norm_q, nn.Identity)
-        self.w_o = joined([attention.w_o], turn)
+        self.w_o, self.zero = joined([attention.w_o], turn), attention.w_o.weight.new_zeros(())
         if isinstance(network, feed_forward.SwiGLU):
             self.widen, last = joined([network.w_gate, network.w_up], turn), network.w_down
             activation = network.activation
@@ -141,30 +141,31 @@ class BlockStep:
 
     def __call__(self, x: Float[Tensor, "rows d_model"], cache: KVCache, rotation: Tensor | None) -> Tensor:
         """Return the block's output, as ``Block.forward``."""
-        x = x + self.post_norm_1(self.attend(self.norm_1(x), cache, rotation))
-        return x + self.post_norm_2(self.last(self.activation(self.widen(self.norm_2(x)))))
+        x = self.post_norm_1(self.attend(self.norm_1(x), cache, rotation)).add_(x)
+        return self.post_norm_2(self.last(self.activation(self.widen(self.norm_2(x))))).add_(x)
 
     def attend(
         self, x: Float[Tensor, "rows d_model"], cache: KVCache, rotation: Tensor | None
     ) -> Float[Tensor, "rows d_model"]:
         """Return what self-attention adds; the queries that share keys and values are rows of the same product."""
-        rows = x.shape[0]
-        heads = self.project(x).view(rows, -1, self.d_k)  # of queries, keys and values
-        q, k, v = torch.split(heads, [self.n_heads, self.n_kv_heads, self.n_kv_heads], dim=1)
+        rows, n_heads, n_kv_heads, d_k = x.shape[0], self.n_heads, self.n_kv_heads, self.d_k
+        heads = self.project(x).view(rows, -1, d_k)  # of queries, keys and values
         if self.has_qk_norm:
-            q, k = self.norm_q(q), self.norm_k(k)
+            q, k, v = torch.split(heads, [n_heads, n_kv_heads, n_kv_heads], dim=1)
+            heads = torch.cat([self.norm_q(q), self.norm_k(k), v], dim=1)
         if rotation is not None:
-            q, k = rotate(q, rotation), rotate(k, rotation)
-        keys, values = cache.append(k[:, :, None], v[:, :, None])
-        q = q.reshape(rows * self.n_kv_heads, -1, self.d_k)
-        weights = torch.bmm(q, keys.flatten(0, 1).mT).mul_(self.d_k**-0.5).softmax(dim=-1)
-        return self.w_o(torch.bmm(weights, values.flatten(0, 1)).view(rows, -1))
+            rotate_(heads.narrow(1, 0, n_heads + n_kv_heads), rotation)
+        q, kv = heads.split_with_sizes([n_heads, 2 * n_kv_heads], dim=1)
+        kept = cache.append_joined(kv.view(rows, 2, n_kv_heads, 1, d_k).transpose(0, 1))
+        keys, values = kept.flatten(1, 2).unbind()
+        q = q.reshape(rows * n_kv_heads, -1, d_k)
+        weights = torch.baddbmm(self.zero, q, keys.mT, beta=0, alpha=d_k**-0.5).softmax(dim=-1)
+        return self.w_o(torch.bmm(weights, values).view(rows, -1))
 
 
-def rotate(x: Float[Tensor, "rows heads d_k"], rotation: Tensor) -> Float[Tensor, "rows heads d_k"]:
-    """Rotate each vector as ``Rotation.rotate`` does: neighbouring features are a complex number."""
-    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * rotation).flatten(-2)
+def rotate_(x: Float[Tensor, "rows heads d_k"], rotation: Tensor) -> None:
+    """Rotate each vector in place as ``Rotation.rotate`` does: neighbouring features are a complex number."""
+    torch.view_as_complex(x.view(*x.shape[:-1], -1, 2)).mul_(rotation)
 
 
 def joined(layers: Sequence[nn.Linear], turn: bool) -> Function:
@@ -182,13 +183,3 @@ def joined(layers: Sequence[nn.Linear], turn: bool) -> Function:
     weight, bias = (torch.cat(x) if len(x) > 1 else x[0] if x else None for x in (weights, biases))
     assert weight is not None
     return partial(linear, layer=laid_out(weight, bias, turn))
-
-
-def functional_norm(norm: nn.Module) -> Function:
-    """Return the function that a norm's module calls."""
-    if isinstance(norm, nn.LayerNorm):
-        shape, eps = list(norm.normalized_shape), norm.eps
-        return lambda x: torch.layer_norm(x, shape, norm.weight, norm.bias, eps)
-    if isinstance(norm, nn.RMSNorm):
-        return lambda x: F.rms_norm(x, list(norm.normalized_shape), norm.weight, norm.eps)
-    return lambda x: x
