@@ -16,8 +16,8 @@ from benchmarks.clock import Run, median_ratio, take_turns
 from benchmarks.contestant import Contestant
 from benchmarks.equal_work import check_equal_work
 from benchmarks.products import Products
-from benchmarks.report import OURS, draw, machine, table, write_json
-from benchmarks.work import Work, all_work
+from benchmarks.report import OURS, draw, machine, markdown, table, write_json
+from benchmarks.work import IN_README, Work, all_work
 
 CONTESTANTS = {
     "ours": ("Ours", "OurLanguageModel", "OurLlama"),
@@ -88,10 +88,11 @@ def main() -> None:
     parser.add_argument(
         "--rows", nargs="+", default=DEFAULT, help="first words of the rows' names, such as 'train tiny'"
     )
+    parser.add_argument("--readme", action="store_true", help="measure the rows of README.md's tables")
     parser.add_argument("--list", action="store_true", help="print the names of all rows")
     parser.add_argument("--rounds", type=int, default=7, help="turns of each contestant in each row (default 7)")
     parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
-    parser.add_argument("--out", type=Path, help="folder for results.json and results.svg")
+    parser.add_argument("--out", type=Path, help="folder for results.json, results.md and results.svg")
     options = parser.parse_args()
     if options.list:
         print("\n".join(work.name for work in all_work()))
@@ -100,12 +101,13 @@ def main() -> None:
     about = machine(options.threads, options.rounds)
     print(", ".join(f"{name} {value}" for name, value in about.items()))
     kinds, rows = find_contestants(), []
-    for work in chosen(options.rows):
+    for work in chosen(IN_README if options.readme else options.rows):
         print(work.name, flush=True)
         rows.append(measure(work, kinds, options.rounds))
         if options.out:  # after each row, so that a long run may be stopped
             options.out.mkdir(parents=True, exist_ok=True)
             write_json(options.out / "results.json", rows, about)
+            (options.out / "results.md").write_text(markdown(rows), encoding="utf-8")
             draw(options.out / "results.svg", rows, about)
     print(f"\nOur milliseconds, and each time over ours; below 1 it is faster than ours.\n{table(rows)}")
 

@@ -1,4 +1,4 @@
-"""The report: a table for the terminal, JSON with all times, and a picture."""
+"""The report: a table for the terminal and one in Markdown, JSON with all times, and a picture."""
 
 import json
 import platform
@@ -10,9 +10,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import torch
 
-OURS, LIMIT = "ours", "bare products"
-COLOURS = {OURS: "#0072B2", LIMIT: "#999999"}
-PEERS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00")
+OURS, LIMIT, PLAIN = "ours", "bare products", "plain"
+COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D")
+MARKERS = "svD^oP"
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -22,6 +22,28 @@ def table(rows: list[dict[str, Any]]) -> str:
         ratios = {name: ratio for name, ratio in row["over ours"].items() if name != OURS}
         lines.append({"work": row["work"], "ours, ms": 1000 * median(row["seconds"][OURS])} | ratios)
     return pd.DataFrame(lines).to_string(index=False, float_format="{:.2f}".format, na_rep="–")
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """Return the same in Markdown, with the classes of one library in one column."""
+    named = list(dict.fromkeys(name for row in rows for name in row["over ours"]))
+    columns = list(dict.fromkeys(_library(name) for name in named if name not in (OURS, PLAIN, LIMIT)))
+    columns = [column for column in (PLAIN, *columns, LIMIT) if column in map(_library, named)]
+    lines = [["work", "ours, ms", *columns], ["---", *["--:"] * (1 + len(columns))]]
+    for row in rows:
+        cells: dict[str, list[str]] = {column: [] for column in columns}
+        for name, ratio in row["over ours"].items():
+            if name != OURS:
+                which = name.removeprefix(_library(name)).strip()
+                cells[_library(name)].append(f"{which} {ratio:.2f}".strip())
+        ours = f"{1000 * median(row['seconds'][OURS]):.0f}"
+        lines.append([row["work"], ours, *(", ".join(cell) or "–" for cell in cells.values())])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _library(name: str) -> str:
+    """Return whose class it is, where a library has several."""
+    return "HF" if name.startswith("HF ") else name
 
 
 def machine(threads: int, rounds: int) -> dict[str, Any]:
@@ -42,26 +64,31 @@ def write_json(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) ->
 
 
 def draw(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
-    """Draw a bar for each contestant in each row: its time over ours."""
-    names = list(dict.fromkeys(name for row in rows for name in row["over ours"]))
-    colours = COLOURS | dict(zip([name for name in names if name not in COLOURS], PEERS * len(names), strict=False))
-    figure, axes = plt.subplots(figsize=(8, 0.6 + 0.18 * sum(len(row["over ours"]) + 1 for row in rows)))
-    y, ticks = 0.0, []
-    for row in rows:
-        start = y
+    """Draw a mark for each contestant in each row: its time over ours."""
+    names = list(
+        dict.fromkeys(_library(name) for row in rows for name in row["over ours"] if name not in (OURS, LIMIT))
+    )
+    looks = dict(zip(names, zip(COLOURS * len(names), MARKERS * len(names), strict=False), strict=False))
+    looks[LIMIT] = ("#7F7F7F", "|")
+    figure, axes = plt.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
+    figure.patch.set_facecolor("white")  # readable in a dark page, too
+    axes.axvline(1, color="#0072B2", linewidth=2, label=OURS)
+    for y, row in enumerate(rows):
         for name, ratio in row["over ours"].items():
-            axes.barh(y, ratio, height=0.9, color=colours[name], label=name)
-            axes.text(ratio, y, f" {ratio:.2f}", va="center", fontsize=7)
-            y += 1
-        ticks.append(((start + y - 1) / 2, row["work"]))
-        y += 1
-    axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_yticks([at for at, _ in ticks], [name for _, name in ticks], fontsize=8)
-    axes.invert_yaxis()
+            if name != OURS:
+                colour, marker = looks[_library(name)]
+                axes.plot(ratio, y, marker, color=colour, label=_library(name), markersize=6, alpha=0.85)
+    axes.set_yticks(range(len(rows)), [row["work"] for row in rows], fontsize=8)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(axis="y", color="#E5E5E5", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xscale("log")
+    axes.set_xticks(marks := [0.5, 0.7, 1, 1.5, 2, 3, 5, 8, 13], [f"{mark:g}" for mark in marks])
+    axes.minorticks_off()
     axes.set_xlabel(
         f"time over ours ({about['clock']}, {about['threads']} thread(s), median of {about['rounds']} rounds)"
     )
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    axes.legend(handles.values(), handles.keys(), fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    figure.savefig(path, bbox_inches="tight")
+    figure.legend(handles.values(), handles.keys(), fontsize=8, ncols=4, loc="outside upper center", frameon=False)
+    figure.savefig(path)
     plt.close(figure)

@@ -141,3 +141,39 @@ def all_work() -> Iterator[Work]:
         yield Work(task, long, 1, length, padding=False)
     for length in (512, 1024, 2048):
         yield Work("train Llama", long, 2048 // length, length, padding=False)
+
+
+IN_README = """\
+train tiny 32×24 dropout 0.1
+train small 32×24 dropout 0.1
+train small 32×24 dropout 0.1 no padding
+train small 16×128 dropout 0.1
+train small 16×128 dropout 0.1 no padding
+train small 16×128 dropout 0
+train base 32×24 dropout 0.1
+train LM tiny 32×24 dropout 0.1
+train LM small 16×128 dropout 0.1
+train Llama small 4×512 dropout 0 no padding
+train Llama small 2×1024 dropout 0 no padding
+train Llama small 1×2048 dropout 0 no padding
+forward tiny 32×24
+forward small 16×128
+evaluate tiny 32×24
+evaluate small 16×128
+greedy tiny batch 1
+greedy tiny batch 32
+greedy small batch 1
+greedy small batch 32
+beam tiny batch 1
+beam tiny batch 32
+beam small batch 1
+greedy LM tiny batch 1
+greedy LM tiny batch 32
+sample LM tiny batch 1
+sample LM tiny batch 32
+greedy grouped tiny batch 1
+greedy grouped tiny batch 32
+prefill grouped small batch 1 of 512
+prefill grouped small batch 1 of 2000
+""".splitlines()
+"""The names of the rows whose figures README.md prints."""
