@@ -97,8 +97,8 @@ MISTAKES = [
         STEPS.but(total=lambda d_k, variance: math.sqrt(d_k * variance)),
         does="the root is taken of d_k times the variance of one entry",
         says=(
-            "The root of d_k times the variance of *one entry* is the standard deviation of a sum of d_k entries. A score "
-            "is a sum of products, of two entries each, and its variance is asked for."
+            "The root of d_k times the variance of *one entry* is the standard deviation of a sum of d_k entries. A "
+            "score is a sum of products, of two entries each, and its variance is asked for."
         ),
         hints=OF_A_PRODUCT,
     ),

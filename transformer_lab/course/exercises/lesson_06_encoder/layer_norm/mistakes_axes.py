@@ -46,8 +46,8 @@ MISTAKES = [
         STEPS.but(variance=lambda squares: squares.mean(dim=0, keepdim=True)),
         does="mean or variance is taken over the batch, not over the features",
         says=(
-            "Each feature is normalised over the batch, which is what BatchNorm does. What comes out for a sentence then "
-            "depends on its neighbours. Look at the axis of the mean and of the variance."
+            "Each feature is normalised over the batch, which is what BatchNorm does. What comes out for a sentence "
+            "then depends on its neighbours. Look at the axis of the mean and of the variance."
         ),
         hints=[
             "Which of these should not matter for a vector: its own features, or the other sentences?",
