@@ -130,6 +130,8 @@ def all_work() -> Iterator[Work]:
     without_gradients = "forward", "forward LM", "evaluate", "evaluate LM"
     for task, size, (batch, length) in product(without_gradients, (TINY, SMALL), shapes):
         yield Work(task, size, batch, length)
+    for task, size, (batch, length) in product(("forward", "forward LM"), (TINY, SMALL), shapes):
+        yield Work(task, size, batch, length, padding=False)
     for task, size, batch in product(("greedy", "beam"), (TINY, SMALL), (1, 32)):
         yield Work(task, size, batch, 24)
     for task, size, batch in product(
@@ -157,7 +159,9 @@ train Llama small 4×512 dropout 0 no padding
 train Llama small 2×1024 dropout 0 no padding
 train Llama small 1×2048 dropout 0 no padding
 forward tiny 32×24
+forward tiny 32×24 no padding
 forward small 16×128
+forward small 16×128 no padding
 evaluate tiny 32×24
 evaluate small 16×128
 greedy tiny batch 1
