@@ -47,7 +47,7 @@ CHECKS = (
     ("pytest", "-n", "3", "--dist", "loadfile"),  # for two cores: a test that waits for a browser or a jail needs none
 )
 A_FEW = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
-"""What pytest is told before the arguments of the user, who may say otherwise: a lesson is run as it is, and solved."""
+"""What pytest is told before the arguments of the user, who may say otherwise."""
 THOROUGH = "--thorough"
 
 
