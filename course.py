@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set Transformer Lab up, and run it. Only Python 3.11 or newer has to be there.
+"""Set Transformer Course up, and run it. Only Python 3.11 or newer has to be there.
 
     python3 course.py lab     open the lessons in JupyterLab; arguments go on to it, such as --no-browser --port 8890
     python3 course.py test    run all tests; with arguments only pytest, which gets them, such as -k masks
@@ -14,7 +14,7 @@ import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this message, so Python 3.6 must parse this file
     sys.exit(
-        "course.py: Transformer Lab needs Python 3.11 or newer, "
+        "course.py: Transformer Course needs Python 3.11 or newer, "
         f"and this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable})"
     )
 

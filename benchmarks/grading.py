@@ -19,7 +19,7 @@ import nbformat
 import pandas as pd
 from nbformat.v4 import new_code_cell, new_notebook
 
-from transformer_lab.course.exercises import exercises_of
+from transformer_course.exercises import exercises_of
 
 ROOT = Path(__file__).parents[1]
 LESSON = "01_lookup"
@@ -27,7 +27,7 @@ IMPORTS = """\
 import os, time, math, torch
 from torch import Tensor
 from jaxtyping import Float
-from transformer_lab.course import check"""
+from transformer_course import check"""
 HOSTILE = (
     "while True: pass",
     "time.sleep(600)",

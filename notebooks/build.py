@@ -32,9 +32,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
-from transformer_lab.course import glossary, interview_questions
-from transformer_lab.course.exercises import LESSONS, exercises_of
-from transformer_lab.course.page_to_keep import collection as page_to_keep
+from authoring import glossary, interview_questions
+from authoring.page_to_keep import collection as page_to_keep
+from transformer_course.exercises import LESSONS, exercises_of
 
 FOLDER = Path(__file__).parent
 COLLECTIONS = {
@@ -48,7 +48,7 @@ COLAB = "colab"
 """The cell after the title of a lesson that imports something: it is run on Google Colab alone."""
 COLAB_SOURCE = (
     'if "google.colab" in str(get_ipython()): '
-    'get_ipython().run_line_magic("pip", "install -q transformer-lab[lessons]")  # only on Colab'
+    'get_ipython().run_line_magic("pip", "install -q transformer-course[lessons]")  # only on Colab'
 )
 NOT_RUN = "skip-execution"
 """The tag of cells that are not executed: that of nbclient and MyST-NB."""

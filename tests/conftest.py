@@ -13,11 +13,11 @@ from hypothesis import Phase, settings
 
 from tests.helpers.own_exercises import OWN_EXERCISES
 from tests.helpers.repetition import Repetition
+from transformer_course import exercises
 from transformer_lab import shape_checks
-from transformer_lab.course import exercises
 
 # Exercises are checked here and not wherever the library is: a lesson loads all of them with its first check.
-shape_checks.install("transformer_lab.course.exercises")
+shape_checks.install("transformer_course.exercises")
 
 matplotlib.use("Agg")  # not by MPLBACKEND, which the kernels of lessons would inherit
 torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Transformer Lab: the Transformer in plain PyTorch, and the course that takes it apart.
+"""Transformer Course: the Transformer in plain PyTorch, and the course that takes it apart.
 
 Each folder is a chapter, and reads from top to bottom; none needs a later one.
 
@@ -24,7 +24,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from transformer_lab import views as views
+    from transformer_course import diagrams as diagrams
+    from transformer_course import views as views
     from transformer_lab.attention.additive import AdditiveAttention as AdditiveAttention
     from transformer_lab.attention.dot_product import attend as attend
     from transformer_lab.attention.dot_product import scaled_dot_product_attention as scaled_dot_product_attention
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from transformer_lab.generation.beam_search import beam_search as beam_search
     from transformer_lab.generation.decode import generate as generate
     from transformer_lab.generation.decode import greedy_decode as greedy_decode
-    from transformer_lab.inspection import diagrams as diagrams
     from transformer_lab.inspection import plots as plots
     from transformer_lab.inspection.hooks import record_attention as record_attention
     from transformer_lab.inspection.shapes import trace_shapes as trace_shapes
@@ -111,7 +111,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("transformer-lab")
+        return version("transformer-course")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from transformer_lab.extras import needs_extra

@@ -13,7 +13,7 @@ def needs_extra(what: str, extra: str | None) -> Iterator[None]:
     """Name the extra where a package turns out to be missing.
 
     Args:
-        what: What needs the extra, such as ``transformer-lab lab``.
+        what: What needs the extra, such as ``transformer-course lab``.
         extra: Its name in ``pyproject.toml``. None: nothing is known to be needed, and errors go on as they are.
 
     Raises:
@@ -26,5 +26,6 @@ def needs_extra(what: str, extra: str | None) -> Iterator[None]:
         if extra is None or not missing or missing == __name__.partition(".")[0]:
             raise
         raise MissingExtra(
-            f"{what} needs the extra {extra!r}, for {missing}: pip install 'transformer-lab[{extra}]'", name=error.name
+            f"{what} needs the extra {extra!r}, for {missing}: pip install 'transformer-course[{extra}]'",
+            name=error.name,
         ) from error

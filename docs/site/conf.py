@@ -10,10 +10,10 @@ from sphinx.application import Sphinx
 
 from docs.site.repository import published
 
-project = "Transformer Lab"
-author = "The Transformer Lab developers"
+project = "Transformer Course"
+author = "The Transformer Course developers"
 copyright = f"{author}. Code: MIT License, lessons: CC BY 4.0"
-release = version_of("transformer-lab")
+release = version_of("transformer-course")
 
 extensions = [
     "myst_nb",

@@ -11,10 +11,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from docs.site import lessons, reference, slides, term
+from authoring.page_to_keep import collection as page_to_keep
+from docs.site import lessons, reference, slides, teaching_plan
 from docs.site.repository import ROOT, Repository
 from notebooks import build
-from transformer_lab.course.page_to_keep import collection as page_to_keep
 
 TEXTS = (
     "ARCHITECTURE.md",
@@ -25,7 +25,7 @@ TEXTS = (
     "docs/instructors.md",
     "docs/mistakes.md",
     "docs/run.md",
-    "transformer_lab/course/jail/README.md",
+    "transformer_course/jail/README.md",
 )
 """Pages that are written as such."""
 COLLECTIONS = tuple(build.COLLECTIONS)
@@ -50,7 +50,7 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
             "CONTRIBUTING",
             "ARCHITECTURE",
             "docs/mistakes",
-            "transformer_lab/course/jail/README",
+            "transformer_course/jail/README",
             "benchmarks/README",
             "CHANGELOG",
         ],
@@ -78,7 +78,7 @@ def write(target: Path, repository: Repository | None, root: Path = ROOT) -> Non
 
 def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
     texts = {name: (root / name).read_text(encoding="utf-8") for name in TEXTS}
-    texts["docs/instructors.md"] = term.fill_in(texts["docs/instructors.md"], stored_lessons(root))
+    texts["docs/instructors.md"] = teaching_plan.fill_in(texts["docs/instructors.md"], stored_lessons(root))
     texts["index.md"] = front_page((root / FRONT_PAGE).read_text(encoding="utf-8"))
     texts |= {f"reference/{room.name}.md": reference.page(room) for room in reference.rooms(root / reference.PACKAGE)}
     texts["slides/index.md"] = slides.index(stored_lessons(root))

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 
 from nbformat import NotebookNode
 
+from authoring.interview_questions import questions_of
+from authoring.lesson_text import section
 from docs.site.lessons import alternative_text
-from transformer_lab.course.interview_questions import questions_of
-from transformer_lab.course.lesson_text import section
 
 LEFT_OUT = ("Before you start", "Bug hunt", "In short", "New words", "Interview questions", "What to read next")
 """Sections that are no part of a lecture, or have slides of their own."""

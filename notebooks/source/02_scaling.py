@@ -39,8 +39,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import diagrams, plots, views
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_lab import plots
 
 # %%
 torch.manual_seed(2)

@@ -40,8 +40,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab import diagrams, plots, trace_shapes, views
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_lab import plots, trace_shapes
 
 # %%
 torch.manual_seed(3)

@@ -41,8 +41,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import diagrams, plots, record_attention, views
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_lab import plots, record_attention
 
 # %%
 torch.manual_seed(4)

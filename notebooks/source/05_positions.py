@@ -39,8 +39,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_lab import LanguageModel, LanguageModelConfig, diagrams, plots, record_attention, trace_shapes, views
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_lab import LanguageModel, LanguageModelConfig, plots, record_attention, trace_shapes
 
 # %%
 torch.manual_seed(5)

@@ -45,9 +45,9 @@ from jaxtyping import Bool, Float, Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from transformer_course import check, compare, diagrams, hint, parts, solution, views
 from transformer_lab import Transformer as LibraryTransformer
-from transformer_lab import TransformerConfig, diagrams, plots, record_attention, trace_shapes, views
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab import TransformerConfig, plots, record_attention, trace_shapes
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
 from transformer_lab.training.checkpoint import load_training, save_training
@@ -1002,7 +1002,7 @@ rows.reset_index(drop=True)
 #
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 5 and 6, and table 3.
 # - Popel and Bojar (2018), [arXiv:1804.00247](https://arxiv.org/abs/1804.00247): what matters in training such a model.
-# - `transformer_lab/training/trainer.py`: the loop with everything around it; `transformer-lab train` runs it on files.
+# - `transformer_lab/training/trainer.py`: the loop with everything around it; `transformer-course train` runs it on files.
 #
 # <details><summary>For instructors</summary>
 #

@@ -44,8 +44,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_lab import Transformer, TransformerConfig, diagrams, plots, record_attention, trace_shapes, views
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_lab import Transformer, TransformerConfig, plots, record_attention, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer

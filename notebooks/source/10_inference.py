@@ -44,8 +44,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from transformer_lab import diagrams, initialise, plots
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution
+from transformer_lab import initialise, plots
 from transformer_lab.data.docstrings import python_docstrings
 
 # %%

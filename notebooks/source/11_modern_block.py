@@ -49,8 +49,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import LanguageModel, LanguageModelConfig, diagrams, plots, trace_shapes
-from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution
+from transformer_lab import LanguageModel, LanguageModelConfig, plots, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.pretrained.hub import fetch_model, read_json, read_model_tensors

@@ -43,15 +43,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lab import diagrams, plots, trace_shapes
-from transformer_lab.course import check, compare, hint, parts, solution
-from transformer_lab.course.clinic import instruments
-from transformer_lab.course.clinic.findings import MEASURED, findings
-from transformer_lab.course.clinic.patient import Patient
-from transformer_lab.course.clinic.patients import report
-from transformer_lab.course.clinic.record import Clinic
-from transformer_lab.course.clinic.report import DIAGNOSES
-from transformer_lab.course.clinic.task import PAD_ID, draw_pairs
+from transformer_course import check, compare, diagrams, hint, parts, solution
+from transformer_course.clinic import instruments
+from transformer_course.clinic.case_report import DIAGNOSES
+from transformer_course.clinic.findings import MEASURED, findings
+from transformer_course.clinic.patient import Patient
+from transformer_course.clinic.patients import report
+from transformer_course.clinic.record import Clinic
+from transformer_course.clinic.task import PAD_ID, draw_pairs
+from transformer_lab import plots, trace_shapes
 from transformer_lab.data.dates import write_date
 
 # %%
@@ -826,7 +826,7 @@ table.drop(columns="class")[:12]
 #
 # - Karpathy (2019), [A recipe for training neural networks](https://karpathy.github.io/2019/04/25/recipe/): neural
 #   networks fail silently, and what to do about it.
-# - `transformer_lab/course/clinic/instruments.py`: all sixteen instruments. (Open `patients/` beside it only when your
+# - `transformer_course/clinic/instruments.py`: all sixteen instruments. (Open `patients/` beside it only when your
 #   cases are closed.)
 #
 # <details><summary>For instructors</summary>

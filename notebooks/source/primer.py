@@ -26,8 +26,8 @@ from babel.dates import get_month_names
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from transformer_course import compare
 from transformer_lab import plots, trace_shapes
-from transformer_lab.course import compare
 from transformer_lab.data.dates import LOCALES
 
 # %%

@@ -4,7 +4,7 @@ A test of a view is one function: one notebook, one browser; it changes the them
 
     @pytest.mark.rotating("views", "coin")
     def test_the_coin_is_operated_by_key(lab):
-        with open_view(lab, "from transformer_lab.views.coin import Coin", "view = Coin()", "view") as coin:
+        with open_view(lab, "from transformer_course.views.coin import Coin", "view = Coin()", "view") as coin:
             coin.root.get_by_role("slider").focus()
             coin.press("ArrowRight")
             coin.shows("heads with probability 0.51")  # what is said below the drawing

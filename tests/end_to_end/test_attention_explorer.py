@@ -6,7 +6,7 @@ from tests.end_to_end.open_view import Lab, open_view
 
 CELLS = (
     "import torch\n"
-    "from transformer_lab.views import AttentionExplorer\n"
+    "from transformer_course.views import AttentionExplorer\n"
     "causal = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.004, 0.1, 0.896]])\n"
     "crossed = torch.tensor([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])\n"
     "weights = {'self': [torch.stack([causal, causal]), causal[None, :2, :2].expand(2, -1, -1)],\n"

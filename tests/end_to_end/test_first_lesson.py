@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.end_to_end.browser import Notebook, find_browser, open_notebook, running_lab
-from transformer_lab.course.exercises import every_exercise
+from transformer_course.exercises import every_exercise
 
 COMMAND = [sys.executable, "-m", "transformer_lab.cli"]
 

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.end_to_end.browser import draw_every_cell, find_browser, open_notebook, running_lab
-from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.workspace.progress import FILE
+from transformer_course.exercises import every_exercise
+from transformer_course.workspace.progress import FILE
 
 COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
 BROWSER = find_browser()
@@ -57,7 +57,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         expect(home.locator("#tl-map-01_lookup")).to_have_attribute(
             "aria-label", "Lesson 01, Attention is a soft dictionary lookup: you are here"
         )
-        exported = page.request.get(f"{address}/transformer-lab/progress.csv").text()
+        exported = page.request.get(f"{address}/transformer-course/progress.csv").text()
         assert "\n01_lookup,softmax,False,True,2" in exported
 
         home.locator("#tl-part-01_lookup").click()
@@ -82,7 +82,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
 
 
 def go_home(page: Page) -> None:
-    page.evaluate("window.jupyterapp.commands.execute('transformer-lab:home')")
+    page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
 
 
 def dark(element: Locator) -> bool:

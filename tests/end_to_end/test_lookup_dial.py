@@ -7,7 +7,7 @@ from tests.end_to_end.open_view import Lab, open_view
 
 CELLS = (
     "import torch\n"
-    "from transformer_lab.views import LookupDial\n"
+    "from transformer_course.views import LookupDial\n"
     "keys, values = torch.tensor([[3.0, 0.0], [2.0, -1.0], [0.0, 3.0]]), torch.tensor([10.0, 5.0, 2.0])\n"
     "names = ['apple', 'banana', 'chair']\n"
     "view = LookupDial(torch.tensor([2.0, 0.0]), keys, values, names, 'fruit', ['edible', 'to sit on'], widths=True)\n"

@@ -6,7 +6,7 @@ from tests.end_to_end.open_view import Lab, open_view
 
 CELLS = (
     "import torch\n"
-    "from transformer_lab.views import MaskPainter\n"
+    "from transformer_course.views import MaskPainter\n"
     "scores = torch.tensor([[0.0, 1, 2, 3], [1, 0, 1, 0], [2, 2, 0, 0], [0, 0, 0, 9]])\n"
     "view = MaskPainter(['<bos>', 'I', 'like', 'you'], scores=scores)",
     "view",

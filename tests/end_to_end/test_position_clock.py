@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.end_to_end.open_view import Lab, open_view
 
-CELLS = ("from transformer_lab.views import PositionClock\nview = PositionClock(d=8, length=64)", "view")
+CELLS = ("from transformer_course.views import PositionClock\nview = PositionClock(d=8, length=64)", "view")
 
 
 @pytest.mark.rotating("views", "position_clock")

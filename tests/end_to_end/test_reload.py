@@ -11,7 +11,7 @@ from tests.end_to_end.browser import find_browser, open_notebook, running_lab
 from tests.end_to_end.open_view import METADATA, OpenView
 
 COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
-CELLS = ("from transformer_lab.views import MaskPainter\nview = MaskPainter(['I', 'like', 'you'], source=1)", "view")
+CELLS = ("from transformer_course.views import MaskPainter\nview = MaskPainter(['I', 'like', 'you'], source=1)", "view")
 BROWSER = find_browser()
 NAME = "view.ipynb"
 

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.end_to_end.open_view import Lab, open_view
 
-CELLS = ("from transformer_lab.views import ResidualStream\nview = ResidualStream(depth=12, step=150)", "view")
+CELLS = ("from transformer_course.views import ResidualStream\nview = ResidualStream(depth=12, step=150)", "view")
 
 
 @pytest.mark.rotating("views", "residual_stream")

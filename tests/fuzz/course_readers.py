@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from unittest.mock import patch
 
-from tests.course.grading.sample_results import write_results
 from tests.fuzz.damage import JSON, TEXT
 from tests.fuzz.readers import Reader
-from transformer_lab.course.grading.report import rewrite_report
-from transformer_lab.course.running.parts import Parts
-from transformer_lab.course.workspace.progress import read_progress, record_pass
-from transformer_lab.course.workspace.saved_parts import load_parts
+from tests.transformer_course.grading.sample_results import write_results
+from transformer_course.grading.class_report import rewrite_report
+from transformer_course.running.parts import Parts
+from transformer_course.workspace.progress import read_progress, record_pass
+from transformer_course.workspace.saved_parts import load_parts
 
 PASSED = ("softmax", "similarity")
 RECORD = "students/ada.json"

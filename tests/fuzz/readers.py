@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from tests.fuzz.damage import BYTES, GZIPPED, JSON, TENSORS, TEXT, Damage
-from tests.pretrained.marian_folder import ENGLISH, GERMAN, write_tokenizer
-from tests.training.small_task import text_trainer, trainer
+from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN, write_tokenizer
+from tests.transformer_lab.training.small_task import text_trainer, trainer
 from transformer_lab.attention.positions import LinearScaling, Llama3Scaling
 from transformer_lab.data.corpus import LineErrors, read_pairs
 from transformer_lab.data.documents import read_documents

@@ -8,16 +8,16 @@ import torch
 from torch import nn
 
 from tests.fuzz.readers import LLAMA, SIZES
-from tests.pretrained.marian_folder import ENGLISH, GERMAN
+from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.assess import GradedExercise, GradedSubmission
+from transformer_course.grading.class_results import class_results
+from transformer_course.grading.feedback import write_feedback
+from transformer_course.grading.student_records import Records
+from transformer_course.grading.submissions import Submission
+from transformer_course.workspace.saved_parts import _write_section
 from transformer_lab.atomic_write import atomic_write_text
-from transformer_lab.course.checking.verdict import Verdict
-from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
-from transformer_lab.course.grading.class_results import class_results
-from transformer_lab.course.grading.feedback import write_feedback
-from transformer_lab.course.grading.records import Records
-from transformer_lab.course.grading.submissions import Submission
-from transformer_lab.course.workspace.saved_parts import _write_section
 from transformer_lab.data.prepare import prepare, prepare_text
 from transformer_lab.data.tokenizers import bpe_tokenizer
 from transformer_lab.models.language_model import LanguageModel

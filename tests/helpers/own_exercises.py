@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_lab.course.exercise import Exercise, Mistake
-from transformer_lab.course.running.case import Case
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.running.case import Case
 
 
 def centred(x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:

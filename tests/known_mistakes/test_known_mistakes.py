@@ -17,20 +17,20 @@ from tests.helpers.reference_loops import (
     pre_norm_encoder_layer_by_loops,
 )
 from tests.known_mistakes import wrong_versions as wrong
-from transformer_lab.attention.masks import causal_mask
-from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_01_lookup import SOFT_LOOKUP
-from transformer_lab.course.exercises.lesson_02_scaling import ADDITIVE_SCORES, SCALED_DOT_PRODUCT_ATTENTION
-from transformer_lab.course.exercises.lesson_03_heads import MERGE_HEADS, MULTI_HEAD_ATTENTION, SPLIT_HEADS
-from transformer_lab.course.exercises.lesson_04_masks import CAUSAL_MASK, DECODER_MASK, MASKED_ATTENTION, PADDING_MASK
-from transformer_lab.course.exercises.lesson_06_encoder import (
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_01_lookup import SOFT_LOOKUP
+from transformer_course.exercises.lesson_02_scaling import ADDITIVE_SCORES, SCALED_DOT_PRODUCT_ATTENTION
+from transformer_course.exercises.lesson_03_heads import MERGE_HEADS, MULTI_HEAD_ATTENTION, SPLIT_HEADS
+from transformer_course.exercises.lesson_04_masks import CAUSAL_MASK, DECODER_MASK, MASKED_ATTENTION, PADDING_MASK
+from transformer_course.exercises.lesson_06_encoder import (
     ENCODER_LAYER,
     FEED_FORWARD,
     LAYER_NORM,
     PRE_NORM_ENCODER_LAYER,
 )
-from transformer_lab.course.exercises.lesson_07_decoder import DECODER_LAYER
-from transformer_lab.course.exercises.lesson_08_training import NOAM_RATE, PARAMETER_GROUPS, SMOOTHED_CROSS_ENTROPY
+from transformer_course.exercises.lesson_07_decoder import DECODER_LAYER
+from transformer_course.exercises.lesson_08_training import NOAM_RATE, PARAMETER_GROUPS, SMOOTHED_CROSS_ENTROPY
+from transformer_lab.attention.masks import causal_mask
 
 
 def mistakes_in(exercise: Exercise, but: tuple[str, ...] = ()) -> list[wrong.Function]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.mutations import MUTATIONS, mutated
 from tests.mutations.run_trial import ROOT, relevant_tests
-from transformer_lab.course.exercises import LESSONS, exercises_of
+from transformer_course.exercises import LESSONS, exercises_of
 
 ROWS = re.findall(
     r"^\| (\d+) \|.*\| (.+) \|$", (ROOT / "docs" / "mistakes.md").read_text(encoding="utf-8"), re.MULTILINE

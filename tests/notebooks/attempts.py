@@ -13,10 +13,10 @@ from nbformat import NotebookNode
 
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules.exercises import bug_hunted
-from transformer_lab.course.exercise import Exercise, Mistake
-from transformer_lab.course.steps import Variant
-from transformer_lab.course.workspace import parts_file
-from transformer_lab.course.workspace.standalone_source import standalone_source
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.steps import Variant
+from transformer_course.workspace import parts_file
+from transformer_course.workspace.standalone_source import standalone_source
 
 FORGET = """\
 import os
@@ -31,7 +31,7 @@ def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
     if not isinstance(way, Variant) and _is_written_out(way):
         return as_attempt(way, exercise.name)
     return (
-        "from transformer_lab.course.exercises import every_exercise\n\n"
+        "from transformer_course.exercises import every_exercise\n\n"
         f'ways = {{mistake.name: mistake.attempts for mistake in every_exercise()["{exercise.name}"].mistakes}}\n'
         f'{exercise.name} = ways["{mistake.name}"][{number}]'
     )

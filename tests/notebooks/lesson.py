@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from authoring.lesson_text import section
 from notebooks.build import COLAB, FOLDER, text_of
-from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises import UNGRADED, exercises_of
-from transformer_lab.course.lesson_text import section
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import UNGRADED, exercises_of
 
 
 @dataclass(frozen=True)

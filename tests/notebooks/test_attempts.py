@@ -15,7 +15,7 @@ from notebooks.build import execute, lessons
 from tests.notebooks.attempts import each_attempt_checked, first_mistakes, saved_answers, solutions, with_attempts
 from tests.notebooks.lesson import Lesson, shown
 from tests.notebooks.rules.execution import nothing_went_wrong
-from transformer_lab.course.exercises import UNGRADED
+from transformer_course.exercises import UNGRADED
 
 WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]
 SHORT = "01_lookup"

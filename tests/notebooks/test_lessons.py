@@ -2,12 +2,12 @@
 
 import pytest
 
+from authoring.interview_questions import questions_of
 from notebooks.build import COLLECTIONS, FOLDER, collection, differences, lessons, read_source
 from tests.notebooks.compare_with_source import out_of_step
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules import RULES, Rule
-from transformer_lab.course.exercises import LESSONS, UNGRADED
-from transformer_lab.course.interview_questions import questions_of
+from transformer_course.exercises import LESSONS, UNGRADED
 
 MENDED = "python notebooks/build.py mends this:"
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from notebooks.build import FOLDER, build, for_nbgrader, lessons, read_source
-from transformer_lab.course.exercises import LESSONS, exercises_of
+from transformer_course.exercises import LESSONS, exercises_of
 
 ROOT = Path(__file__).parents[2]
 LESSON = "01_lookup"

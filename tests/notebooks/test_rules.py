@@ -18,7 +18,7 @@ from tests.notebooks.break_rules import (
 )
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules import RULES, Rule, contents, execution, exercises, length
-from transformer_lab.course.exercise import Exercise
+from transformer_course.exercise import Exercise
 
 NAME = "01_lookup"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from torch import Size, Tensor, nn
 
-from transformer_lab.course.exercises import every_exercise
+from transformer_course.exercises import every_exercise
 
 ROOMS = ("attention", "layers", "models", "generation", "training")
 SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff": 7, "n_layers": 2, "max_length": 11}

@@ -117,24 +117,24 @@ def test_the_library_alone_is_complete_and_its_commands_name_their_extras(fresh)
     assert (version, shape) == (PROJECT["version"], ["1", "4"]) and "site-packages" in place
     arguments = {"grade": ["a", "-o", "b"], "release": ["-o", "b"], "export": ["b", "--canvas", "c"], "feedback": ["b"]}
     for command, extra in EXTRAS.items():
-        said = fresh("transformer-lab", command, *arguments.get(command, ["dates"] * (extra == "train")), code=2)
-        assert said.endswith(f"pip install 'transformer-lab[{extra}]'\n")
+        said = fresh("transformer-course", command, *arguments.get(command, ["dates"] * (extra == "train")), code=2)
+        assert said.endswith(f"pip install 'transformer-course[{extra}]'\n")
     assert list(fresh.work.iterdir()) == []
 
 
 @pytest.mark.parametrize("fresh", ["train"], indirect=True)
 def test_the_extra_for_training_is_enough_to_train_translate_and_evaluate(fresh):
     fresh("pip", "check")
-    assert "2 steps in" in fresh("transformer-lab", "train", "dates", "-o", "model", *SMALL)
-    assert len(fresh("transformer-lab", "translate", "-m", "model", "3 mars 2021", "").split("\n")) == 3
-    assert "exact" in fresh("transformer-lab", "evaluate", "dates", "-m", "model")
+    assert "2 steps in" in fresh("transformer-course", "train", "dates", "-o", "model", *SMALL)
+    assert len(fresh("transformer-course", "translate", "-m", "model", "3 mars 2021", "").split("\n")) == 3
+    assert "exact" in fresh("transformer-course", "evaluate", "dates", "-m", "model")
 
 
 @pytest.mark.parametrize("fresh", ["grade"], indirect=True)
 def test_the_extra_for_grading_is_enough_to_hand_out_and_to_grade(fresh):
     fresh("pip", "check")
-    fresh("transformer-lab", "release", "01_lookup", "-o", "handed-out")
-    fresh("transformer-lab", "grade", "handed-out/01_lookup.ipynb", "-o", "graded")
+    fresh("transformer-course", "release", "01_lookup", "-o", "handed-out")
+    fresh("transformer-course", "grade", "handed-out/01_lookup.ipynb", "-o", "graded")
     with (fresh.work / "graded" / "gradebook.csv").open(encoding="utf-8") as file:
         [row] = csv.DictReader(file)
     assert (row["points"], row["of"], row["status"]) == ("0", "10", "graded")
@@ -143,7 +143,7 @@ def test_the_extra_for_grading_is_enough_to_hand_out_and_to_grade(fresh):
 @pytest.mark.parametrize("fresh", ["course"], indirect=True)
 def test_the_extra_for_the_course_is_enough_to_execute_a_lesson(fresh):
     fresh("pip", "check")
-    fresh("transformer-lab", "lab", "--lesson", "03", "--version")
+    fresh("transformer-course", "lab", "--lesson", "03", "--version")
     lesson = fresh.work / "my-lessons" / "01_lookup.ipynb"
     fresh("python", "-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", lesson)
     assert "Not started yet." in lesson.read_text(encoding="utf-8")

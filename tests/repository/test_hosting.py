@@ -36,7 +36,7 @@ def test_binder_installs_the_course_and_lays_out_the_lessons(tmp_path, monkeypat
     environment = yaml.safe_load((ROOT / ".binder" / "environment.yml").read_text(encoding="utf-8"))
     assert "python=3.11" in environment["dependencies"]
     monkeypatch.chdir(tmp_path)
-    assert release[0] == "transformer-lab"
+    assert release[0] == "transformer-course"
     assert main(release[1:]) == 0
     assert capsys.readouterr().out.endswith("The lessons are in my-lessons.\n")
     exported = dict(word.split("=", 1) for line in commands(SCRIPTS[1]) for word in line if "=" in word)

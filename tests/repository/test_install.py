@@ -110,8 +110,10 @@ def test_the_library_alone_runs_and_names_the_extra_for_the_rest(tmp_path):
             code, complaint = text
             assert code == 2
             extra = EXTRAS[name]
-            assert complaint.startswith(f"transformer-lab: transformer-lab {name} needs the extra {extra!r}, for ")
-            assert complaint.endswith(f": pip install 'transformer-lab[{extra}]'\n")
+            assert complaint.startswith(
+                f"transformer-course: transformer-course {name} needs the extra {extra!r}, for "
+            )
+            assert complaint.endswith(f": pip install 'transformer-course[{extra}]'\n")
 
 
 @pytest.mark.parametrize("extra", sorted({*EXTRAS.values()}))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import transformer_course
 import transformer_lab
-import transformer_lab.course
-from transformer_lab.course import notebook
+from transformer_course.lesson import notebook
 
 ROOT = Path(__file__).parents[2]
 NUMBERS_FOR_TOKENS = """
@@ -47,7 +47,7 @@ def test_shapes_are_checked_when_asked_for():
 def test_the_library_brings_neither_the_course_nor_plots_along():
     loaded = python(NUMBERS_FOR_TOKENS, check_shapes=None).stdout.split()
     assert "transformer_lab.attention.masks" in loaded
-    assert not [name for name in loaded if name.startswith(("transformer_lab.course", "matplotlib", "pandas"))]
+    assert not [name for name in loaded if name.startswith(("transformer_course", "matplotlib", "pandas"))]
 
 
 def test_the_package_alone_loads_no_torch():
@@ -65,7 +65,7 @@ def test_the_public_names_are_there_and_no_others():
 
 
 def test_type_checkers_see_the_same_public_names():
-    for package in (transformer_lab, transformer_lab.course):
+    for package in (transformer_lab, transformer_course):
         tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
         [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
         seen = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
@@ -73,10 +73,10 @@ def test_type_checkers_see_the_same_public_names():
 
 
 def test_the_version_is_that_of_the_installed_package():
-    assert transformer_lab.__version__ == importlib.metadata.version("transformer-lab")
+    assert transformer_lab.__version__ == importlib.metadata.version("transformer-course")
 
 
 def test_the_course_offers_what_a_lesson_imports():
-    assert sorted(transformer_lab.course.__all__) == ["check", "compare", "hint", "parts", "solution"]
-    for name in transformer_lab.course.__all__:
-        assert getattr(transformer_lab.course, name) is getattr(notebook, name)
+    assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution"]
+    for name in transformer_course.__all__:
+        assert getattr(transformer_course, name) is getattr(notebook, name)

@@ -7,9 +7,9 @@ import pytest
 
 from docs.take_picture import STORED, TASK, stored_picture
 from tests.notebooks.lesson import Lesson
-from tests.pretrained.language_model_folders import publish
-from tests.pretrained.small_checkpoints import VARIANTS
-from transformer_lab.course.exercises import LESSONS, every_exercise
+from tests.transformer_lab.pretrained.language_model_folders import publish
+from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS
+from transformer_course.exercises import LESSONS, every_exercise
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig

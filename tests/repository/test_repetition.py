@@ -29,7 +29,10 @@ def test_a_seed_can_be_chosen_and_is_the_same_for_all_of_a_run(repetition, pytes
 
 
 def test_files_stay_whole_but_for_those_that_take_minutes():
-    assert unit("tests/attention/test_masks.py::test_a[3]") == "tests/attention/test_masks.py"
+    assert (
+        unit("tests/transformer_lab/attention/test_masks.py::test_a[3]")
+        == "tests/transformer_lab/attention/test_masks.py"
+    )
     assert unit("notebooks/01_lookup.ipynb::Cell 3") == "notebooks/01_lookup.ipynb"
     solved = "tests/notebooks/test_attempts.py"
     assert unit(f"{solved}::test_a[01_lookup]") == unit(f"{solved}::test_b[01_lookup]") == f"{solved}[01_lookup]"
@@ -39,13 +42,13 @@ def test_files_stay_whole_but_for_those_that_take_minutes():
 def test_lessons_are_executed_first_and_later_ones_before_earlier_ones_and_short_units_come_last():
     tests = [
         f"{LAST}::test_a[softmax]",
-        "tests/attention/test_masks.py::test_a",
+        "tests/transformer_lab/attention/test_masks.py::test_a",
         "notebooks/primer.ipynb::Cell 0",
         "notebooks/01_lookup.ipynb::Cell 0",
         "notebooks/08_training.ipynb::Cell 0",
         "notebooks/08_training.ipynb::Cell 1",
         "tests/notebooks/test_attempts.py::test_a[01_lookup]",
-        "tests/attention/test_masks.py::test_b[12_x]",
+        "tests/transformer_lab/attention/test_masks.py::test_b[12_x]",
     ]
     assert sorted(tests, key=expected_order) == [tests[i] for i in (6, 4, 5, 3, 2, 1, 7, 0)]
 

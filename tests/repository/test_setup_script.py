@@ -23,7 +23,7 @@ def repository(tmp_path, monkeypatch):
 
 def test_an_old_python_is_told_its_version(repository):
     said = complaint(repository.run("lab", before="sys.version_info = (3, 6, 15, 'final', 0)"))
-    assert said == f"Transformer Lab needs Python 3.11 or newer, and this is 3.6.15 ({sys.executable})"
+    assert said == f"Transformer Course needs Python 3.11 or newer, and this is 3.6.15 ({sys.executable})"
 
 
 def test_an_old_python_can_read_that_far():

@@ -6,7 +6,7 @@ from nbformat import NotebookNode
 
 from docs.site.lessons import FIND_FIRST, FOLDED, NOT_STARTED, PREDICT_FIRST, fold_answers, for_reading, how_to_run
 from docs.site.repository import Repository
-from transformer_lab.course.exercises import every_exercise
+from transformer_course.exercises import every_exercise
 
 
 def code(source: str, *tags: str, outputs: tuple[NotebookNode, ...] = ()) -> NotebookNode:

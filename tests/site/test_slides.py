@@ -4,9 +4,9 @@ import re
 
 from nbformat import NotebookNode
 
+from authoring.interview_questions import questions_of
 from docs.site import slides
 from docs.site.lessons import alternative_text
-from transformer_lab.course.interview_questions import questions_of
 
 
 def test_every_prediction_drawing_and_question_of_a_lesson_is_on_a_slide(books: dict[str, NotebookNode]) -> None:

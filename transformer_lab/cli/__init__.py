@@ -1,4 +1,4 @@
-"""The command ``transformer-lab``.
+"""The command ``transformer-course``.
 
 ``main`` reads what was typed and runs a command: ``lab``; ``release``, ``grade``, ``feedback`` or ``export``;
 ``train``, ``evaluate``, ``translate``, ``generate`` or ``push``. ``common`` is what they share. The one room that uses

@@ -1,4 +1,4 @@
-"""``python -m transformer_lab.cli`` is the command ``transformer-lab``."""
+"""``python -m transformer_lab.cli`` is the command ``transformer-course``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""``transformer-lab evaluate``: score a model on pairs or texts that it was not trained on."""
+"""``transformer-course evaluate``: score a model on pairs or texts that it was not trained on."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""``transformer-lab generate``: continue a text with a language model."""
+"""``transformer-course generate``: continue a text with a language model."""
 
 import argparse
 import sys
@@ -18,10 +18,10 @@ DESCRIPTION = """Let a language model go on with a text. What it adds is shown w
 itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
 
 EXAMPLES = """examples:
-  transformer-lab generate -m openai-community/gpt2 "The Transformer is"
-  transformer-lab generate -m my-model --temperature 0.8 --top-p 0.95 --seed 1 --file story.txt
-  transformer-lab generate -m my-model "Once" --max-new-tokens 5000 --past-max-length --no-repeat-ngram 4
-  echo "Q: Why? A:" | transformer-lab generate -m my-model --temperature 0 --stop Q: --stop $'\\n'"""
+  transformer-course generate -m openai-community/gpt2 "The Transformer is"
+  transformer-course generate -m my-model --temperature 0.8 --top-p 0.95 --seed 1 --file story.txt
+  transformer-course generate -m my-model "Once" --max-new-tokens 5000 --past-max-length --no-repeat-ngram 4
+  echo "Q: Why? A:" | transformer-course generate -m my-model --temperature 0 --stop Q: --stop $'\\n'"""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

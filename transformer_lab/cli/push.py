@@ -1,4 +1,4 @@
-"""``transformer-lab push``: publish a trained model with a card, on the hub or in a folder."""
+"""``transformer-course push``: publish a trained model with a card, on the hub or in a folder."""
 
 import argparse
 from pathlib import Path
@@ -13,7 +13,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "Hub, as whoever has logged in with `hf auth login`; or write the same files to a folder.",
         allow_abbrev=False,
     )
-    parser.add_argument("-m", "--model", required=True, type=Path, help="the folder that transformer-lab train made")
+    parser.add_argument("-m", "--model", required=True, type=Path, help="the folder that transformer-course train made")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("name", nargs="?", help="its name on the hub, such as ada/dates")
     where.add_argument("-o", "--out", type=Path, metavar="FOLDER", help="write to this folder; nothing is uploaded")

@@ -1,4 +1,4 @@
-"""``transformer-lab train``: train a translator on dates or a parallel corpus, or a language model on text."""
+"""``transformer-course train``: train a translator on dates or a parallel corpus, or a language model on text."""
 
 import argparse
 import sys
@@ -22,9 +22,9 @@ checkpoint. Ctrl-C ends training after a step and keeps the model; the same comm
 killed, and with a larger --steps past its end."""
 
 EXAMPLES = """examples:
-  transformer-lab train dates
-  transformer-lab train train.de.gz train.en.gz --validation val.de.gz val.en.gz -o german
-  transformer-lab train --text stories/*.txt -o stories
+  transformer-course train dates
+  transformer-course train train.de.gz train.en.gz --validation val.de.gz val.en.gz -o german
+  transformer-course train --text stories/*.txt -o stories
   torchrun --nproc-per-node=2 -m transformer_lab.cli train dates"""
 
 TRAINING = {

@@ -1,4 +1,4 @@
-"""``transformer-lab translate``: translate lines, a file, or standard input."""
+"""``transformer-course translate``: translate lines, a file, or standard input."""
 
 import argparse
 import sys
@@ -31,10 +31,10 @@ DESCRIPTION = """Translate, a line of output for each line of input: greedily, o
 the model takes is cut, and reported by number, as a line is that cannot be read."""
 
 EXAMPLES = """examples:
-  transformer-lab translate "3 mars 2021" 2021年3月3日
-  transformer-lab translate -m german --file captions.de.gz > captions.en
-  transformer-lab translate -m german --n-best 3 "Der Hund schläft."
-  grep Hund captions.de | transformer-lab translate -m german"""
+  transformer-course translate "3 mars 2021" 2021年3月3日
+  transformer-course translate -m german --file captions.de.gz > captions.en
+  transformer-course translate -m german --n-best 3 "Der Hund schläft."
+  grep Hund captions.de | transformer-course translate -m german"""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -73,7 +73,7 @@ def push_folder(folder: Path, name: str, public: bool = False) -> str:
     try:
         api = HfApi()
         address = str(api.create_repo(name, private=not public, exist_ok=True))
-        api.upload_folder(repo_id=name, folder_path=folder, commit_message="Upload with Transformer Lab")
+        api.upload_folder(repo_id=name, folder_path=folder, commit_message="Upload with Transformer Course")
     except Exception as error:  # of many types, from several libraries
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise ValueError(f"{name} could not be uploaded to the hub: {reason}") from error

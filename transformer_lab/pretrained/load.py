@@ -63,7 +63,7 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
     kind = options.get("model_type", "")
     if kind not in LANGUAGE_MODELS:
         if kind in ("", "marian"):  # what is trained here has none
-            kind_told = f"{kind!r}, as translators have, which are for transformer-lab translate and load_translator"
+            kind_told = f"{kind!r}, as translators have, which are for transformer-course translate and load_translator"
         else:
             kind_told = repr(kind)
         raise ValueError(f"{options.where}: model_type must be {' or '.join(LANGUAGE_MODELS)}; got {kind_told}")
@@ -92,7 +92,7 @@ def load_translation_model(name: str | Path) -> Transformer:
     folder = fetch_model(name)
     options = read_options(folder)
     if (kind := options.get("model_type", "")) != "marian":
-        other = ", a language model, which is for transformer-lab generate and TextGenerator.load"
+        other = ", a language model, which is for transformer-course generate and TextGenerator.load"
         raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}{other * (kind in LANGUAGE_MODELS)}")
     with described_by(options.where):
         config = marian.config_of(options)
@@ -130,7 +130,7 @@ def save_pretrained(
         folder: Folder to write to; it is made if need be.
         bos_id: The token that begins a text; required for a ``Transformer``.
         eos_id: The token that ends a text, or several for a language model; required for a ``Transformer``.
-        tokenizer: The tokenizer of a language model, saved beside it so that ``transformer-lab generate`` can use the
+        tokenizer: The tokenizer of a language model, saved beside it so that ``transformer-course generate`` can use the
             folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
 
     Raises:

@@ -16,12 +16,12 @@ TEMPLATE = """---
 
 # {title}
 
-{what} of {n_parameters:,} parameters, made with Transformer Lab.
+{what} of {n_parameters:,} parameters, made with Transformer Course.
 
 ## How to use it
 
 ```
-pip install transformer-lab
+pip install transformer-course
 ```
 
 ```python
@@ -63,7 +63,10 @@ def model_card(
         license: The identifier of its licence on the hub, such as ``mit``. None: the card names none.
     """
     header = ModelCardData(
-        library_name="transformer-lab", license=license, pipeline_tag=task, tags=["transformer-lab", "safetensors"]
+        library_name="transformer-course",
+        license=license,
+        pipeline_tag=task,
+        tags=["transformer-course", "safetensors"],
     )
     parameters = list(model.parameters())
     numbers = {

@@ -4,9 +4,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from authoring.glossary import terms_of
 from notebooks.build import FOLDER
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
-from transformer_lab.course.glossary import terms_of
 
 ORDER = [
     "Before you start",

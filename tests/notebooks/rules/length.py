@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from tests.notebooks.lesson import Lesson
-from transformer_lab.course.reading_time import minutes_to_read, words
+from transformer_course.home.reading_time import minutes_to_read, words
 
 WORDS_PER_CELL = 130
 LINES_PER_CELL = 25

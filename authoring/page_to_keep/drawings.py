@@ -1,0 +1,176 @@
+"""The Transformer of 2017 and the block of today, small enough for half a page.
+
+The names are those of the code; post-norm layers as in Vaswani et al. (2017), arXiv:1706.03762.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from transformer_course.diagrams.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    Area,
+    Box,
+    Diagram,
+    Spot,
+    text_width,
+)
+
+NAMES, SHAPES = 6.4, 5.6
+"""Points of the names of boxes, and of the shapes on arrows."""
+HEIGHT = 0.19
+GAP = 0.16
+SUBLAYER = 0.66
+"""From one sublayer to the next."""
+
+
+def transformer() -> Diagram:
+    """Return encoder and decoder, with the shape of what runs through each arrow."""
+    d = Diagram("")
+    source = _data(d, "source", (0, 0), "(b, n_source)")
+    encoder = {"self_attention": "padding_mask", "feed_forward": ""}
+    _, top = _stack(d, source, encoder, "EncoderLayer × N")
+    memory = _box(d, "memory", (0, top + 0.42), ORANGE)
+    d.path([(0, top), memory.bottom], thick=True, head=False)
+    d.text("(b, n_source, d)", (-0.06, top + 0.17), size=SHAPES, align="right")
+    x = 2.45
+    target = _data(d, "target", (x, 0), "(b, n_target)")
+    labels = _data(d, "labels", (x - 1.12, 0), "")
+    d.arrow(labels, target)
+    d.text("shift_right", ((labels.right.x + target.left.x) / 2, 0.07), size=SHAPES)
+    decoder = {"self_attention": "decoder_mask", "cross_attention": "padding_mask", "feed_forward": ""}
+    layers, top = _stack(d, target, decoder, "DecoderLayer × N")
+    cross = layers["cross_attention"]
+    lane, entry = cross.left.x - 0.6, cross.left
+    d.path([memory.right, (lane, memory.y), (lane, entry.y), entry], colour=ORANGE)
+    d.text("key, value", (lane + 0.04, entry.y + 0.08), size=SHAPES, align="left")
+    output = _box(d, "embedding.weight.T", (x, top + 0.36), PINK)
+    d.path([(x, top), output.bottom], thick=True, head=False)
+    d.text("(b, n_target, d)", (x + 0.06, top + 0.14), size=SHAPES, align="left")
+    logits = _data(d, "logits", (x, output.y + 0.4), "(b, n_target, V)")
+    d.arrow(output, logits)
+    return d
+
+
+def _stack(d: Diagram, tokens: Box, sublayers: Mapping[str, str], name: str) -> tuple[dict[str, Box], float]:
+    """Put one half of the model above its tokens; return its sublayers, and how high the stream leaves it.
+
+    Args:
+        d: The diagram.
+        tokens: The box of its tokens.
+        sublayers: The sublayers of a layer, each with its mask.
+        name: What a layer is called.
+    """
+    x = tokens.x
+    left = x - 0.78
+    embedding = _box(d, "embedding", (x, 0.42), PINK)
+    d.arrow(tokens, embedding)
+    plus = _plus(d, (x, 0.78))
+    d.path([embedding.top, plus.bottom], thick=True, head=False)
+    d.text("× √d", (x + 0.06, 0.6), size=SHAPES, align="left")
+    positions = _box(d, "positions", (left, plus.y), PINK)
+    d.arrow(positions, plus)
+    below: Area = plus
+    inside: list[Area] = []
+    drawn: dict[str, Box] = {}
+    y = 1.02
+    for i, (sublayer, mask) in enumerate(sublayers.items(), start=1):
+        words = f"{sublayer}\n{mask}" if mask else sublayer
+        colour = BLUE if mask else GREEN
+        box = d.box(words, (left, y + 0.21), colour, size=NAMES, width=0.83, height=0.29 if mask else HEIGHT)
+        plus = _plus(d, (x, box.y))
+        norm = _box(d, f"norm_{i}", (x, y + 0.45))
+        d.path([(x, y - 0.03), (left, y - 0.03), box.bottom])
+        d.path([below.top, plus.bottom], thick=True, head=False)
+        d.arrow(box, plus)
+        d.path([plus.top, norm.bottom], thick=True, head=False)
+        inside += [box, plus, norm]
+        drawn[sublayer] = box
+        below, y = norm, y + SUBLAYER
+    d.text("(b, n, d)", (x + 0.12, 0.83), size=SHAPES, align="left")
+    inside.append(Area("", x + 0.2, 1.0, 0.45, 0.02))
+    frame = d.frame(name, inside, pad=0.06, size=SHAPES + 0.6)
+    d.path([below.top, (x, frame.top.y)], thick=True, head=False)
+    return drawn, frame.top.y
+
+
+def inside_attention() -> Diagram:
+    """Return what happens inside every attention, from left to right, with the shape that comes out of each step."""
+    d = Diagram("")
+    steps = [
+        ("w_q, w_k, w_v", BLUE, "(b, n, d)"),
+        ("split_heads", BLUE, "(b, h, n, d_k)"),
+        ("q kᵀ / √d_k", BLUE, "(b, h, n_q, n_k)"),
+        ("mask", GREY, "(b, h, n_q, n_k)"),
+        ("softmax", BLUE, "(b, h, n_q, n_k)"),
+        ("· v", BLUE, "(b, h, n_q, d_k)"),
+        ("merge_heads", BLUE, "(b, n_q, d)"),
+        ("w_o", BLUE, "(b, n_q, d)"),
+    ]
+    boxes: list[Box] = []
+    x = 0.0
+    for name, colour, shape in steps:
+        half = max(text_width(name, NAMES) + 0.2, text_width(shape, SHAPES)) / 2
+        boxes.append(_box(d, name, (x + half, 0), colour))
+        d.text(shape, (x + half, boxes[-1].bottom.y - 0.08), size=SHAPES)
+        x += 2 * half + GAP
+    for one, other in pairwise(boxes):
+        d.arrow(one, other)
+    return d
+
+
+def block_of_today() -> Diagram:
+    """Return the block of Llama, with what it changes of the layer of 2017 beside each part."""
+    d = Diagram("")
+    x, left, y = 0.0, -0.72, 0.0
+    d.text("(b, n, d)", (x + 0.07, -0.24), size=SHAPES, align="left")
+    attention = ["RMSNorm", "w_q, w_k, w_v", "RoPE on q, k", "softmax(q kᵀ/√d_k) v", "w_o"]
+    network = ["RMSNorm", "w_gate, w_up", "SiLU(gate) ⊙ up", "w_down"]
+    colours = {"RMSNorm": GREY, "RoPE on q, k": PINK}
+    remarks = {
+        "RMSNorm": "before the sublayer,\nnot after the sum:\npre-norm",
+        "w_q, w_k, w_v": "fewer heads of k, v (GQA);\nno biases; QK-norm",
+        "RoPE on q, k": "turned, not added",
+        "softmax(q kᵀ/√d_k) v": "causal, sliding window;\nKV cache when generating",
+        "w_gate, w_up": "SwiGLU, not ReLU;\nor experts and a router",
+    }
+    told: set[str] = set()
+    below = Spot(x, -0.3)
+    for names, colour in ((attention, BLUE), (network, GREEN)):
+        boxes: list[Box] = []
+        start = y - 0.14
+        for name in names:
+            box = _box(d, name, (left, y + 0.08), colours.get(name, colour))
+            if boxes:
+                d.arrow(boxes[-1], box)
+            if name in remarks and name not in told:
+                d.text(remarks[name], (x + 0.14, box.y), size=SHAPES, align="left")
+                told.add(name)
+            boxes.append(box)
+            y += 0.295
+        plus = _plus(d, (x, y))
+        d.path([(x, start), (boxes[0].x, start), boxes[0].bottom])
+        d.path([boxes[-1].top, (boxes[-1].x, plus.y), plus.left])
+        d.path([below, plus.bottom], thick=True, head=False)
+        below, y = plus.top, y + 0.3
+    d.path([below, (x, below.y + 0.25)], thick=True)
+    return d
+
+
+def _box(d: Diagram, name: str, at: tuple[float, float], colour: str = GREY, width: float | None = None) -> Box:
+    return d.box(name, at, colour, size=NAMES, height=HEIGHT, width=width)
+
+
+def _plus(d: Diagram, at: tuple[float, float]) -> Box:
+    return d.box("+", at, look="outlined", width=0.15, height=0.15, size=NAMES + 1, outline="round")
+
+
+def _data(d: Diagram, name: str, at: tuple[float, float], shape: str) -> Box:
+    """Put data on a diagram: a square box, with its shape beside it."""
+    box = d.box(name, at, size=NAMES, height=HEIGHT, outline="square", look="outlined")
+    if shape:
+        d.text(shape, (box.right.x + 0.05, box.y), size=SHAPES, align="left")
+    return box

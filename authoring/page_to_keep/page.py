@@ -1,0 +1,136 @@
+"""The page itself: an upright sheet of A4, in inches, on which everything has its place."""
+
+from collections.abc import Mapping, Sequence
+
+from authoring.page_to_keep.counts import Costs, three_models
+from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
+from authoring.page_to_keep.formulas import FORMULAS
+from transformer_course.diagrams.canvas import GREY, Diagram, text_width
+
+LEFT, RIGHT = 0.4, 7.87
+SMALLEST = 5.5
+"""Points of the smallest text, printed."""
+TITLE = 11.0
+HEADING = 7.0
+FORMULA, NAME = 7.9, 5.6
+"""Points of a formula, whose subscripts are 0.7 times as large, and of its name."""
+COLUMNS = 3
+LETTERS = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
+d = d_model, h heads of width d_k; N parameters, D tokens of training.
+A thick line is the residual stream, two digits are a lesson, P is the primer."""
+ROWS = {
+    "embedding": "V d  (tied: the output's, too)",
+    "positions": "n_max d if learned; sinusoids, RoPE: 0",
+    "self-attention": "4 (d² + d) a layer;  grouped: 2 d² (1 + h_kv / h)",
+    "cross-attention": "4 (d² + d) a decoder layer",
+    "feed-forward": "2 d d_ff + d_ff + d a layer;  SwiGLU: 3 d d_ff",
+    "norms": "LayerNorm 2 d, RMSNorm d",
+    "output": "V d if not tied",
+}
+"""How the parameters of each part are counted."""
+
+
+def page(terms: Mapping[str, Sequence[str]]) -> Diagram:
+    """Return the page.
+
+    Args:
+        terms: The terms of the field, by the number of the lesson that teaches them, such as ``"05"``, or ``"P"`` for
+            the primer.
+    """
+    d = Diagram(_in_words(terms), lists=False)
+    d.text("The Transformer on one page", (LEFT, 11.35), size=TITLE, align="left", bold=True)
+    d.text(LETTERS, (LEFT, 11.02), size=SMALLEST, align="left")
+    d.place(transformer(), 1.72, 7.5)
+    d.text("What a block of today changes", (5.45, 11.35), size=HEADING, align="left", bold=True)
+    d.place(block_of_today(), 6.65, 7.85)
+    d.text("inside every\nattention", (LEFT, 7.07), size=SMALLEST, align="left")
+    d.place(inside_attention(), 1.15, 7.1)
+    _formulas(d, 6.82)
+    _counts(d, 3.6, three_models())
+    _terms(d, 2.14, terms)
+    return d
+
+
+def _rule(d: Diagram, y: float) -> None:
+    d.path([(LEFT, y), (RIGHT, y)], head=False, colour=GREY)
+
+
+def _formulas(d: Diagram, y: float) -> None:
+    """Put the formulas on the page in columns, each below its name and the number of its lesson."""
+    _rule(d, y)
+    rows = -(-len(FORMULAS) // COLUMNS)
+    for i, formula in enumerate(FORMULAS):
+        column, row = divmod(i, rows)
+        x, top = LEFT + column * (RIGHT - LEFT) / COLUMNS, y - 0.12 - 0.308 * row
+        d.text(f"{formula.name}  {formula.lesson:02}", (x, top), size=NAME, align="left", bold=True)
+        d.text(formula.tex, (x + 0.06, top - 0.145), size=FORMULA, align="left")
+
+
+def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
+    """Put a table of sizes, parameters and operations on the page."""
+    _rule(d, y + 0.1)
+    columns = [4.95, 6.4, RIGHT]
+    lines: list[tuple[str, str, list[str]]] = [
+        ("parameters and operations", "", list(models)),
+        ("sizes", "V, d, layers, h (h_kv), d_ff", [_sizes(costs) for costs in models.values()]),
+    ]
+    for part, formula in ROWS.items():
+        lines.append((part, formula, [f"{costs.parameters[part]:,}" for costs in models.values()]))
+    all_costs = list(models.values())
+    lines += [
+        ("all parameters, N", "", [f"{costs.total:,}" for costs in all_costs]),
+        (
+            "forward, one token",
+            "2 × matrices + 4 d n an attention; base: a pair of tokens",
+            [f"{costs.flops / 1e9:.2f}·10⁹ + {costs.flops_of_scores:,} n" for costs in all_costs],
+        ),
+        (
+            "cache, one token",
+            "2 layers h_kv d_k × 2 bytes",
+            [f"{costs.cache_bytes:,} bytes" for costs in all_costs],
+        ),
+    ]
+    for i, (name, formula, values) in enumerate(lines):
+        at, strong = y - 0.105 * i, i == 0 or name.startswith("all")
+        d.text(name, (LEFT, at), size=SMALLEST, align="left", bold=strong)
+        d.text(formula, (1.55, at), size=SMALLEST, align="left")
+        for x, value in zip(columns, values, strict=True):
+            d.text(value, (x, at), size=SMALLEST, align="right", bold=strong)
+
+
+def _sizes(costs: Costs) -> str:
+    sizes = costs.sizes
+    grouped = f" ({sizes['n_kv_heads']})" if sizes["n_kv_heads"] != sizes["n_heads"] else ""
+    return (
+        f"{sizes['vocab_size']:,}, {sizes['d_model']:,}, {sizes['n_layers']}, {sizes['n_heads']}{grouped}, "
+        f"{sizes['d_ff']:,}"
+    )
+
+
+def _terms(d: Diagram, y: float, terms: Mapping[str, Sequence[str]]) -> None:
+    """Put the terms on the page, line by line, lesson after lesson."""
+    _rule(d, y + 0.1)
+    lines, line = [], ""
+    for number, names in terms.items():
+        for i, name in enumerate(names):
+            word = rf"$\bf{{{number}}}$  {name}" if i == 0 else name
+            longer = f"{line}; {word}" if line else word
+            if text_width(longer, SMALLEST) > RIGHT - LEFT:
+                lines.append(line + ";")
+                longer = word
+            line = longer
+    lines.append(line)
+    for i, words in enumerate(lines):
+        d.text(words, (LEFT, y - 0.1 * i), size=SMALLEST, align="left")
+
+
+def _in_words(terms: Mapping[str, Sequence[str]]) -> str:
+    """Return what is on the page, for readers who do not see it."""
+    formulas = "; ".join(f"{formula.name} ({formula.lesson:02})" for formula in FORMULAS)
+    parameters = "; ".join(f"{name} {costs.total:,}" for name, costs in three_models().items())
+    words = "; ".join(f"{number}: {', '.join(names)}" for number, names in terms.items())
+    return (
+        "One page. Above, the Transformer with the shapes on its arrows, what happens inside every attention, and what "
+        f"a block of today changes.\nFormulas, with their lessons: {formulas}.\nParameters: {parameters}.\n"
+        f"Terms, by lesson: {words}."
+    )

@@ -1,0 +1,141 @@
+"""What an instructor's plan is made of: minutes, points and notes, read from the lessons and never typed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from authoring.lesson_text import section
+from transformer_course.exercises import UNGRADED, exercises_of
+
+PLACE = "<!-- the web edition shows here: {} -->"
+"""Where a text wants something computed; invisible where the text is read as it is."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A lesson as an instructor plans it."""
+
+    name: str
+    title: str
+    goal: str
+    """What one can do after it."""
+    reading: int
+    """Minutes."""
+    exercises: int
+    """Minutes."""
+    n_core: int
+    n_stretch: int
+    points: int
+    bonus: int
+    stumbles: str
+    """Where students stumble."""
+    questions: str
+    """To ask in class."""
+
+
+def units(lessons: Mapping[str, NotebookNode]) -> list[Unit]:
+    """Read the plan of every lesson that has exercises to be graded, in their order."""
+    return [unit(name, book) for name, book in lessons.items() if name not in UNGRADED]
+
+
+def unit(name: str, book: NotebookNode) -> Unit:
+    """Read the plan of a lesson from its title cell, its exercises, and its note for instructors.
+
+    Raises:
+        ValueError: The title cell gives no minutes.
+    """
+    head = book.cells[0].source
+    minutes = [re.search(rf"{what}: (\d+) minutes", head) for what in ("Reading", "Exercises")]
+    if not all(minutes):
+        raise ValueError(f"{name}: the first cell should give the minutes of reading and exercises; it says {head!r}")
+    goal = re.search(r"\*\*Afterwards you can\*\* (.*?)\n\n", head, re.DOTALL)
+    exercises = exercises_of(name)
+    core, stretch = ([e.points for e in exercises if e.stretch is bonus] for bonus in (False, True))
+    note = " ".join(section(book, "What to read next").partition("For instructors</summary>")[2].split())
+    return Unit(
+        name,
+        head.partition("\n")[0].removeprefix("# "),
+        " ".join(goal[1].split()) if goal else "",
+        *(int(found[1]) for found in minutes if found),
+        len(core),
+        len(stretch),
+        sum(core),
+        sum(stretch),
+        _part(note, "Where students stumble"),
+        _part(note, "To ask in class"),
+    )
+
+
+def fill_in(text: str, lessons: Mapping[str, NotebookNode]) -> str:
+    """Put what is computed where a text wants it.
+
+    Raises:
+        ValueError: The text wants something else, or leaves something out.
+    """
+    computed = {
+        "the minutes of each lesson": minutes,
+        "the sums of three courses": courses,
+        "the notes to each lesson": notes,
+    }
+    wanted = re.findall(PLACE.format("(.+)"), text)
+    if wanted != list(computed):
+        raise ValueError(f"the text should want {list(computed)}, in this order; it wants {wanted}")
+    plan = units(lessons)
+    for name, compute in computed.items():
+        text = text.replace(PLACE.format(name), compute(plan))
+    return text
+
+
+def minutes(plan: Sequence[Unit]) -> str:
+    """Return a table of the lessons."""
+    rows = [
+        f"| [{u.title}](../notebooks/{u.name}.ipynb) | {u.reading} | {u.exercises} | {u.n_core} + {u.n_stretch} ★ "
+        f"| {u.points} + {u.bonus} ★ |"
+        for u in plan
+    ]
+    head = "| lesson | reading, minutes | exercises, minutes | exercises | points |\n|---|--:|--:|--:|--:|"
+    return "\n".join([head, *rows])
+
+
+def courses(plan: Sequence[Unit]) -> str:
+    """Return a table of three courses, each with its sums."""
+    number = {u.name: int(u.name[:2]) for u in plan}
+    kinds = {
+        "attention alone: lessons 01 to 04": [u for u in plan if 1 <= number[u.name] <= 4],
+        "the Transformer of 2017: lessons 00 to 08": [u for u in plan if number[u.name] <= 8],
+        f"everything: lessons 00 to {max(number.values()):02}": plan,
+    }
+    rows = [
+        f"| {name} | {len(us)} | {_hours(sum(u.reading for u in us))} | {_hours(sum(u.exercises for u in us))} "
+        f"| {sum(u.n_core for u in us)} + {sum(u.n_stretch for u in us)} ★ "
+        f"| {sum(u.points for u in us)} + {sum(u.bonus for u in us)} ★ |"
+        for name, us in kinds.items()
+    ]
+    head = "| course | weeks | reading | exercises | exercises | points |\n|---|--:|--:|--:|--:|--:|"
+    return "\n".join([head, *rows])
+
+
+def notes(plan: Sequence[Unit]) -> str:
+    """Return a section for each lesson: what for, what to show, what to ask, and where students stumble."""
+    return "\n\n".join(
+        f"### Week {week}: {u.title}\n\n"
+        f"Afterwards students can {u.goal}\n\n"
+        f"- **Lecture**: [slides](../slides/{u.name}.md)\n"
+        f"- **Set for next week**: {u.n_core} exercises of {u.points} points, about {u.exercises} minutes; "
+        f"{u.n_stretch} ★ for those who want more\n"
+        f"- **Ask in class**: {u.questions}\n"
+        f"- **Where students stumble**: {u.stumbles}"
+        for week, u in enumerate(plan, start=1)
+    )
+
+
+def _part(note: str, heading: str) -> str:
+    """Return what stands in a note under a heading in italics, up to the next one."""
+    found = re.search(rf"\*{heading}\*: (.*?)(?= \*[A-Z][^*]*\*: | ?</details>|$)", note)
+    return found[1] if found else "nothing is noted."
+
+
+def _hours(minutes: int) -> str:
+    return f"{minutes / 60:.1f} h"

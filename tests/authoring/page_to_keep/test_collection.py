@@ -1,0 +1,30 @@
+"""What is stored is what the sources give: the notebook, and the document to print."""
+
+import re
+import zlib
+
+import nbformat
+
+from authoring.page_to_keep.collection import DOCUMENT, document
+from notebooks.build import FOLDER, sources
+
+
+def streams(pdf: bytes) -> list[bytes]:
+    """Return what a document draws: how tightly it is packed differs between machines."""
+    found = re.findall(rb"(?<!end)stream\n(.*?)\nendstream", pdf, re.DOTALL)
+    return [zlib.decompress(stream) for stream in found]
+
+
+def test_the_stored_document_is_the_page_as_it_is_drawn_today():
+    stored, drawn = (FOLDER / DOCUMENT).read_bytes(), document(sources(FOLDER))
+    assert len(streams(drawn)) > 1
+    assert streams(stored) == streams(drawn), "run notebooks/build.py page_to_keep"
+    assert b"/MediaBox [ 0 0 595.44 841.68 ]" in drawn
+
+
+def test_the_notebook_carries_its_picture():
+    book = nbformat.read(FOLDER / "page_to_keep.ipynb", as_version=4)
+    nbformat.validate(book)
+    assert [cell.id for cell in book.cells] == ["title", "page"]
+    assert "attachment:page.png" in book.cells[1].source
+    assert "page.png" in book.cells[1].attachments

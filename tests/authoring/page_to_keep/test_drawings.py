@@ -1,0 +1,35 @@
+"""The drawings have the arrows of the model."""
+
+import itertools
+
+from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
+
+
+def test_encoder_and_decoder_are_linked_as_in_the_model():
+    d = transformer()
+    links = d.links()
+    assert {("labels", "target"), ("source", "embedding"), ("target", "embedding"), ("positions", "+")} <= links
+    assert ("memory", "cross_attention\npadding_mask") in links
+    assert ("embedding.weight.T", "logits") in links
+    assert [box.name for box in d.boxes if "attention" in box.name or box.name == "feed_forward"] == [
+        "self_attention\npadding_mask",
+        "feed_forward",
+        "self_attention\ndecoder_mask",
+        "cross_attention\npadding_mask",
+        "feed_forward",
+    ]
+    assert d.flaws() == []
+
+
+def test_attention_goes_from_the_projections_to_the_last_one():
+    d = inside_attention()
+    names = [box.name for box in d.boxes]
+    assert [(a.points[0].of, a.points[-1].of) for a in d.arrows] == list(itertools.pairwise(names))
+    assert (names[0], names[-1]) == ("w_q, w_k, w_v", "w_o")
+    assert d.flaws() == []
+
+
+def test_norms_of_today_stand_before_the_sublayers():
+    d = block_of_today()
+    assert {("RMSNorm", "w_q, w_k, w_v"), ("RMSNorm", "w_gate, w_up"), ("w_o", "+"), ("w_down", "+")} <= d.links()
+    assert d.flaws() == []

@@ -1,0 +1,54 @@
+"""The page: all of the course on one sheet of A4, and nothing on top of anything else."""
+
+import itertools
+import re
+
+import pytest
+
+from authoring.glossary import terms_of
+from authoring.page_to_keep import page as page_module
+from authoring.page_to_keep.collection import A4, draw
+from authoring.page_to_keep.counts import three_models
+from authoring.page_to_keep.formulas import FORMULAS
+from notebooks.build import FOLDER, sources
+
+MARGIN = 0.2
+"""Inches of the paper on which many printers cannot print."""
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return draw(sources(FOLDER))
+
+
+def test_nothing_overlaps_and_all_of_it_is_on_the_paper(drawn):
+    assert drawn.flaws() == []
+    x0, y0, x1, y1 = drawn.extent
+    assert x1 - x0 <= A4[0] - 2 * MARGIN
+    assert y1 - y0 <= A4[1] - 2 * MARGIN
+
+
+def test_every_text_is_large_enough_to_be_read(drawn):
+    assert min(label.size for label in drawn.labels if label.words) >= page_module.SMALLEST
+    assert 0.7 * page_module.FORMULA >= page_module.SMALLEST  # subscripts; there are none of subscripts
+    assert not any(re.search(r"[_^]\{[^}]*[_^]", formula.tex) for formula in FORMULAS)
+
+
+def test_every_formula_is_in_its_column(drawn):
+    widths = {formula.name: page_module.text_width(formula.tex, page_module.FORMULA) for formula in FORMULAS}
+    assert max(widths.values()) < (page_module.RIGHT - page_module.LEFT) / page_module.COLUMNS - 0.1, widths
+
+
+def test_every_term_stands_after_the_number_of_its_lesson(drawn):
+    printed = " ".join(label.words for label in drawn.labels)
+    for name, book in sources(FOLDER).items():
+        terms = [term.name for term in terms_of(book)]
+        number = name[:2] if name[0].isdigit() else "P"
+        assert rf"$\bf{{{number}}}$  {terms[0]}" in printed
+        assert all(f"{one}; {other}" in printed for one, other in itertools.pairwise(terms))
+
+
+def test_formulas_and_numbers_are_on_it(drawn):
+    printed = {label.words for label in drawn.labels}
+    assert {formula.tex for formula in FORMULAS} <= printed
+    assert {f"{model.total:,}" for model in three_models().values()} <= printed

@@ -1,0 +1,51 @@
+"""The glossary holds every new word of every lesson once, in alphabetical order, with a way back to the lesson."""
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from authoring.glossary import Term, collect, terms_of
+
+
+def lesson(*texts):
+    return new_notebook(cells=[new_markdown_cell(text, id=f"cell-{i}") for i, text in enumerate(texts)])
+
+
+FIRST = lesson(
+    "# 01 · Dicts\nA **key** is **bold**.",
+    "## New words\n\n- **value**: what a key\n  leads to.\n- **√d_k**: the root\n  of a width.",
+    "- **key**: what is compared.\n\n## Interview questions\n- **not**: this.",
+)
+SECOND = lesson("# 02", "## New words\n- **Adam**: an optimiser.\n- **vector**: numbers in a row.")
+
+
+def test_the_terms_of_a_lesson_are_those_under_their_heading():
+    expected = [
+        Term("value", "what a key leads to."),
+        Term("√d_k", "the root of a width."),
+        Term("key", "what is compared."),
+    ]
+    assert terms_of(FIRST) == expected
+    assert terms_of(lesson("# 03")) == []
+
+
+def test_code_that_holds_the_heading_defines_nothing():
+    assert terms_of(new_notebook(cells=[new_code_cell("## New words\n- **a**: b.")])) == []
+
+
+def test_terms_are_sorted_whatever_their_case_and_lead_to_their_lesson():
+    book = collect({"01_dicts": FIRST, "02_adam": SECOND})
+    assert [cell.id for cell in book.cells] == ["title", "letter-a", "letter-d", "letter-k", "letter-v"]
+    assert book.cells[1].source == "## A\n\n- **Adam**: an optimiser. ([02_adam](02_adam.ipynb))"
+    value, vector = book.cells[-1].source.splitlines()[2:]
+    assert value == "- **value**: what a key leads to. ([01_dicts](01_dicts.ipynb))"
+    assert vector.startswith("- **vector**")
+
+
+def test_a_greek_letter_stands_where_one_looks_for_it():
+    book = collect({"01_greek": lesson("## New words\n- **μP**: a way to set sizes.\n- **√d_k**: a root.")})
+    assert [cell.id for cell in book.cells] == ["title", "letter-d", "letter-m"]
+
+
+def test_a_term_has_one_home():
+    with pytest.raises(ValueError, match="02_again defines 'value', which an earlier lesson has defined"):
+        collect({"01_dicts": FIRST, "02_again": FIRST})

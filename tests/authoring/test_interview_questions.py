@@ -1,0 +1,60 @@
+"""The collection holds every question of every lesson, as it is written there, with ways back to the lesson."""
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from authoring.interview_questions import collect, questions_of
+
+
+def question(asked, answer):
+    return f"<details><summary>{asked}</summary>\n\n{answer}\n</details>"
+
+
+def lesson(*cells):
+    return new_notebook(cells=[new_markdown_cell(text, id=name) for name, text in cells])
+
+
+FIRST = lesson(
+    ("title", "# 01 · Dicts"),
+    ("start", f"## Before you start\n{question('Not this?', 'No.')}"),
+    ("one-lookup", "## One lookup\n### And one more"),
+    ("interview-questions", f"## Interview questions\nAloud!\n\n{question('Why?', 'So. (<i>One lookup</i>: 8)')}"),
+    ("interview-questions-2", f"{question('How?', '**Thus.** (<i>And one</i>, <i>this</i> way)')}\n\n## Read on"),
+    ("instructors", question("For instructors", "Points.")),
+)
+
+
+def test_the_questions_of_a_lesson_are_all_that_stand_under_their_heading():
+    assert questions_of(FIRST) == [
+        question("Why?", "So. (<i>One lookup</i>: 8)"),
+        question("How?", "**Thus.** (<i>And one</i>, <i>this</i> way)"),
+    ]
+
+
+def test_code_that_holds_a_heading_asks_nothing():
+    code = new_code_cell(f"## Interview questions\n{question('Why?', 'So.')}")
+    assert questions_of(new_notebook(cells=[code])) == []
+
+
+def test_each_lesson_gets_a_cell_with_a_link_and_its_questions():
+    book = collect({"01_dicts": FIRST, "02_empty": lesson(("title", "# 02")), "03_again": FIRST})
+    assert [(cell.id, cell.cell_type) for cell in book.cells] == [
+        ("title", "markdown"),
+        ("01_dicts", "markdown"),
+        ("03_again", "markdown"),
+    ]
+    heading, first, *_ = book.cells[1].source.split("\n\n")
+    assert heading == "## [01 · Dicts](01_dicts.ipynb)"
+    assert first == "<details><summary>Why?</summary>"
+    assert book.cells[1].source.count("<details>") == 2
+
+
+def test_a_section_that_is_cited_takes_one_there_and_other_words_do_not():
+    [_, cell] = collect({"01_dicts": FIRST}).cells
+    assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>One lookup</i></a>: 8)' in cell.source
+    assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>And one</i></a>, <i>this</i> way)' in cell.source
+
+
+def test_a_section_cited_over_the_end_of_a_line_is_found():
+    cited = question("Why?", "<i>A\nb</i>")
+    broken = lesson(("title", "# A b c"), ("questions", f"## Interview questions\n{cited}"))
+    assert '<a href="x.ipynb#cell-id=title"><i>A\nb</i></a>' in collect({"x": broken}).cells[1].source

@@ -1,9 +1,0 @@
-"""What is said about mistakes that are made up for a test: the same about all."""
-
-from transformer_lab.course.exercise import Mistake
-
-LADDER = ["Look at the shapes.", "Look at the order of the steps.", "Compare it with the formula."]
-
-
-def mistake(attempt, says, also=()):
-    return Mistake(attempt.__name__, attempt, *also, says=says, hints=LADDER)

@@ -1,0 +1,49 @@
+"""The plan of a term is that of the lessons."""
+
+import copy
+
+import pytest
+from nbformat import NotebookNode
+
+from docs.site import teaching_plan
+from docs.site.repository import ROOT
+from transformer_course.exercises import exercises_of
+
+GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
+
+
+def test_each_lesson_gives_its_minutes_points_and_notes(books: dict[str, NotebookNode]) -> None:
+    plan = teaching_plan.units(books)
+    assert [unit.name for unit in plan] == [name for name in books if name[0].isdigit()]
+    for unit in plan:
+        exercises = exercises_of(unit.name)
+        assert unit.points + unit.bonus == sum(exercise.points for exercise in exercises)
+        assert unit.n_core + unit.n_stretch == len(exercises)
+        head = books[unit.name].cells[0].source
+        assert f"Reading: {unit.reading} minutes. Exercises: {unit.exercises} minutes" in head
+        assert unit.goal and unit.goal in " ".join(head.split())
+        for note in (unit.stumbles, unit.questions):
+            assert note.endswith((".", "?")) and note != "nothing is noted.", unit.name
+            assert "*To ask in class*" not in note and "</details>" not in note
+
+
+def test_the_guide_adds_them_up(books: dict[str, NotebookNode]) -> None:
+    text = teaching_plan.fill_in(GUIDE, books)
+    plan = teaching_plan.units(books)
+    assert f"everything: lessons 00 to {plan[-1].name[:2]} | {len(plan)} |" in text
+    assert f"{sum(unit.reading for unit in plan) / 60:.1f} h" in text
+    assert f"{sum(unit.points for unit in plan)} + {sum(unit.bonus for unit in plan)} ★" in text
+    assert text.count("\n### Week ") == len(plan)
+    assert "<!--" not in text
+
+
+def test_a_lesson_without_its_minutes_is_named(books: dict[str, NotebookNode]) -> None:
+    book = copy.deepcopy(books["01_lookup"])
+    book.cells[0].source = "# 01 · A lesson"
+    with pytest.raises(ValueError, match="01_lookup: the first cell should give the minutes"):
+        teaching_plan.unit("01_lookup", book)
+
+
+def test_a_guide_that_wants_what_is_not_computed_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"it wants \['the weather'\]"):
+        teaching_plan.fill_in("<!-- the web edition shows here: the weather -->", {})

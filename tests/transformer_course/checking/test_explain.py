@@ -1,0 +1,446 @@
+"""What is said of the first thing that differs, in words that suit a learner's code and a colleague's."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_course.checking.explain import (
+    can_be_worked_by_hand,
+    explain_crash,
+    explain_difference,
+    explain_reading,
+    explain_unfinished,
+    format_value,
+    readable,
+)
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise
+from transformer_course.exercises.lesson_06_encoder import FEED_FORWARD
+from transformer_course.exercises.lesson_09_language_model import SAMPLE_NEXT
+from transformer_course.exercises.lesson_09_language_model.sample_next.answer import sample_next
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observe
+
+
+def reference(x: Float[Tensor, "n d"], times: int = 2) -> Float[Tensor, "n d"]:
+    return x * times
+
+
+SMALL = Case({"x": torch.tensor([[1.0, 2.0]]), "times": 2}, "")
+LARGE = Case({"x": torch.arange(34.0).view(17, 2), "times": 2}, "")
+
+
+def of(right):
+    return Exercise(right, lambda seed: [], [], [], 1, "")
+
+
+def said(attempt, right=reference, case=SMALL):
+    return explain_difference(of(right), "Here", case, observe(attempt, case), observe(right, case))
+
+
+@pytest.mark.parametrize(
+    ("attempt", "says"),
+    [
+        (lambda x, times: None, "Here: it returned None. Is a `return` missing?"),
+        (lambda x, times: (x,), "Here: expected a tensor of shape (1, 2), got a tuple of length 1."),
+        (lambda x, times: 3, "Here: expected a tensor of shape (1, 2), got a number."),
+        (lambda x, times: int, "Here: expected a tensor of shape (1, 2), got a type."),
+        (lambda x, times: x.mT, "Here: expected the shape (n=1, d=2), got (2, 1).\nThe inputs: x (n=1, d=2), times=2."),
+        (lambda x, times: 2 * x.double(), "Here: expected the dtype torch.float32, got torch.float64."),
+        (lambda x, times: x * torch.rand(2), "Here: a second call with the same arguments gives a different output."),
+    ],
+)
+def test_the_first_thing_that_differs_is_named(attempt, says):
+    assert said(attempt) == says
+
+
+@pytest.mark.parametrize(
+    ("attempt", "says"),
+    [
+        (lambda x, times: [{"all": [x]}], "value 1 of 1: expected a dict with the keys `all` and `times`; got `all`."),
+        (lambda x, times: [{"all": [x], "times": 3}], "value 1 of 1: `times`: the numbers differ."),
+        (
+            lambda x, times: [{"all": [x, x], "times": 2}],
+            "value 1 of 1: `all`: expected a list of length 1, got a list of length 2.",
+        ),
+        (lambda x, times: [x], "value 1 of 1: expected a dict, got a tensor of shape (1, 2)."),
+    ],
+)
+def test_of_dicts_the_entry_that_differs_is_named(attempt, says):
+    told = said(attempt, right=lambda x, times: [{"all": [x], "times": times}])
+    assert told.splitlines()[0] == f"Here: {says}"
+
+
+def test_copies_of_parameters_are_told_from_them():
+    case = every_exercise()["parameter_groups"].cases(0)[0]
+    told = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
+    assert re.fullmatch(
+        r"Here: of the \d+ parameters that it returns, 0 are the model's own. The others hold the same numbers, "
+        r"but they are different tensors.",
+        told,
+    )
+
+
+def test_few_numbers_are_shown_beside_the_inputs():
+    assert said(lambda x, times: x) == (
+        "Here: the numbers differ.\n"
+        "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
+        "Every number is 0.5 times what it should be."
+    )
+
+
+def test_the_inputs_are_those_passed_by_name_too_and_the_parameters_of_a_small_module():
+    case = Case({"x": torch.ones(1, 2)}, "", keywords={"mask": torch.tensor([[True, False]])})
+    told = said(lambda x, mask: x, lambda x, mask: x * mask, case)
+    assert told.splitlines()[1:] == [
+        "    x         [[1, 1]]",
+        "    mask      [[True, False]]",
+        "    expected  [[1, 0]]",
+        "    got       [[1, 1]]",
+    ]
+    case = Case(
+        {"x": torch.tensor([[5.0]])},
+        "",
+        kind="module",
+        arguments={"in_features": 1, "out_features": 1},
+        parameters={"weight": torch.tensor([[2.0]]), "bias": torch.tensor([3.0])},
+    )
+
+    class WithoutBias(nn.Linear):
+        def forward(self, x):
+            return x @ self.weight
+
+    assert [line.split() for line in said(WithoutBias, nn.Linear, case).splitlines()[1:]] == [
+        ["in_features", "1"],
+        ["out_features", "1"],
+        ["weight", "[[2]]"],
+        ["bias", "[3]"],
+        ["x", "[[5]]"],
+        ["expected", "[[13]]"],
+        ["got", "[[10]]"],
+    ]
+
+
+def test_of_inputs_too_large_to_work_with_the_shapes_are_shown():
+    case = Case({"x": torch.arange(68.0).view(34, 2), "times": 2}, "")
+    assert can_be_worked_by_hand(LARGE) and not can_be_worked_by_hand(case)
+    told = said(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
+    assert told.endswith("    expected  4556\n    got       2278\nThe inputs: x (34, 2), times=2.")
+
+
+def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
+    told = said(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
+    assert told == (
+        "Here: value 2 of 2: `n`: the numbers differ.\n"
+        "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
+        "Every number is 0.5 times what it should be."
+    )
+
+
+def test_numbers_that_differ_are_never_written_alike():
+    told = said(lambda x, times: 1.00002, lambda x, times: 1.0002)
+    assert told.splitlines()[-2:] == ["    expected  1.0002", "    got       1.00002"]
+    assert said(lambda x, times: 3.0, lambda x, times: 3) == "Here: expected the int 3, got the float 3.0."
+    assert "the numbers differ" in said(lambda x, times: 3, lambda x, times: 0.5)
+
+
+def test_truth_values_are_not_called_numbers():
+    told = said(lambda x, times: x > 1, lambda x, times: x > 0)
+    assert told.startswith("Here: the values differ.") and told.endswith("got       [[False, True]]")
+    many = said(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)
+    assert many.startswith("Here: 1 of the 34 values differs, most at index [0, 1]:")
+
+
+def test_of_another_dtype_it_is_said_whether_the_numbers_differ_too():
+    told = said(lambda x, times: (x // 2).long(), lambda x, times: x)
+    assert told.startswith("Here: expected the dtype torch.float32, got torch.int64, and the numbers differ, too.\n")
+    assert told.endswith("    got       [[0, 1]]")
+    large = said(lambda x, times: (x // 2).long(), lambda x, times: x, LARGE)
+    assert large == "Here: expected the dtype torch.float32, got torch.int64, and the numbers differ, too."
+
+
+def test_a_return_is_missed_only_where_there_is_no_output_at_all():
+    assert said(lambda x, times: (x, None), lambda x, times: (x, x)) == (
+        "Here: value 2 of 2: expected a tensor of shape (1, 2), got None."
+    )
+
+
+def test_the_largest_difference_is_one_beyond_the_tolerance_and_not_where_both_are_nan():
+    def expected(x, times):
+        right = x * 1000
+        right[0, 0] = torch.nan
+        return right
+
+    def off(x, times):
+        seen = expected(x, times)
+        seen[16, 1] += 1  # within the tolerance of so large a number
+        seen[1, 0] += 0.9
+        return seen
+
+    told = said(off, expected, LARGE)
+    assert told.startswith("Here: 1 of the 34 numbers differs, most at index [1, 0]:")
+
+
+def test_of_lists_that_were_put_in_order_no_place_is_told():
+    def in_order(output, case):
+        return sorted(output, key=str)
+
+    def of_list(seen, right):
+        exercise = replace(of(lambda: right), normalise=in_order)
+        case = Case({}, "")
+        observed = [observe(lambda value=value: value, case) for value in (seen, right)]
+        for observation in observed:
+            observation["output"] = in_order(observation["output"], case)
+        return explain_difference(exercise, "Here", case, *observed)
+
+    assert of_list([3, 1], [1, 2]) == (
+        "Here: in one of the 2 entries: the numbers differ.\n    expected  2\n    got       3"
+    )
+    groups = [{"decay": 0.5, "n": 1}, {"decay": 0.1, "n": 2}]
+    assert of_list([{"decay": 0.1, "n": 7}, groups[0]], groups) == (
+        "Here: in one of the 2 entries, the one with `decay` 0.1: `n`: the numbers differ.\n"
+        "    expected  2\n    got       7"
+    )
+    assert of_list([1, 2], [3, 4]) == "Here: 2 of the 2 entries are not among the expected ones."
+    assert of_list([1], [1, 2, "a"]) == (
+        "Here: expected a list of length 3, got a list of length 1: there should also be a number and a str."
+    )
+    assert of_list([3], [1, 2]) == "Here: expected a list of length 2, got a list of length 1."
+    assert of_list([1, 2], [1]) == (
+        "Here: expected a list of length 1, got a list of length 2: there should not be a number."
+    )
+
+
+def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
+    exercise = replace(of(lambda: torch.zeros(1, 3)), normalise=lambda output, case: output)
+    case = Case({}, "")
+
+    def told(seen):
+        return explain_difference(
+            exercise, "Here", case, observe(lambda: seen, case), observe(exercise.reference, case)
+        )
+
+    assert (
+        told(torch.ones(2, 3))
+        == "Here: expected the shape (1, 3), got (2, 3), in the form in which outputs are compared."
+    )
+    assert told(torch.ones(1, 3)).startswith("Here: the numbers differ, in the form in which outputs are compared.\n")
+
+
+def test_a_case_with_a_model_or_with_many_parameters_cannot_be_worked_by_hand():
+    assert can_be_worked_by_hand(FEED_FORWARD.cases(0)[0])
+    assert not can_be_worked_by_hand(FEED_FORWARD.cases(0)[-1])
+    assert not can_be_worked_by_hand(every_exercise()["greedy_decode"].cases(0)[0])
+
+
+def test_of_many_numbers_the_worst_is_shown_with_its_place():
+    def off(x, times):
+        right = x * times
+        right[3, 1] = torch.nan
+        right[5, 0] += 1
+        return right
+
+    assert said(off, case=LARGE) == (
+        "Here: 2 of the 34 numbers differ, most at index [3, 1] (axes n, d):\n"
+        "    expected  14\n    got       nan\nThe inputs: x (n=17, d=2), times=2."
+    )
+
+
+def test_axes_without_a_name_are_left_out():
+    def leading(x: Float[Tensor, "*batch n d"]) -> Float[Tensor, "*batch n d"]:
+        return 2 * x
+
+    case = Case({"x": torch.ones(2, 3, 5, 7)}, "")
+    told = said(lambda x: x, leading, case)
+    assert told.startswith("Here: all 210 numbers differ, most at index [0, 0, 0, 0] (axes …, n, d):\n")
+
+
+def test_of_several_values_the_wrong_one_is_counted():
+    told = said(lambda x, times: (x, 4), right=lambda x, times: (x, 3))
+    assert told.startswith("Here: value 2 of 2: the numbers differ.")
+
+
+class Freezes(nn.Module):
+    """Two numbers, of which some are frozen."""
+
+    def __init__(self, *frozen):
+        super().__init__()
+        for name in ("scale", "shift"):
+            self.register_parameter(name, nn.Parameter(torch.ones(1), requires_grad=name not in frozen))
+
+    def forward(self, x):
+        return self.scale * x + self.shift
+
+
+@pytest.mark.parametrize(
+    ("frozen", "should", "says"),
+    [
+        (["scale"], [], "`scale` should be trained, but `requires_grad` is False."),
+        (["scale"], ["scale", "shift"], "`shift` should be frozen, but `requires_grad` is True."),
+    ],
+)
+def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, says):
+    parameters = {"scale": torch.ones(1), "shift": torch.ones(1)}
+    case = Case({"x": torch.ones(2)}, "", kind="module", parameters=parameters)
+    seen, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
+    assert explain_difference(of(Freezes), "Here", case, seen, right) == f"Here: {says}"
+
+
+class Remembers(nn.Module):
+    """Keeps what it has seen first."""
+
+    seen = None
+
+    def forward(self, x):
+        self.seen = x if self.seen is None else self.seen
+        return self.seen + x
+
+
+def test_a_later_call_that_goes_wrong_is_told_as_that():
+    class Doubles(nn.Module):
+        def forward(self, x):
+            return 2 * x
+
+    case = Case(
+        {"x": torch.ones(1, 2)}, "", kind="module", later=[{"x": torch.ones(3, 2) * 5}, {"x": torch.zeros(1, 2)}]
+    )
+    told = explain_difference(of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
+    assert told == "Here: call 2 of the same module, with other inputs, gives the wrong output."
+
+
+def of_module(name):
+    attempts = {mistake.name: mistake.attempts[0] for mistake in FEED_FORWARD.mistakes}
+    case = FEED_FORWARD.cases(0)[0]
+    seen, right = observe(attempts[name], case), observe(FEED_FORWARD.reference, case)
+    return explain_difference(FEED_FORWARD, "Here", case, seen, right)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (
+            "other_names",
+            "the parameter `w_1.weight` is missing; there are linear1.weight, linear1.bias, linear2.weight, "
+            "linear2.bias.",
+        ),
+        ("sizes_swapped", "the parameter `w_1.weight` should have the shape (3, 2); it has (2, 3)."),
+        ("unused_layer", "there are more parameters than the exercise asks for: w_3.weight, w_3.bias."),
+        (
+            "dropout_in_training",
+            "in train mode the output differs from that in eval mode. Here the two should be the same.",
+        ),
+        ("dropout_in_eval", "a second call with the same arguments gives a different output."),
+    ],
+)
+def test_what_is_wrong_with_a_module_is_named(name, says):
+    assert of_module(name) == f"Here: {says}"
+
+
+def of_samples(attempt, label="the likeliest 2"):
+    case = next(case for case in SAMPLE_NEXT.cases(0) if case.label == label)
+    seen, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
+    return explain_difference(SAMPLE_NEXT, "Here", case, seen, right)
+
+
+@pytest.mark.parametrize(
+    ("samples", "says"),
+    [
+        (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; those drawn go from 5 to 5."),
+        (lambda n: torch.zeros(n, 1).long(), "expected one int64 token for each row of `logits`, shape (2000,); "
+         "got a tensor of shape (2000, 1) and dtype torch.int64."),
+        (lambda n: None, "expected one int64 token for each row of `logits`, shape (2000,); got None."),
+    ],
+    ids=["too large", "another shape", "nothing"],
+)  # fmt: skip
+def test_what_is_wrong_with_samples_is_named(samples, says):
+    assert of_samples(lambda logits, top_k, generator: samples(len(logits))) == f"Here: {says}"
+
+
+def test_a_generator_that_is_not_used_is_told():
+    def seeded(logits, top_k=None, generator=None):
+        return sample_next(logits, top_k=top_k, generator=torch.Generator().manual_seed(0))
+
+    assert of_samples(seeded) == "Here: generators with different seeds give the same tokens."
+
+    def both(logits, top_k=None, generator=None):
+        torch.rand(1)
+        return sample_next(logits, top_k=top_k, generator=generator)
+
+    assert of_samples(both) == (
+        "Here: it uses torch's global random numbers. It should draw only from the generator that it is given."
+    )
+
+
+def test_what_is_wrong_with_frequencies_is_named():
+    def everything(logits, top_k=None, generator=None):
+        return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+
+    def only_one(logits, top_k=None, generator=None):
+        return logits.argmax(-1)
+
+    assert "was drawn. It should never be." in of_samples(everything)
+    assert "was never drawn. It should be drawn in about" in of_samples(only_one)
+    flat = of_samples(lambda logits, generator: everything(logits / 2, generator=generator), "two rows of 5 logits")
+    assert "It should be about" in flat
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ({"type": "ValueError", "message": "no"}, "Here: ValueError: no"),
+        ({"type": "KeyError", "message": "", "line": 3, "code": "x"}, "Here: KeyError\nOn line 3 of the cell:\n    x"),
+        (
+            {"type": "TookTooLong", "message": "no answer within 9 s"},
+            "Here: stopped, no answer within 9 s. Either it never ends, or it is very slow.",
+        ),
+        (
+            {"type": "TookTooLong", "message": "no answer within 9 s", "computed": 1.26},
+            "Here: stopped, no answer within 9 s. It computed for 1.3 s of these: either it waits for something, or "
+            "this machine is too busy with other work. If so, check again later.",
+        ),
+    ],
+)
+def test_a_crash_is_told_with_its_line(error, says):
+    assert explain_crash("Here", error) == says
+
+
+def test_a_crash_is_told_with_its_inputs():
+    error = {"type": "ValueError", "message": "no", "line": 3, "code": "x[2]"}
+    assert explain_crash("Here", error, "x (n=3,)").endswith("    x[2]\nThe inputs: x (n=3,).")
+
+
+def test_what_is_read_from_the_notebook_is_told():
+    assert explain_reading(["d_k"]) == (
+        "It reads `d_k` from the notebook, so it works only as long as that is there and has the right value. "
+        "Whatever it needs should come from its arguments, or be defined inside it."
+    )
+    assert "`d_k` and `keys` from the notebook, so it works only as long as those are" in explain_reading(
+        ["d_k", "keys"]
+    )
+
+
+def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
+    assert explain_unfinished("softmax") == (
+        "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work."
+    )
+    assert explain_unfinished("softmax", "softmax") == "It uses `softmax`, which is not written yet."
+    assert explain_unfinished("my_helper") == "It uses `my_helper`, which is not written yet."
+
+
+def test_numbers_are_written_with_few_digits_and_without_minus_zero():
+    assert format_value(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
+    assert format_value([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
+
+
+def test_tuples_such_as_shapes_are_written_as_python_does():
+    assert format_value(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
+
+
+def test_long_texts_are_cut_and_can_be_written():
+    assert readable("a" * 5000) == "a" * 2000 + " …"
+    assert readable("a" * 5000, max_characters=3) == "aaa …"
+    assert readable("\ud800é") == "?é"

@@ -1,0 +1,164 @@
+"""Judging observations: right, a known mistake, or wrong; and malformed observations do not break the judge."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from jaxtyping import Float
+from torch import Tensor
+
+from tests.transformer_course.messages import mistake
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.judge import judge
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observe
+
+
+def double(x: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+    return x * 2
+
+
+def squares(x):
+    return x**2
+
+
+def crashes(x):
+    return x @ torch.ones(99)
+
+
+def crashes_too(x):
+    raise ZeroDivisionError("never")
+
+
+CASES = [Case({"x": torch.arange(1.0, n)}, f"{n - 1} numbers") for n in (3, 4, 6)]
+MISTAKES = [mistake(squares, "It squares."), mistake(crashes, "It crashes.")]
+DOUBLE = Exercise(double, lambda seed: CASES, MISTAKES, [], 1, "Twice as much.")
+
+
+def verdict_on(attempt, exercise=DOUBLE, seed=0):
+    return judge(exercise, seed, [observe(attempt, case) for case in behaviour(exercise, seed).cases])
+
+
+def of_cell(source, name="f", **around):
+    lesson = {"__name__": "__main__", "torch": torch, **around}
+    exec(source, lesson)
+    return verdict_on(lesson[name])
+
+
+def test_the_reference_passes_and_a_pass_says_what_was_verified():
+    verdict = verdict_on(lambda x: x + x)
+    assert (verdict.status, verdict.message, verdict.mistake) == ("passed", "Twice as much.", None)
+
+
+def test_a_mistake_is_recognised_by_what_it_does():
+    verdict = verdict_on(lambda x: x * x)
+    assert (verdict.status, verdict.message, verdict.mistake) == ("mistake", "It squares.", "squares")
+
+
+def test_a_mistake_that_crashes_is_recognised_by_what_it_raises():
+    assert verdict_on(lambda values: values @ torch.ones(99)).mistake == "crashes"
+    assert verdict_on(crashes_too).mistake is None
+
+
+def test_what_agrees_with_a_mistake_on_some_cases_only_is_just_wrong():
+    verdict = verdict_on(lambda x: x**2 if len(x) < 5 else x)
+    assert (verdict.status, verdict.mistake) == ("wrong", None)
+
+
+def test_the_first_case_that_differs_is_shown():
+    assert verdict_on(lambda x: x * 2 if len(x) < 5 else x).message.startswith("Case 3 of 3 (5 numbers): the numbers")
+
+
+def test_a_crash_shows_its_case_and_its_inputs():
+    verdict = verdict_on(lambda x: x * 2 if len(x) < 3 else x.nothing)
+    assert verdict.status == "crashed"
+    assert verdict.message.startswith("Case 2 of 3 (3 numbers): AttributeError: 'Tensor' object has no")
+    assert verdict.message.endswith("The inputs: x (n=3,).")
+
+
+@pytest.mark.parametrize("body", ["raise NotImplementedError", "raise NotImplementedError()"])
+def test_a_stub_is_not_started(body):
+    verdict = of_cell(f"def f(x):\n    {body}")
+    assert (verdict.status, verdict.message) == ("not_started", "Not started yet.")
+
+
+def test_what_torch_does_not_implement_is_a_crash():
+    verdict = of_cell("def f(x): return torch.nn.Module()(x)")
+    assert verdict.status == "crashed"
+    assert "NotImplementedError: Module [Module] is missing" in verdict.message
+
+
+@pytest.mark.parametrize("body", ["...", "raise NotImplementedError"])
+def test_a_stub_that_is_called_is_told_instead(body):
+    verdict = of_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
+    assert verdict.status == "crashed"
+    assert verdict.message.startswith(
+        "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work.\nCase 1 of 3"
+    )
+
+
+READS = "It reads `d_k` from the notebook"
+
+
+def test_data_of_the_notebook_is_remarked_whatever_the_verdict():
+    right = of_cell("def f(x): return x * d_k", d_k=2)
+    assert right.passed and right.message.startswith(f"Twice as much.\n{READS}")
+    wrong = of_cell("def f(x): return x * d_k", d_k=3)
+    assert wrong.status == "wrong" and wrong.message.startswith(READS)
+    crash = of_cell("def f(x): return x @ d_k", d_k=torch.ones(7, 7))
+    assert crash.status == "crashed" and crash.message.startswith(READS)
+    known = of_cell("def f(x): return x**d_k", d_k=2)
+    assert known.mistake == "squares" and known.message.startswith(READS) and known.message.endswith("It squares.")
+
+
+def test_a_warning_is_one_line_where_something_is_wrong_and_none_where_it_is_right():
+    warn = "import warnings\ndef f(x):\n    warnings.warn('careful'), warnings.warn('more')\n    return x"
+    assert of_cell(warn).message.endswith("\nA warning came with it: careful")
+    assert "careful" not in of_cell(f"{warn} * 2").message
+
+
+def test_outputs_are_brought_into_the_form_the_exercise_wants():
+    decode = every_exercise()["greedy_decode"]
+
+    def padded_always(model, source, bos_id, eos_id, max_length):
+        short = decode.reference(model, source, bos_id, eos_id, max_length)
+        return torch.nn.functional.pad(short, (0, max_length - short.shape[1]), value=eos_id)
+
+    assert verdict_on(padded_always, decode).passed
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(torch.ones(2)),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["output", "error", "remarks", "reads", "warned", "type", "message", "changed", "parameters"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(ANY, st.lists(ANY, max_size=4))
+def test_made_up_observations_get_a_verdict_and_no_points(one, several):
+    for observed in (one, several):
+        verdict = judge(DOUBLE, 0, observed)
+        assert verdict.status in ("wrong", "crashed", "not_started")
+
+
+def test_made_up_remarks_are_kept_short():
+    seen = [dict(observe(squares, case)) for case in CASES]
+    seen[0]["remarks"] = {"reads": ["x" * 10**6, 3], "unfinished": "abc", "warned": [[]]}
+    assert len(judge(DOUBLE, 0, seen).message) < 5000
+
+
+def test_too_few_observations_are_a_crash():
+    seen = [observe(double, case) for case in CASES]
+    assert judge(DOUBLE, 0, seen[:2]).status == "crashed"
+    assert judge(DOUBLE, 0, []).status == "crashed"

@@ -1,0 +1,48 @@
+"""Panels: plain text in a terminal, harmless HTML in a notebook."""
+
+import pytest
+
+from transformer_course.checking.message_panel import TINTS, Panel, code_block
+
+
+def page(message, title="A title"):
+    return Panel(title, message, "good")._repr_html_()
+
+
+def test_in_a_terminal_it_is_the_title_and_the_message():
+    assert repr(Panel("A title", "A message", "good")) == "A title\nA message"
+    assert repr(Panel("A title", "", "good")) == "A title"
+
+
+def test_in_a_notebook_lines_are_paragraphs_and_indented_lines_a_block():
+    shown = page("Words.\n    expected  1\n    got       2\nMore words.")
+    assert ">Words.</p><pre" in shown
+    assert ">expected  1\ngot       2</pre><p" in shown
+
+
+@pytest.mark.parametrize("text", ["<b>", "    <b>", "`<b>`", "*b<b>*", "\n    <b>"])
+def test_markup_of_the_learners_is_shown_not_obeyed(text):
+    for shown in (page(text), page("", title=text)):
+        assert "<b>" not in shown
+        assert "&lt;b&gt;" in shown
+
+
+def test_backticks_mark_code_and_stars_stress():
+    assert "Look at <code>x * y * z</code> and <em>each row</em>." in page("Look at `x * y * z` and *each row*.")
+
+
+@pytest.mark.parametrize("text", ["2 * 3 * 4", "a*b*c", "*args and **keywords", "one * two*", "* a list"])
+def test_stars_that_multiply_stress_nothing(text):
+    assert "<em>" not in page(text)
+
+
+@pytest.mark.parametrize("tint", TINTS)
+def test_every_tint_leaves_the_text_in_the_colour_of_the_theme(tint):
+    shown = Panel("A title", "", tint)._repr_html_()
+    assert "color: inherit" in shown
+    assert TINTS[tint] in shown
+
+
+def test_code_in_a_message_is_indented_line_by_line():
+    assert code_block("def f(x):\n    return x") == "    def f(x):\n        return x"
+    assert ">def f(x):\n    return x</pre>" in page(f"Words:\n{code_block('def f(x):' + chr(10) + '    return x')}")

@@ -1,0 +1,257 @@
+"""Recognition: one mistake, two at once, an answer that stops half-way; and nothing that is not certain."""
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_course.checking.expected_behaviour import Behaviour, behaviour
+from transformer_course.checking.judge import judge
+from transformer_course.checking.mistake_recognition import recognise
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observe
+from transformer_course.steps import InSteps
+
+HINTS = ["First.", "Second.", "Third."]
+
+
+def mixture(queries, keys, values):
+    return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1) @ values
+
+
+def products(queries, keys):
+    """multiply each query with each key"""
+    return queries @ keys.mT
+
+
+def scores(products, keys):
+    """divide by the root of the width"""
+    return products / keys.shape[-1] ** 0.5
+
+
+def weights(scores):
+    """take the softmax over the keys"""
+    return torch.softmax(scores, dim=-1)
+
+
+def output(weights, values):
+    """mix the values"""
+    return weights @ values
+
+
+STEPS = InSteps(products, scores, weights, output, reference=mixture)
+
+
+def known(name, *ways, does="a step is done otherwise"):
+    return Mistake(name, *ways, does=does, says=f"It {name}.", hints=HINTS)
+
+
+MISTAKES = [
+    known("mixes_keys", STEPS.but(output=lambda weights, keys: weights @ keys), does="the keys are mixed"),
+    known("not_scaled", STEPS.but(scores=lambda products: products), does="the products are not divided"),
+    known(
+        "over_queries",
+        STEPS.but(weights=lambda scores: torch.softmax(scores, dim=-2)),
+        STEPS.but(weights=lambda scores: torch.softmax(scores, dim=0)),
+        does="the softmax runs over the queries",
+    ),
+    known("no_softmax", STEPS.but(weights=lambda scores: scores), does="there is no softmax"),
+    known("crashes", STEPS.but(products=lambda queries, keys: queries @ keys), does="the keys are not transposed"),
+]
+
+
+def cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+
+    def case(*leading, n_query, n_key, d):
+        shapes = {"queries": (n_query, d), "keys": (n_key, d), "values": (n_key, d)}
+        inputs = {name: torch.randn(*leading, *shape, generator=rng) for name, shape in shapes.items()}
+        return Case(inputs, f"{leading}, {n_query} queries")
+
+    return [case(n_query=2, n_key=3, d=4), case(n_query=4, n_key=3, d=5), case(2, n_query=4, n_key=5, d=6)]
+
+
+EXERCISE = Exercise(mixture, cases, MISTAKES, HINTS, 1, "Right.", steps=STEPS)
+
+
+def verdict_on(attempt, exercise=EXERCISE, seed=0):
+    return judge(exercise, seed, [observe(attempt, case) for case in behaviour(exercise, seed).cases])
+
+
+def test_one_mistake_is_told_in_full():
+    verdict = verdict_on(lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) @ v)
+    assert (verdict.status, verdict.mistakes, verdict.message) == ("mistake", ("not_scaled",), "It not_scaled.")
+
+
+def test_two_at_once_are_both_named_in_the_order_of_the_steps_and_only_what_they_do_is_told():
+    verdict = verdict_on(lambda q, k, v: torch.einsum("...qk,...kd->...qd", torch.softmax(q @ k.mT, dim=-2), v))
+    assert verdict.mistakes == ("not_scaled", "over_queries")
+    assert verdict.mistake == "not_scaled"
+    assert verdict.message == (
+        "Two things at once. The code behaves like an answer in which\n"
+        "1. The products are not divided.\n"
+        "2. The softmax runs over the queries.\n"
+        "Fix the first, then check again."
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_pair_is_told_truly_or_not_at_all(seed):
+    for pair in behaviour(EXERCISE, seed).pairs:
+        verdict, names = verdict_on(pair.way.attempt, seed=seed), {mistake.name for mistake in pair.mistakes}
+        assert verdict.mistakes and set(verdict.mistakes) <= names, (names, verdict)
+
+
+def test_two_ways_of_one_mistake_are_that_mistake():
+    doubled = [
+        known(
+            "rounds",
+            STEPS.but(scores=lambda scores: scores.round(decimals=1)),
+            STEPS.but(output=lambda output: output.round(decimals=1)),
+        )
+    ]
+    exercise = Exercise(mixture, cases, doubled, HINTS, 1, "Right.", steps=STEPS)
+    both = STEPS.but(scores=lambda scores: scores.round(decimals=1), output=lambda output: output.round(decimals=1))
+    assert verdict_on(both.attempt, exercise).mistakes == ("rounds",)
+
+
+def test_of_pairs_that_behave_alike_only_what_they_share_is_told():
+    either = [
+        known("doubles", STEPS.but(weights=lambda weights: 2 * weights), does="the weights are doubled"),
+        known("doubles_values", STEPS.but(values=lambda values: 2 * values), does="the values are doubled"),
+        MISTAKES[1],
+    ]
+    exercise = Exercise(mixture, cases, either[:1] + either[2:], HINTS, 1, "Right.", steps=STEPS)
+    two = STEPS.but(scores=lambda products: products, values=lambda values: 2 * values).attempt
+    assert verdict_on(two, exercise).mistakes == ("not_scaled", "doubles")
+    verdict = verdict_on(two, Exercise(mixture, cases, either, HINTS, 1, "Right.", steps=STEPS))
+    assert verdict.mistakes == ("not_scaled",)
+    assert verdict.message == "The products are not divided, and something else is not right either."
+
+
+def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
+    verdict = verdict_on(lambda q, k, v: q @ k.transpose(-2, -1))
+    assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_products",))
+    assert verdict.message == (
+        "Half-way: this is what there is after *multiply each query with each key*. Still to come: divide by the root "
+        "of the width; take the softmax over the keys; mix the values."
+    )
+
+
+def test_an_argument_that_comes_back_is_told_as_that():
+    verdict = verdict_on(lambda q, k, v: v)
+    assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_values",))
+    assert verdict.message.startswith("`values` comes back as it went in.")
+
+
+def test_nothing_returned_is_not_half_finished_work():
+    assert verdict_on(lambda q, k, v: None).status == "wrong"
+
+
+def test_a_third_mistake_keeps_all_from_being_named():
+    three = STEPS.but(
+        scores=lambda products: products,
+        weights=lambda scores: torch.softmax(scores, dim=-2),
+        output=lambda weights, keys: weights @ keys,
+    )
+    assert verdict_on(three.attempt).mistakes == ()
+
+
+def test_a_mistake_whose_numbers_are_rounded_otherwise_is_that_mistake_and_one_that_differs_is_not():
+    def rounded(amount):
+        return lambda queries, keys, values: (queries @ keys.mT).softmax(dim=-1) @ values * (1 + amount)
+
+    assert verdict_on(rounded(5e-4)).mistakes == ("not_scaled",)  # five tolerances away
+    assert verdict_on(rounded(5e-3)).mistakes == ()
+
+
+@pytest.mark.parametrize("amount", [-1e-3, -4e-4, 4e-4, 1e-3])
+def test_an_answer_that_is_nearly_right_is_no_mistake_that_hardly_changes_the_numbers(amount):
+    hardly = [
+        known("cuts", STEPS.but(weights=lambda weights: weights.detach()), does="the weights are detached"),
+        known("rounds", STEPS.but(output=lambda output: output.round(decimals=4)), does="the output is rounded"),
+        known("halves", STEPS.but(values=lambda values: values / 2), does="the values are halved"),
+        known("doubles", STEPS.but(weights=lambda weights: 2 * weights), does="the weights are doubled"),
+    ]
+    exercise = Exercise(mixture, cases, hardly, HINTS, 1, "Right.", steps=STEPS)
+    assert verdict_on(lambda *inputs: mixture(*inputs) * (1 + amount), exercise).status == "wrong"
+    assert verdict_on(lambda *inputs: mixture(*inputs).round(decimals=4), exercise).mistakes == ("rounds",)
+
+
+def test_an_answer_that_is_right_is_not_recognised_as_anything():
+    known_behaviour = behaviour(EXERCISE, 0)
+    assert recognise(known_behaviour, known_behaviour.expected) is None
+
+
+class Twice(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.first, self.second = nn.Linear(d, d), nn.Linear(d, d)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x)))
+
+
+def hidden(self, x):
+    """apply the first layer"""
+    return self.first(x)
+
+
+def active(hidden):
+    """take the relu"""
+    return torch.relu(hidden)
+
+
+def mapped(self, active):
+    """apply the second layer"""
+    return self.second(active)
+
+
+TWICE = InSteps(hidden, active, mapped, reference=Twice)
+
+
+def module_cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+
+    def case(n, d):
+        shapes = {"first.weight": (d, d), "first.bias": (d,), "second.weight": (d, d), "second.bias": (d,)}
+        parameters = {name: torch.randn(*shape, generator=rng) for name, shape in shapes.items()}
+        x = torch.randn(n, d, generator=rng)
+        return Case({"x": x}, f"{n} rows", kind="module", arguments={"d": d}, parameters=parameters)
+
+    return [case(2, 3), case(5, 4)]
+
+
+def test_two_mistakes_in_a_module_are_both_named():
+    mistakes = [
+        known("first_twice", TWICE.but(mapped=lambda self, active: self.first(active))),
+        known("no_relu", TWICE.but(active=lambda hidden: hidden)),
+    ]
+    exercise = Exercise(Twice, module_cases, mistakes, HINTS, 1, "Right.", steps=TWICE)
+
+    class Both(Twice):
+        def forward(self, x):
+            return self.first(self.first(x))
+
+    assert verdict_on(Both, exercise).mistakes == ("no_relu", "first_twice")
+
+
+def test_a_module_that_is_never_used_is_pointed_out():
+    exercise = Exercise(Twice, module_cases, [], HINTS, 1, "Right.")
+
+    class FirstOnly(Twice):
+        def forward(self, x):
+            return self.first(torch.relu(self.first(x)))
+
+    assert verdict_on(FirstOnly, exercise).message.endswith("Not used, or lost on the way to the output: `second`.")
+
+
+@pytest.mark.parametrize("error", ["NameError", "PermissionError", "MemoryError"])
+def test_an_error_that_no_step_raises_is_not_looked_for_among_thousands_of_pairs(
+    monkeypatch: pytest.MonkeyPatch, error: str
+):
+    known = behaviour(EXERCISE, 0)
+    monkeypatch.setattr(Behaviour, "outputs", lambda *_: pytest.fail("a pair was tried"))
+    assert recognise(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
+    with pytest.raises(pytest.fail.Exception, match="a pair was tried"):
+        recognise(known, [{"error": {"type": "RuntimeError", "message": "x"}}] * len(known.cases))

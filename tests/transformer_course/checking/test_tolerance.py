@@ -1,0 +1,118 @@
+"""Distances in tolerances: between numbers, which round, and between samples, which are up to chance."""
+
+import math
+
+import pytest
+import torch
+
+from transformer_course.checking.tolerance import agree, distance, gradients_apart, observation_distance, within
+
+
+@pytest.mark.parametrize(
+    ("seen", "right"),
+    [
+        (1, 1.0),
+        (torch.tensor(1.0), 1.0),
+        (torch.tensor(3), 3),
+        (torch.tensor([1.0, torch.nan, torch.inf]), torch.tensor([1.0, torch.nan, torch.inf])),
+        (torch.tensor([1000.0]), torch.tensor([1000.09])),
+        (torch.tensor([0.0]), torch.tensor([1e-6])),
+        ([1, 2], (1, 2)),
+        (torch.empty(0), torch.empty(0)),
+        ({"a": [1.0]}, {"a": (1.0,)}),
+        (torch.tensor(1.2e-6), 1.2e-6),
+        (0, 0.0),
+        (1e-6, 0.0),
+        (math.nan, math.nan),
+    ],
+)
+def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
+    assert distance(seen, right) <= 1
+
+
+@pytest.mark.parametrize(
+    ("seen", "right"),
+    [
+        ({"remarks": 1, "output": 2}, {"remarks": 3, "output": 2}),
+        ({"error": {"type": "E", "message": "m", "line": 3}}, {"error": {"type": "E", "message": "m", "line": 9}}),
+        ({"error": {"type": "E", "message": "a (2) b (3)"}}, {"error": {"type": "E", "message": "a (3) b (2)"}}),
+        (
+            {"output": torch.tensor(2.0), "gradients": {"x": torch.ones(3)}},
+            {"output": 2.0, "gradients": {"x": None}},
+        ),
+    ],
+)
+def test_observations_that_agree_within_the_tolerance_are_the_same(seen, right):
+    assert observation_distance(seen, right) <= 1
+    assert within(1, seen, right)
+
+
+@pytest.mark.parametrize(
+    ("seen", "right"),
+    [
+        (True, 1),
+        (1.5, 1),
+        ("1", 1),
+        (None, 0.0),
+        (torch.ones(2), torch.ones(2, 1)),
+        (torch.ones(2), torch.ones(2).double()),
+        (torch.ones(2).long(), torch.zeros(2).long()),
+        (torch.tensor([torch.nan]), torch.tensor([1.0])),
+        (torch.tensor([torch.inf]), torch.tensor([-torch.inf])),
+        ([1], [1, 2]),
+        ({"output": 2}, {"output": 2, "changed": []}),
+    ],
+)
+def test_what_differs_in_kind_is_infinitely_far(seen, right):
+    assert distance(seen, right) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("seen", "right"),
+    [
+        ({"output": 2}, {"output": 2, "changed": []}),
+        ({"error": {"type": "E", "message": "m"}}, {"error": {"type": "E", "message": "other"}}),
+        ({"error": {"type": "E", "message": "m"}}, {"error": {"type": "F", "message": "m"}}),
+        ({"error": 3}, {"error": {"type": "E", "message": "m"}}),
+        ({"error": {"type": "E", "message": "m"}}, {"output": 2}),
+    ],
+)
+def test_observations_that_differ_in_kind_are_infinitely_far(seen, right):
+    assert observation_distance(seen, right) == math.inf
+    assert not within(1000, seen, right)
+
+
+def test_distances_are_measured_in_tolerances():
+    assert distance(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])) == pytest.approx(1 / 2.1e-4, rel=1e-3)
+    assert not agree([{"output": 1}], [{"output": 1}, {"output": 2}])
+
+
+def test_numbers_of_fewer_digits_are_compared_by_fewer_digits():
+    """One float16 after 1 is 1.001."""
+    near, far = torch.tensor([1.003]), torch.tensor([1.01])
+    assert distance(near, torch.ones(1)) > 1
+    assert distance(near.half(), torch.ones(1).half()) < 1
+    assert distance(far.half(), torch.ones(1).half()) > 1
+    assert gradients_apart(near.half(), torch.ones(1).half()) < 1 < gradients_apart(far.half(), torch.ones(1).half())
+
+
+def frequencies(*rows):
+    return {"frequencies": torch.tensor(rows), "n_samples": 4000}
+
+
+def test_frequencies_may_differ_by_chance_and_not_in_kind():
+    right = frequencies([0.5, 0.5, 0.0])
+    assert observation_distance(frequencies([0.52, 0.48, 0.0]), right) < 1
+    assert observation_distance(frequencies([0.6, 0.4, 0.0]), right) > 1
+    assert observation_distance(frequencies([0.5, 0.4999, 0.0001]), right) == math.inf
+    assert observation_distance(frequencies([1.0, 0.0, 0.0]), right) == math.inf
+    assert observation_distance({"frequencies": None, "n_samples": 4000}, right) == math.inf
+
+
+def test_plain_numbers_are_compared_relatively():
+    assert distance(1e-6, 1.2e-6) == pytest.approx(0.2 / 1.2 / 1.1e-4)
+    assert distance(math.nan, 1.0) == distance(1.0, math.inf) == math.inf
+
+
+def test_the_numbers_of_draws_count_as_well():
+    assert observation_distance({**frequencies([0.5, 0.5]), "n_samples": 10**9}, frequencies([0.5, 0.5])) == math.inf

@@ -1,0 +1,69 @@
+"""The record: every measurement counts, a wrong diagnosis counts twice, and nothing is told before the right one."""
+
+import pandas as pd
+import pytest
+
+from transformer_course.clinic import instruments
+from transformer_course.clinic.patients import report
+from transformer_course.clinic.record import Clinic
+
+
+@pytest.fixture
+def clinic(train_for):
+    train_for(2)
+    return Clinic()
+
+
+def test_measurements_count_once_each_and_looking_at_curves_and_answers_is_free(clinic):
+    case = clinic.admit(9)
+    case.losses(), case.answers(), case.normal(instruments.initial_loss)
+    assert case.score == 0
+    first = case.measure(instruments.initial_loss)
+    assert case.measure(instruments.initial_loss) is first
+    case.measure(instruments.initial_logits)
+    assert case.score == 2
+    assert clinic.admit(9) is case
+
+
+def test_an_instrument_of_ones_own_counts_as_well(clinic):
+    def n_parameters(patient):
+        return pd.DataFrame({"n": [sum(p.numel() for p in patient.model.parameters())]})
+
+    assert clinic.admit(9).measure(n_parameters)["n"][0] > 0
+    assert clinic.admit(9).score == 1
+
+
+def test_a_wrong_diagnosis_counts_as_two_measurements_and_meets_what_was_measured(clinic):
+    case = clinic.admit(2)
+    case.measure(instruments.drift_without_gradient)
+    case.measure(instruments.split_the_batch)
+    said = case.diagnose("I")
+    assert case.score == 4
+    assert "drift_without_gradient differs from the healthy twin's; with this bug it would not" in said
+    assert "split_the_batch is that of the healthy twin; with this bug it would not be" in said
+    case.diagnose("I")
+    assert case.score == 4
+    assert "drift_without_gradient" in case.diagnose("A")
+    assert "contradicts" in case.diagnose("R")
+
+
+def test_the_report_is_told_after_the_right_diagnosis_only(clinic):
+    case = clinic.admit(2)
+    for tell in (case.report, case.source):
+        with pytest.raises(ValueError, match="patient 2 is not closed"):
+            tell()
+    assert case.diagnose("N").startswith("Right: weight decay")
+    assert case.report() == report(2)
+    assert "torch.optim.AdamW(self.model.parameters()" in case.source()
+    clinic.admit(4).diagnose("A")
+    assert clinic.summary().to_dict("records") == [
+        {"patient": 2, "measurements": 0, "wrong diagnoses": 0, "score": 0, "closed": True},
+        {"patient": 4, "measurements": 0, "wrong diagnoses": 1, "score": 2, "closed": False},
+    ]
+
+
+def test_unknown_letters_and_numbers_are_refused(clinic):
+    with pytest.raises(ValueError, match="one of A, B"):
+        clinic.admit(1).diagnose("healthy")
+    with pytest.raises(ValueError, match="numbered from 1 to 16; got 17"):
+        clinic.admit(17)

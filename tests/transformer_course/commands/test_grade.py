@@ -1,0 +1,87 @@
+"""``grade``: what is typed is what the grader is asked for."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import linux
+from tests.transformer_lab.cli.conftest import GRADE
+from transformer_course.jail.resource_limits import Limits
+from transformer_lab.cli.main import main
+
+
+def test_grade_has_limits_unless_told_otherwise(graded, capsys):
+    assert main(["grade", "handed-in", "-o", "graded"]) == 0
+    assert graded == [([Path("handed-in")], Path("graded"), [], None, 10.0, 2048, 1, False, False, "")]
+    assert capsys.readouterr().out == "2 students, 1 lesson.\n"
+
+
+def test_grade_is_told_what_was_typed(graded):
+    lessons = ["--lesson", "01_lookup", "--lesson", "02_scaling"]
+    limits = ["--seconds", "2.5", "--memory", "512"]
+    how = ["--seed", "7", "--jobs", "3", "--fresh", "--unconfined", "--container", "podman", "--scheduler", "tcp://x:1"]
+    main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *limits, *how])
+    paths = [Path("a.ipynb"), Path("b")]
+    assert graded == [(paths, Path("graded"), ["01_lookup", "02_scaling"], 7, 2.5, 512, 3, True, True, "podman")]
+    assert sys.modules[GRADE].seen_scheduler == "tcp://x:1"
+
+
+def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, own_file):
+    due = ["--due", "week_3=2026-10-19"]
+    assert main(["grade", "b", "-o", "graded", "--exercises", str(own_file), *due]) == 0
+    [own] = sys.modules[GRADE].seen_own
+    assert (own.lesson, own.source) == ("week_3", own_file.read_text())
+    assert sys.modules[GRADE].seen_rules[0][1].due.keys() == {"week_3"}
+
+
+@linux
+def test_the_jail_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
+    main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
+    stand_in = sys.modules[GRADE]
+    assert stand_in.seen_of_jail == ["starts", "graded", "closed"]
+    assert (stand_in.seen_jail.limits, stand_in.seen_jail.container.tool) == (Limits(2.5, 512), "docker")
+    monkeypatch.delattr(stand_in, "grade")
+    with pytest.raises(ImportError):
+        main(["grade", "handed-in", "-o", "graded", "--scheduler", "tcp://x:1"])
+    assert stand_in.seen_of_jail[3:] == ["closed"]  # where others grade, none starts here
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])
+def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypatch, capsys, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(sys.modules[GRADE], "grade", fail)
+    assert main(["grade", "x.ipynb", "-o", "graded"]) == 2
+    assert capsys.readouterr() == ("", "transformer-course: no notebook at x.ipynb\n")
+
+
+@pytest.mark.parametrize("limit", ["--seconds=0", "--seconds=-1", "--seconds=nan", "--memory=0"])
+def test_limits_that_allow_nothing_are_refused(graded, capsys, limit):
+    assert main(["grade", "x.ipynb", "-o", "graded", limit]) == 2
+    assert "limits must be positive; got" in capsys.readouterr().err
+    assert graded == []
+
+
+def test_grade_is_told_of_roster_and_due_dates(graded):
+    due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
+    main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
+    [(roster, policy, partial_credit)] = sys.modules[GRADE].seen_rules
+    assert partial_credit and roster == Path("class.csv") and (policy.penalty, policy.grace) == (10.0, 15.0)
+    assert policy.due["01_lookup"].isoformat() == "2026-10-19T18:00:00+02:00" and policy.due[""].day == 12
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--due", "tomorrow"], "--due takes a date such as 2026-10-12 or 2026-10-12T18:00; got 'tomorrow'"),
+        (["--due", "01=2026-10-12"], "there is no lesson '01' that could be due"),
+        (["--due", "2026-10-12", "--late-penalty", "101"], "must be between 0 and 100 per cent; got 101"),
+        (["--due", "2026-10-12", "--grace", "-1"], "the minutes of grace must be at least 0; got -1"),
+        (["--late-penalty", "10"], "--late-penalty and --grace need due dates"),
+    ],
+)
+def test_a_late_policy_that_makes_no_sense_is_refused(graded, capsys, options, says):
+    assert main(["grade", "x.ipynb", "-o", "graded", *options]) == 2
+    assert says in capsys.readouterr().err and graded == []

@@ -1,0 +1,47 @@
+"""A session that is new for each test, notebooks, a jail."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_course.exercises import every_exercise
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import Limits
+from transformer_course.lesson import notebook
+from transformer_course.lesson.session import Session
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch) -> Iterator[Session]:
+    """A session as in a new notebook."""
+    monkeypatch.delenv("TRANSFORMER_LAB_STRICT", raising=False)
+    with notebook.in_session(Session(every_exercise())) as session:
+        yield session
+
+
+class Lesson:
+    """A notebook whose cells are run one after the other."""
+
+    def __init__(self):
+        self.names = {"__name__": "__main__", "torch": torch, "nn": nn, "parts": notebook.parts}
+
+    def run(self, source):
+        exec(source, self.names)
+        return self
+
+    def check(self, name, exercise=None):
+        return notebook.check(self.names[name], exercise)
+
+
+@pytest.fixture
+def lesson():
+    return Lesson()
+
+
+@pytest.fixture(scope="session")
+def jail() -> Iterator[Jail]:
+    """A jail with patience for a busy machine; starting one takes seconds, so all tests share it."""
+    with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
+        yield jail

@@ -1,0 +1,264 @@
+"""Layers drawn from modules: the drawing says what the code does, whatever the names say."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from transformer_course.diagrams.canvas import BLUE, GREEN, Diagram
+from transformer_course.diagrams.layers import flow_of, layer, layers
+from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
+from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
+
+
+class Cut(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.norm_1(x)
+        x = x + self.self_attention(x, x, x, mask)
+        x = self.norm_2(x)
+        return x + self.feed_forward(x)
+
+
+class InPlace(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        y = self.norm_1(x)
+        x += self.self_attention(y, y, y, mask)
+        x += self.feed_forward(self.norm_2(x))
+        return x
+
+
+class QueryOnly(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = x + self.self_attention(self.norm_1(x), x, x, mask)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class Parallel(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        y = self.norm_1(x)
+        return x + self.self_attention(y, y, y) + self.feed_forward(y)
+
+
+class Halved(PreNormEncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = x + self.self_attention(x, x, x, mask)
+        return x + 0.5 * self.feed_forward(self.norm_2(x))
+
+
+class NoResiduals(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return self.norm_2(self.feed_forward(self.norm_1(self.self_attention(x, x, x, mask))))
+
+
+class FromBelow(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        y = self.norm_1(x + self.self_attention(x, x, x, mask))
+        return self.norm_2(y + self.feed_forward(x))
+
+
+class OneNormTwice(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.norm_1(x + self.self_attention(x, x, x, mask))
+        return self.norm_1(x + self.feed_forward(x))
+
+
+class SwappedCross(DecoderLayer):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None):
+        x = self.norm_1(x + self.self_attention(x, x, x, memory_mask))
+        return self.norm_2(x + self.cross_attention(memory, x, x))
+
+
+class OffTheStream(DecoderLayer):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None):
+        written = self.norm_1(x + self.self_attention(x, x, x, mask))
+        read = self.norm_2(written + self.cross_attention(written, memory, memory, memory_mask))
+        return self.norm_3(written + self.feed_forward(read))
+
+
+class InAList(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(8) for _ in range(2))
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.linear(self.norms[0](x))
+
+
+def made(kind: type[nn.Module]) -> nn.Module:
+    return kind(8, 2, 16)
+
+
+POST = {
+    *(("x", "self_attention"), ("x", "+"), ("self_attention", "+"), ("+", "norm_1"), ("norm_1", "feed_forward")),
+    *(("norm_1", "+"), ("feed_forward", "+"), ("+", "norm_2"), ("norm_2", "output"), ("mask", "self_attention")),
+}
+PRE = {
+    *(("x", "norm_1"), ("norm_1", "self_attention"), ("x", "+"), ("self_attention", "+"), ("+", "norm_2")),
+    *(("norm_2", "feed_forward"), ("+", "+"), ("feed_forward", "+"), ("+", "output"), ("mask", "self_attention")),
+}
+CUT = {
+    *(("x", "norm_1"), ("norm_1", "self_attention"), ("norm_1", "+"), ("self_attention", "+"), ("+", "norm_2")),
+    *(("norm_2", "feed_forward"), ("norm_2", "+"), ("feed_forward", "+"), ("+", "output"), ("mask", "self_attention")),
+}
+DECODER = POST - {("norm_1", "feed_forward"), ("norm_2", "output")} | {
+    *(("norm_1", "cross_attention"), ("memory", "cross_attention"), ("memory_mask", "cross_attention")),
+    *(("cross_attention", "+"), ("norm_2", "feed_forward"), ("norm_2", "+"), ("+", "norm_3"), ("norm_3", "output")),
+}
+KINDS = {
+    EncoderLayer: (POST, "Post-norm: norm_1 and norm_2 normalise the sums."),
+    PreNormEncoderLayer: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
+    Cut: (CUT, "Cut: x goes on only through norm_1 and norm_2."),
+    DecoderLayer: (DECODER, "Post-norm: norm_1, norm_2 and norm_3 normalise the sums."),
+    InPlace: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
+}
+ALL = [*KINDS, PreNormDecoderLayer, QueryOnly, Parallel, Halved, NoResiduals, FromBelow, OneNormTwice, OffTheStream]
+
+
+def texts(d: Diagram) -> str:
+    return " ".join(" ".join(label.words.split()) for label in d.labels)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_arrows_are_those_of_the_code(kind):
+    d, (links, verdict) = layer(made(kind)), KINDS[kind]
+    assert d.links() == links
+    assert verdict in texts(d)
+
+
+def test_the_arguments_of_attention_are_named():
+    d = layer(made(DecoderLayer))
+    assert [label.words for label in d.labels if label.words in ("query, key, value", "query", "key, value")] == [
+        "query, key, value",
+        "query",
+        "key, value",
+    ]
+    assert [(box.name, box.note) for box in d.boxes if box.outline == "square"] == [
+        ("x", "(1, 7, 8)"),
+        ("mask", ""),
+        ("memory", "(1, 11, 8)"),
+        ("memory_mask", ""),
+    ]
+
+
+def thick(d: Diagram) -> list[tuple[str, str]]:
+    return [(arrow.points[0].of, arrow.points[-1].of) for arrow in d.arrows if arrow.thick]
+
+
+def test_the_residual_stream_is_one_thick_line_that_only_norms_interrupt():
+    assert thick(layer(made(PreNormEncoderLayer))) == [("x", "+"), ("+", "+"), ("+", "output")]
+    post = ["x", "+", "norm_1", "+", "norm_2", "output"]
+    assert thick(layer(made(EncoderLayer))) == list(pairwise(post))
+    assert thick(layer(made(NoResiduals))) == []
+    d = layer(made(PreNormEncoderLayer))
+    assert {x for arrow in d.arrows if arrow.thick for x, _, _ in arrow.points} == {0.0}
+
+
+def test_a_cut_stream_is_marked_where_it_is_cut():
+    assert [label.words for label in layer(made(Cut)).labels].count("cut") == 2
+    assert "cut" not in texts(layer(made(EncoderLayer))).split()
+
+
+def test_a_norm_of_the_query_alone_is_seen():
+    d = layer(made(QueryOnly))
+    assert {("norm_1", "self_attention"), ("x", "self_attention")} <= d.links()
+    assert "query" in texts(d)
+    assert "key, value" in texts(d)
+
+
+def test_queries_from_the_memory_and_the_wrong_mask_are_seen():
+    x, memory = torch.randn(1, 5, 8), torch.randn(1, 5, 8)
+    d = layer(made(SwappedCross), x, memory)
+    assert "memory → cross_attention (query)" in repr(d)
+    swapped = layer(made(SwappedCross), x, memory, torch.ones(5, 5).bool(), torch.eye(5).bool())
+    assert ("memory_mask", "self_attention") in swapped.links()
+
+
+def test_what_reads_from_further_below_is_seen():
+    assert ("x", "feed_forward") in layer(made(FromBelow)).links()
+    assert ("norm_1", "feed_forward") not in layer(made(FromBelow)).links()
+
+
+def test_parallel_sublayers_are_one_sum():
+    d = layer(made(Parallel))
+    assert d.links() >= {("x", "+"), ("self_attention", "+"), ("feed_forward", "+"), ("norm_1", "feed_forward")}
+    assert [box.name for box in d.boxes].count("+") == 1
+    assert "norm_1 normalises the inputs of the sublayers" in texts(d)
+    assert "norm_2 is never called" in texts(d)
+    assert "mask is never read" in texts(d)
+
+
+def test_what_cannot_be_explained_is_said():
+    d = layer(made(Halved))
+    assert "not found" in [box.name for box in d.boxes]
+    assert ("not found", "output") in d.links()
+    assert "feed_forward is called, but not found in the output" in texts(d)
+    assert "norm_1 is never called" in texts(d)
+
+
+def test_a_sum_beside_the_stream_is_told_from_one_that_is_lost():
+    told = "cross_attention(norm_1, memory, memory_mask) is added to what norm_2 reads, not to the residual stream"
+    assert told in texts(layer(made(OffTheStream)))
+
+
+def test_a_norm_used_twice_is_drawn_twice_and_the_other_named():
+    d = layer(made(OneNormTwice))
+    assert [box.name for box in d.boxes].count("norm_1") == 2
+    assert "norm_2 is never called" in texts(d)
+
+
+def test_parts_in_lists_are_found():
+    d = layer(InAList())
+    assert ("norms.0", "linear") in d.links()
+    assert "norms.1 is never called" in texts(d)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_drawing_can_be_read(kind):
+    assert layer(made(kind)).flaws() == []
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_step_that_counts_is_drawn_or_named(kind):
+    flow, d = flow_of(made(kind)), layer(made(kind))
+    for step in flow.steps:
+        assert step.name in texts(d)
+
+
+def test_layers_stand_side_by_side_on_one_line_without_masks():
+    d = layers(made(EncoderLayer), made(PreNormEncoderLayer))
+    assert d.flaws() == []
+    post, pre = sorted(d.frames, key=lambda frame: frame.x)
+    assert (post.name, pre.name) == ("EncoderLayer", "PreNormEncoderLayer")
+    assert post.rect.x1 < pre.rect.x0
+    assert post.rect.y0 == pytest.approx(pre.rect.y0)
+    assert d.links() == (POST | PRE) - {("mask", "self_attention")}
+    assert "mask" not in texts(d)
+
+
+def test_the_colour_says_what_a_part_is():
+    colours = {box.name: box.colour for box in layer(made(EncoderLayer)).boxes}
+    assert (colours["self_attention"], colours["feed_forward"]) == (BLUE, GREEN)
+
+
+def test_drawing_changes_neither_the_module_nor_the_random_numbers():
+    module = made(EncoderLayer).train()
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    first = repr(layer(module))
+    assert_close(torch.rand(2), expected)
+    assert module.training
+    assert_close(module.state_dict(), before)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in module.modules())
+    torch.manual_seed(4)
+    assert repr(layer(made(EncoderLayer))) == first
+
+
+def test_a_module_without_parameters_needs_inputs():
+    with pytest.raises(ValueError, match="ReLU has no parameters"):
+        layer(nn.ReLU())
+    assert layer(nn.ReLU(), torch.ones(1, 2, 3)).flaws() == []

@@ -1,0 +1,80 @@
+"""What each layer of the decoder reads, as it is drawn and as a model does it."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from transformer_course.diagrams.memory import memory, memory_of
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+
+SOURCE, TARGET = torch.tensor([[3, 4, 5, 6]]), torch.tensor([[1, 4, 4]])
+
+
+def transformer(n_layers: int = 2, pre_norm: bool = False) -> Transformer:
+    return Transformer(TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=n_layers, pre_norm=pre_norm))
+
+
+class LayerToLayer(nn.Module):
+    """What is widely drawn: each decoder layer reads the encoder layer beside it."""
+
+    def __init__(self, reads: list[int]) -> None:
+        super().__init__()
+        model = transformer(len(reads))
+        self.encoder, self.decoder, self.reads = model.encoder, model.decoder, reads
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        x, y, outputs = self.encoder.embed(source), self.decoder.embed(target), []
+        for layer in self.encoder.layers:
+            outputs.append(x := layer(x))
+        for i, layer in zip(self.reads, self.decoder.layers, strict=True):
+            y = layer(y, outputs[i] if i >= 0 else torch.zeros_like(x))
+        return y
+
+
+def reads(d) -> set[tuple[str, str]]:
+    return {link for link in d.links() if link[1].startswith("decoder.") and not link[0].startswith(("dec", "target"))}
+
+
+LAST = {("memory", "decoder.layers.0"), ("memory", "decoder.layers.1")}
+BESIDE = {("encoder.layers.0", "decoder.layers.0"), ("encoder.layers.1", "decoder.layers.1")}
+
+
+def test_all_decoder_layers_read_the_last_encoder_layer_and_the_other_drawing_is_crossed_out():
+    d = memory()
+    assert reads(d) == LAST | BESIDE
+    assert ("encoder.layers.1", "memory") in d.links()
+    (crossed,) = d.crossed_out
+    for arrow in d.arrows:
+        link = arrow.points[0].of, arrow.points[-1].of
+        if link in LAST | BESIDE:
+            assert (arrow.points[0].x > crossed.x0) == (link in BESIDE)
+    assert "decoder.layers.0 reads the memory" in repr(d)
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_a_model_is_drawn_as_it_runs(pre_norm):
+    d = memory_of(transformer(pre_norm=pre_norm), SOURCE, TARGET)
+    assert reads(d) == LAST
+    assert d.flaws() == []
+
+
+def test_a_model_that_does_otherwise_is_drawn_so():
+    d = memory_of(LayerToLayer([0, 1]), SOURCE, TARGET)
+    assert reads(d) == {("encoder.layers.0", "decoder.layers.0"), ("memory", "decoder.layers.1")}
+    crossed = memory_of(LayerToLayer([1, 0]), SOURCE, TARGET)
+    assert reads(crossed) == {("memory", "decoder.layers.0"), ("encoder.layers.0", "decoder.layers.1")}
+    none = memory_of(LayerToLayer([-1, 1]), SOURCE, TARGET)
+    assert "decoder.layers.0 reads nothing that was found" in repr(none)
+    assert all(d.flaws() == [] for d in (d, crossed, none))
+
+
+def test_no_hook_stays():
+    model = transformer()
+    memory_of(model, SOURCE, TARGET)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 3])
+def test_it_can_be_read(n_layers):
+    assert memory(n_layers).flaws() == []

@@ -1,0 +1,43 @@
+"""The blocks show what each norm really depends on."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_course.diagrams.canvas import GREY
+from transformer_course.diagrams.normalisation import blocks, reach
+
+
+def layer_norm(x: Tensor) -> Tensor:
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def batch_norm(x: Tensor) -> Tensor:
+    return nn.BatchNorm1d(x.shape[-1])(x.flatten(0, 1)).view(x.shape)
+
+
+def n_dark(norm, **sizes) -> int:
+    return sum(shape.colour == GREY for shape in blocks({"norm": norm}, **sizes).elements if hasattr(shape, "opacity"))
+
+
+def test_layer_norm_depends_on_one_vector_and_batch_norm_on_one_feature_of_all():
+    expected = torch.zeros(3, 5, 7, dtype=torch.bool)
+    expected[0, 1] = True
+    assert torch.equal(reach(layer_norm, 3, 5, 7), expected)
+    expected = torch.zeros(3, 5, 7, dtype=torch.bool)
+    expected[..., -1] = True
+    assert torch.equal(reach(batch_norm, 3, 5, 7), expected)
+
+
+def test_what_is_dark_is_what_can_be_seen_of_it():
+    letters = ("m", "a", "i", "pad", "pad")
+    assert n_dark(layer_norm, letters=letters, batch=3, d_model=7) == 7 + 1  # a row, and its end on the right side
+    assert n_dark(batch_norm, letters=letters, batch=3, d_model=7) == 5 + 5 * 3 + 3  # in front, at the side, on top
+    assert n_dark(lambda x: x + 1) == 1 + 1
+
+
+def test_it_is_said_in_words_and_can_be_read():
+    d = blocks({"LayerNorm": layer_norm, "BatchNorm": batch_norm})
+    assert "LayerNorm: 5 of 5 features, 1 of 4 positions, 1 of 3 sentences" in repr(d)
+    assert "BatchNorm: 1 of 5 features, 4 of 4 positions, 3 of 3 sentences" in repr(d)
+    assert d.flaws() == []

@@ -1,0 +1,66 @@
+"""Diagrams of positions: hands stand where the encoding and the rotation put them."""
+
+from itertools import pairwise
+from math import atan2, hypot, pi
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from transformer_course.diagrams.canvas import BLUE, ORANGE, PINK, Diagram
+from transformer_course.diagrams.positions import clocks, heat_map, rotary_hands, schemes
+from transformer_lab.attention.positions import apply_rotary, sinusoidal_encoding
+
+
+def hands(d: Diagram, colour: str) -> list[tuple[float, float]]:
+    """List where hands of a colour point, as (across, up) of length 1."""
+    arrows = [(arrow.points[0], arrow.points[-1]) for arrow in d.arrows if arrow.head and arrow.colour == colour]
+    ways = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
+    return [(x / hypot(x, y), y / hypot(x, y)) for x, y in ways]
+
+
+def test_each_hand_is_a_pair_of_the_encoding():
+    positions = [0, 1, 7, 44]
+    d = clocks(positions, d_model=6, base=50.0)
+    expected = sinusoidal_encoding(45, 6, base=50.0)[positions].reshape(-1, 2)
+    torch.testing.assert_close(torch.tensor(hands(d, PINK)), expected, atol=1e-5, rtol=0)
+    assert d.flaws() == []
+
+
+def test_query_and_key_are_rotated_as_by_rotary_positions():
+    moves = [(2, 0), (4, 2), (103, 101)]
+    d = rotary_hands(moves, frequency=1.0, query=0.0, key=0.0)
+    east = torch.tensor([[1.0, 0.0]]).expand(3, 2)
+    for colour, positions in zip((BLUE, ORANGE), zip(*moves, strict=True), strict=True):
+        expected = apply_rotary(east, torch.tensor(positions))
+        torch.testing.assert_close(torch.tensor(hands(d, colour)), expected, atol=1e-4, rtol=0)
+
+
+def test_the_angle_between_query_and_key_stays_where_both_move_alike():
+    d = rotary_hands([(2, 0), (4, 2), (7, 5), (8, 5)])
+    angles = [atan2(y, x) for x, y in hands(d, BLUE)], [atan2(y, x) for x, y in hands(d, ORANGE)]
+    between = [(q - k) % (2 * pi) for q, k in zip(*angles, strict=True)]
+    assert between[:3] == pytest.approx([between[0]] * 3)
+    assert between[3] == pytest.approx(between[0] + 1)
+    assert [label.words for label in d.labels if "angle" in label.words][:3] == ["m − n = 2, angle 1.2"] * 3
+    assert d.flaws() == []
+
+
+def test_every_scheme_enters_somewhere_before_the_weights():
+    d = schemes()
+    entered = {head for _, head in d.links()} - {"tokens"}
+    assert {"x", "q, k", "scores"} <= entered
+    for tail, head in pairwise(["tokens", "x", "w_q, w_k", "q, k", "scores", "weights"]):
+        assert (tail, head) in d.links()
+    assert d.flaws() == []
+
+
+def test_the_map_shows_the_encoding_with_position_0_on_top():
+    encoding = sinusoidal_encoding(9, 4)
+    ax = heat_map(encoding)
+    (image,) = ax.images
+    torch.testing.assert_close(torch.tensor(image.get_array().data, dtype=torch.float32), encoding)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature (column)", "position")
+    assert ax.get_ylim() == (8.5, -0.5)
+    assert image.get_clim() == (-1, 1)
+    plt.close("all")

@@ -1,0 +1,46 @@
+"""Diagrams of recurrent translators: which state reaches which."""
+
+import pytest
+import torch
+
+from transformer_course.diagrams import recurrent
+
+
+def test_only_the_last_state_reaches_the_decoder() -> None:
+    d = recurrent.unrolled("3 mai", "05-03")
+    assert {tail for tail, head in d.links() if head == "c"} == {"h₅"}
+    assert {head for tail, head in d.links() if tail == "c"} == {f"s{i}" for i in "₁₂₃₄₅"}
+    assert not any(tail[0] == "h" and head[0] == "s" for tail, head in d.links())
+    assert d.flaws() == []
+
+
+def test_each_state_follows_the_one_before_and_each_token_is_read_at_the_next_step() -> None:
+    links = recurrent.unrolled("ab", "xyz").links()
+    assert {("h₁", "h₂"), ("s₁", "s₂"), ("s₂", "s₃")} < links
+    assert {("a", "h₁"), ("b", "h₂"), ("s₁", "x"), ("start\ntoken", "s₁"), ("x", "s₂"), ("y", "s₃")} < links
+    assert ("z", "s₃") not in links
+
+
+def test_with_attention_the_state_before_asks_and_all_states_answer() -> None:
+    d = recurrent.with_attention("3 mai", "05-03", torch.tensor([0.1, 0.0, 0.2, 0.3, 0.4]), step=2)
+    assert {tail for tail, head in d.links() if head == "weights"} == {"h₁", "h₂", "h₃", "h₄", "h₅", "s₁"}
+    assert {("weights", "c₂"), ("c₂", "s₂")} < d.links()
+    assert [table.texts for table in d.tables] == [(("0.10", "0", "0.20", "0.30", "0.40"),)]
+    assert d.flaws() == []
+
+
+def test_a_weight_stands_above_its_state() -> None:
+    d = recurrent.with_attention("abc", "xyz", torch.tensor([0.0, 0.0, 1.0]), step=3)
+    [table] = d.tables
+    states = [box for box in d.boxes if box.name[0] == "h"]
+    assert [state.x for state in states] == pytest.approx([table.spot((i + 0.5) / 3, 0).x for i in range(3)])
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(ValueError, match="got an empty text"):
+        recurrent.unrolled("", "x")
+    with pytest.raises(ValueError, match="each of 2 characters needs a weight; got 3"):
+        recurrent.with_attention("ab", "xyz", torch.ones(3) / 3, step=2)
+    for step in (1, 4):
+        with pytest.raises(ValueError, match=f"between 2 and 3, .* got {step}"):
+            recurrent.with_attention("abc", "xyz", torch.ones(3) / 3, step=step)

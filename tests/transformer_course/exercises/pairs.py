@@ -1,0 +1,111 @@
+"""What is told when two known mistakes are made at once: ``python -m tests.transformer_course.exercises.pairs [exercise …]``.
+
+Prints a table by exercise. Each pair is judged as an attempt is, so the table says what a learner is told:
+
+* both are named;
+* one is, and it is said that something else is not right either;
+* one is and hides the other: with both, the answer does the same as with this one alone;
+* another is, which alone or with a second does the same as these two;
+* the answer is half-way, or passes;
+* nothing is named.
+"""
+
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+
+from transformer_course.checking.expected_behaviour import Pair, behaviour
+from transformer_course.checking.judge import judge
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise
+
+Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
+SAMPLE = 60
+"""So many pairs of each exercise are judged for the table."""
+RIGHT_TOGETHER = [
+    {"scores_instead_of_weights", "softmax_twice"},
+    {"scores_as_weights", "softmax_twice"},
+    {"no_softmax", "softmax_twice"},
+    {"forgets_the_factor_of_two", "doubles_the_exponent"},
+]
+"""Mistakes of which each makes up for the other, so that the answer is right."""
+
+
+def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
+    """Draw some of the pairs of different mistakes that do not make up for each other."""
+    made = [(pair, {mistake.name for mistake in pair.mistakes}) for pair in behaviour(exercise, seed).pairs]
+    pairs = [pair for pair, names in made if len(names) == 2 and names not in RIGHT_TOGETHER]
+    return random.Random(seed).sample(pairs, min(size, len(pairs)))
+
+
+def told(verdict: Verdict, pair: Pair) -> Told:
+    """Return what is told of a pair; ``another`` where anything named is not of it."""
+    made = {mistake.name: mistake for mistake in pair.mistakes}
+    named = {name for name in verdict.mistakes if name not in ("gradient_cut", "changes_argument")}
+    if verdict.passed:
+        return "passed"
+    if verdict.status == "half_finished":
+        return "half-way"
+    if not named:
+        return "nothing"
+    if not named <= made.keys():
+        return "another"
+    if named == made.keys():
+        return "both"
+    return "one hides" if made[named.pop()].says in verdict.message else "one"
+
+
+@dataclass
+class Tally:
+    """What was told of the pairs of one exercise, and how long that took."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+
+def tally(exercise: Exercise, seed: int, size: int) -> Tally:
+    """Judge some pairs of an exercise."""
+    known, found = behaviour(exercise, seed), Tally()
+    for pair in sample(exercise, seed, size):
+        observed = known.run(pair.way)
+        started = time.process_time()
+        verdict = judge(exercise, seed, observed)
+        found.seconds.append(time.process_time() - started)
+        what = told(verdict, pair)
+        found.counts[what] += 1
+        if what in ("another", "passed"):
+            found.others.append(f"{' × '.join(m.name for m in pair.mistakes)} → {', '.join(verdict.mistakes)}")
+    return found
+
+
+def main(names: list[str]) -> None:
+    """Print the table."""
+    torch.set_num_threads(1)
+    columns = ("both", "one", "one hides", "half-way", "another", "nothing", "passed")
+    print(f"| exercise | pairs | judged | {' | '.join(columns)} | median s | slowest s |")
+    print("|---|" + "--:|" * (4 + len(columns)))
+    total: Counter[str] = Counter()
+    for exercise in every_exercise().values():
+        if exercise.steps is None or (names and exercise.name not in names):
+            continue
+        found, n_pairs = tally(exercise, 0, SAMPLE), len(behaviour(exercise, 0).pairs)
+        counts = " | ".join(str(found.counts[column]) for column in columns)
+        times = f"{statistics.median(found.seconds):.2f} | {max(found.seconds):.2f}" if found.seconds else "– | –"
+        print(f"| {exercise.name} | {n_pairs} | {found.counts.total()} | {counts} | {times} |", flush=True)
+        for other in found.others:
+            print(f"    {other}", file=sys.stderr, flush=True)
+        total += found.counts
+        behaviour.cache_clear()
+    print(f"| all | | {total.total()} | {' | '.join(str(total[column]) for column in columns)} | | |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

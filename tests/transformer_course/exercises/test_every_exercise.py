@@ -1,0 +1,342 @@
+"""Every exercise does what it promises: right answers pass, every mistake is named, trivial answers fail.
+
+Exercises are tried on many seeds, because the grader's are secret. What takes most of the time is to make every mistake
+in every way on each seed. So every run makes each mistake once; in every way, it makes those of a twelfth of the
+exercises, of all with ``--thorough``, and of those that were asked for by name.
+"""
+
+import inspect
+import itertools
+import math
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.judge import judge
+from transformer_course.checking.tolerance import (
+    ABSOLUTE,
+    RELATIVE,
+    agree,
+    distance,
+    observation_distance,
+    within,
+)
+from transformer_course.exercises import LESSONS, every_exercise, exercises_of
+from transformer_course.lesson.notebook import parts
+from transformer_course.running.observe import observe
+
+FAR, FAR_BY_CHANCE = 100, 2
+"""So many tolerances lie between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
+
+SIGNATURES = {
+    "context_vector": "(weights, states)",
+    "similarity": "(query, keys)",
+    "softmax": "(scores)",
+    "soft_lookup": "(query, keys, values)",
+    "attention_weights": "(queries, keys)",
+    "attention": "(queries, keys, values)",
+    "score_variance": "(d_k, variance)",
+    "scaled_dot_product_attention": "(queries, keys, values)",
+    "softmax_jacobian": "(probabilities)",
+    "additive_scores": "(queries, keys, w_q, w_k, w)",
+    "split_heads": "(x, n_heads)",
+    "merge_heads": "(x)",
+    "MultiHeadAttention": "(d_model, n_heads)",
+    "attention_parameters": "(d_model, n_heads, bias)",
+    "padding_mask": "(tokens, pad_id)",
+    "causal_mask": "(length)",
+    "decoder_mask": "(tokens, pad_id)",
+    "masked_attention": "(queries, keys, values, mask)",
+    "leaks_future": "(model, tokens)",
+    "sinusoidal_encoding": "(length, d_model, base)",
+    "shift_rotation": "(offset, d_model, base)",
+    "apply_rotary": "(x, positions, base)",
+    "alibi_bias": "(n_heads, n_query, n_key)",
+    "layer_norm": "(x, weight, bias, eps)",
+    "FeedForward": "(d_model, d_ff)",
+    "EncoderLayer": "(d_model, n_heads, d_ff)",
+    "PreNormEncoderLayer": "(d_model, n_heads, d_ff)",
+    "Encoder": "(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)",
+    "shift_right": "(tokens, bos_id)",
+    "DecoderLayer": "(d_model, n_heads, d_ff)",
+    "Decoder": "(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)",
+    "make_batches": "(pairs, batch_size, pad_id)",
+    "noam_rate": "(step, d_model, warmup)",
+    "smoothed_cross_entropy": "(logits, targets, pad_id, smoothing)",
+    "parameter_groups": "(model, weight_decay)",
+    "greedy_decode": "(model, source, bos_id, eos_id, max_length)",
+    "next_token_loss": "(logits, tokens, pad_id)",
+    "bits_per_byte": "(loss, n_tokens, n_bytes)",
+    "sample_next": "(logits, temperature, top_k, top_p, generator)",
+    "generate": "(model, tokens, max_new_tokens, context_length, sample)",
+    "dpo_loss": "(chosen, rejected, reference_chosen, reference_rejected, beta)",
+    "attend_with_cache": "(query, key, value, cache)",
+    "cache_bytes": "(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number)",
+    "repeat_kv": "(x, n_repeats)",
+    "beam_search": "(model, source, bos_id, eos_id, max_length, beam_size, length_penalty)",
+    "blockwise_attention": "(queries, keys, values, block)",
+    "rms_norm": "(x, weight, eps)",
+    "SwiGLU": "(d_model, d_ff)",
+    "GroupedQueryAttention": "(d_model, n_heads, n_kv_heads)",
+    "route": "(logits, k)",
+    "LoRALinear": "(linear, rank, alpha)",
+    "gradient_norms": "(model)",
+    "cached_difference": "(model, tokens)",
+    "padding_difference": "(model, tokens, pad_id, n_pads)",
+    "accumulate": "(losses, n_tokens)",
+    "all_reduce_gradients": "(gradients, n_tokens)",
+    "training_flops": "(n_parameters, n_tokens)",
+    "fit_scaling_law": "(n_parameters, losses, irreducible)",
+}
+"""What the curriculum promises learners and graders; transfer tasks are free to change."""
+
+of_all = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lambda e: e.name, indirect=True)
+of_a_twelfth = pytest.mark.parametrize(
+    "exercise",
+    [
+        pytest.param(exercise, marks=pytest.mark.rotating("every way of every mistake", str(number % 12)))
+        for number, exercise in enumerate(every_exercise().values())
+    ],
+    ids=lambda e: e.name,
+    indirect=True,
+)
+
+
+@pytest.fixture(scope="module")
+def exercise(request):
+    """An exercise, of which all tests run before those of the next, so that its mistakes are made once per seed."""
+    yield request.param
+    behaviour.cache_clear()  # many seeds of every exercise would fill a gigabyte
+
+
+def far_apart(runs):
+    """Name the pairs of runs over the same cases that are too near to each other."""
+    clearly = apart_in_outputs([observations for _, observations in runs])
+    for (i, (one, right)), (j, (other, seen)) in itertools.combinations(enumerate(runs), 2):
+        enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
+        if one == other or clearly[j, i]:
+            continue
+        if all(
+            within(enough, *pair) for pair in zip(seen, right, strict=True)
+        ):  # the later is held against the earlier
+            yield f"{one} and {other} are {max(map(observation_distance, seen, right)):.3g} tolerances apart"
+
+
+def apart_in_outputs(runs):
+    """Return which runs are far from which by some finite output alone: a table for all pairs at once."""
+    apart = torch.zeros(len(runs), len(runs), dtype=torch.bool)
+    for seen in zip(*runs, strict=True):
+        alike = {}
+        for number, observation in enumerate(seen):
+            output = observation.get("output")
+            if isinstance(output, Tensor) and output.dtype == torch.float32 and output.isfinite().all():
+                alike.setdefault(output.shape, []).append(number)
+        for numbers in alike.values():
+            outputs = torch.stack([seen[number]["output"].flatten().double() for number in numbers])
+            tolerance = ABSOLUTE + RELATIVE * outputs.abs()
+            for row, number in zip(outputs, numbers, strict=True):
+                apart[number, numbers] |= ((row - outputs).abs() > FAR * tolerance).any(dim=-1)
+    return apart
+
+
+def test_only_runs_that_are_near_in_every_case_are_too_near():
+    def run(*numbers):
+        return [{"output": torch.tensor([1.0, number])} for number in numbers]
+
+    runs = [("a", run(2.0, 5.0)), ("b", run(2.0, 7.0)), ("c", run(2.001, 5.0)), ("d", run(math.inf, 5.0))]
+    [near] = far_apart(runs)
+    assert near.startswith("a and c are 4.76 ")
+    assert apart_in_outputs([observations for _, observations in runs]).sum() == 6  # b from all others, both ways
+
+
+@of_all
+def test_the_reference_passes_and_every_mistake_is_named_and_far_from_all_else(exercise, repetition):
+    assert_named(exercise, 0, in_one_way(exercise, repetition.seed))
+
+
+@of_a_twelfth
+def test_every_way_of_every_mistake_is_named_and_far_from_all_else(exercise, repetition):
+    for seed in repetition.seeds(25):
+        every_way = repetition.thorough or seed == 0
+        assert_named(exercise, seed, in_every_way(exercise) if every_way else in_one_way(exercise, seed))
+
+
+def in_one_way(exercise, seed):
+    """Return each mistake with one of its ways, another from day to day."""
+    return [(mistake, mistake.ways[seed % len(mistake.ways)]) for mistake in exercise.mistakes]
+
+
+def in_every_way(exercise):
+    return [(mistake, way) for mistake in exercise.mistakes for way in mistake.ways]
+
+
+def assert_named(exercise, seed, ways):
+    """Check that the reference passes, and that each mistake is named and far from all else."""
+    known = behaviour(exercise, seed)
+    assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
+    observed = [(mistake, known.run(way)) for mistake, way in ways]
+    for mistake, seen in observed:
+        verdict = judge(exercise, seed, seen)
+        assert (verdict.status, verdict.mistake) == ("mistake", mistake.name), f"seed {seed}: {verdict}"
+    runs = [("the reference", known.expected), *((mistake.name, seen) for mistake, seen in observed)]
+    assert not list(far_apart(runs)), f"seed {seed}"
+
+
+def trivial_answers(exercise):
+    """Answers that are given without looking at the question, of the right shape where there is one."""
+    reference = exercise.reference
+    if inspect.isclass(reference):
+        yield _module_that_writes(reference, torch.zeros_like)
+        yield _module_that_writes(reference, torch.ones_like)
+        return
+    names = list(inspect.signature(reference).parameters)
+    for write in (torch.zeros_like, torch.ones_like, lambda out: torch.ones_like(out) / out.shape[-1]):
+        yield lambda *a, write=write, **k: write(right) if isinstance(right := reference(*a, **k), Tensor) else 0.0
+    for place in range(len(names)):
+        yield lambda *a, place=place, **k: a[place] if place < len(a) else None
+    for answer in (None, 0, 0.0, 1.0, True, False, (), {}):
+        yield lambda *a, answer=answer, **k: answer
+    if "values" in names:
+        at = names.index("values")
+        yield lambda *a, **k: a[at].mean(dim=-2, keepdim=a[0].dim() > 1).expand(reference(*a, **k).shape)
+
+
+def _module_that_writes(reference, write):
+    class Trivial(reference):
+        def forward(self, *inputs, **keywords):
+            return write(super().forward(*inputs, **keywords))
+
+    return Trivial
+
+
+@of_all
+def test_trivial_answers_are_rejected(exercise, repetition):
+    for seed in repetition.seeds(3):
+        known = behaviour(exercise, seed)
+        for number, answer in enumerate(trivial_answers(exercise)):
+            observed = known.normalised([observe(answer, case) for case in known.cases])
+            # nothing can pass without the right numbers; to look for a name as well would take most of the time
+            assert not agree(observed, known.expected, numbers_only=True), f"seed {seed}, trivial answer {number}"
+
+
+@of_a_twelfth
+def test_an_answer_that_is_nearly_right_is_told_as_no_mistake(exercise):
+    """Its numbers are also those of a mistake that shows in a gradient alone, and nearly those of a rounded answer."""
+    known = behaviour(exercise, 0)
+    nearly = [{**seen, "output": slightly_larger(seen["output"])} for seen in known.expected if "output" in seen]
+    if len(nearly) == len(known.cases):
+        verdict = judge(exercise, 0, nearly)
+        assert verdict.status in ("wrong", "passed"), verdict  # whole numbers stay as they are
+
+
+def slightly_larger(output):
+    if isinstance(output, Tensor):
+        return output * 1.0004 if output.is_floating_point() else output
+    if isinstance(output, tuple | list):
+        return type(output)(map(slightly_larger, output))
+    return output * 1.0004 if isinstance(output, float) else output
+
+
+@of_all
+def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, repetition):
+    """An answer that never looks at its input can have learned what is right with the seed of the lessons."""
+    for seed in repetition.seeds(25):
+        learned, wanted = (behaviour(exercise, which).expected for which in (seed, seed + 1))
+        assert not agree(learned, wanted, numbers_only=True), f"seeds {seed} and {seed + 1}"
+
+
+@of_all
+def test_there_are_at_least_four_mistakes_each_of_a_name_of_its_own(exercise):
+    names = [mistake.name for mistake in exercise.mistakes]
+    assert len(names) >= 4
+    assert len(set(names)) == len(names)
+
+
+@of_all
+def test_what_is_said_suits_anybodys_code(exercise):
+    """In a bug hunt, it is said about the code of a colleague."""
+    for text in texts(exercise):
+        assert not re.search(r"\b(?:you|yours?)\b", text, re.IGNORECASE), text
+
+
+@of_all
+def test_what_is_said_ends_properly(exercise):
+    for text in texts(exercise):
+        assert re.search(r"[^.][.?!…]$", text), text
+        assert text.count("`") % 2 == 0, text
+        assert "  " not in text, text
+
+
+def texts(exercise):
+    yield exercise.verified
+    for ladder in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
+        yield from ladder
+    for mistake in exercise.mistakes:
+        yield mistake.says
+
+
+@of_all
+def test_every_ladder_of_hints_has_at_least_three_different_steps(exercise):
+    for ladder in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
+        assert len(set(ladder)) == len(ladder) >= 3
+
+
+@of_all
+def test_no_verdict_gives_the_answer_away(exercise):
+    """The last hint may hold the code that mends a mistake; what a verdict says must not."""
+    for mistake in exercise.mistakes:
+        for code in re.findall(r"`([^`]+)`", mistake.hints[-1]):
+            if not code.isidentifier() and not code.startswith("parts."):
+                assert code not in mistake.says, f"{mistake.name} says {code}"
+        assert not any(line.strip() in mistake.says for line in exercise.solution.splitlines() if line.strip())
+
+
+@of_all
+def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise, repetition):
+    lesson = {
+        "math": math, "torch": torch, "Tensor": Tensor, "nn": nn, "F": F,
+        "Bool": Bool, "Callable": Callable, "Float": Float, "Int": Int, "parts": parts,
+    }  # fmt: skip
+    exec(exercise.solution, lesson)
+    with parts.without(exercise.name):  # it must not be a call of the very thing that is asked for
+        observed = [observe(lesson[exercise.name], case) for case in exercise.cases(repetition.seed)]
+    assert judge(exercise, repetition.seed, observed).passed
+    assert len(exercise.solution.splitlines()) <= 25  # 15 of code, and a docstring
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_the_signature_is_the_promised_one(name):
+    promised = SIGNATURES[name]
+    assert f"({', '.join(inspect.signature(every_exercise()[name].reference).parameters)})" == promised
+
+
+@of_all
+def test_cases_go_from_small_to_large_and_depend_on_nothing_but_the_seed(exercise):
+    def numbers(case):
+        return sum(value.numel() for value in case.inputs.values() if isinstance(value, Tensor))
+
+    cases = exercise.cases(3)
+    sizes = [numbers(case) for case in cases]
+    assert sizes[0] == min(sizes)
+    assert sizes[-1] == max(sizes)
+    assert len({case.label for case in cases}) == len(cases)
+    torch.manual_seed(99)
+    assert distance([dict(case.inputs) for case in exercise.cases(3)], [dict(case.inputs) for case in cases]) == 0
+    assert distance([dict(case.inputs) for case in exercise.cases(4)], [dict(case.inputs) for case in cases]) > FAR
+
+
+@of_all
+def test_every_exercise_is_worth_points(exercise):
+    assert exercise.points > 0
+
+
+def test_no_two_lessons_have_an_exercise_of_the_same_name():
+    names = [exercise.name for lesson in LESSONS for exercise in exercises_of(lesson)]
+    assert len(set(names)) == len(names)
+    assert set(SIGNATURES) <= set(names)

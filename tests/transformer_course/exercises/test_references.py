@@ -1,0 +1,713 @@
+"""The references agree with implementations that share no code with them."""
+
+import collections
+import copy
+import itertools
+import math
+import statistics
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.helpers.torch_parity import in_our_words
+from transformer_course.checking.tolerance import observation_distance
+from transformer_course.exercises import every_exercise
+from transformer_course.running.observe import observe
+from transformer_lab.attention import grouped_query, multi_head
+from transformer_lab.generation.beam_search import beam_search_from_state
+from transformer_lab.layers import decoder_layer, encoder_layer, feed_forward, norms
+from transformer_lab.models import decoder, encoder
+from transformer_lab.models.recurrent import AttentiveRecurrentTranslator
+from transformer_lab.training.optimizer import make_optimizer
+
+
+def luong_step(state, states, w_c):
+    context = F.scaled_dot_product_attention(state[:, None], states, states, scale=1.0)[:, 0]
+    return (F.linear(context, w_c[:, : state.shape[1]]) + F.linear(state, w_c[:, state.shape[1] :])).tanh()
+
+
+def similarity(query, keys):
+    return torch.tensor([math.fsum(q * k for q, k in zip(query.tolist(), key, strict=True)) for key in keys.tolist()])
+
+
+def soft_lookup(query, keys, values):
+    return F.scaled_dot_product_attention(query[None], keys, values, scale=1.0)[0]
+
+
+def attention_weights(queries, keys):
+    return F.softmax(torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()), dim=-1).float()
+
+
+def attention(queries, keys, values):
+    return F.scaled_dot_product_attention(queries, keys, values, scale=1.0)
+
+
+def distance_attention(queries, keys, values):
+    """Between vectors, −½‖q − k‖² is a dot product once a 1 and −½‖k‖² are appended; −½‖q‖² cancels."""
+    keys, queries, values = keys.double(), queries.double(), values.double()
+    k = torch.cat([keys, -keys.square().sum(-1, keepdim=True) / 2], dim=-1)
+    return F.scaled_dot_product_attention(F.pad(queries, (0, 1), value=1.0), k, values, scale=1.0).float()
+
+
+def score_variance(d_k, variance):
+    """Var(q·k) for q and k that take two values, ±σ, with the same odds: every product is ±σ²."""
+    return sum(math.sqrt(variance) ** 2 * math.sqrt(variance) ** 2 for _ in range(d_k))
+
+
+def softmax_jacobian(probabilities):
+    scores = probabilities.double().log()  # its softmax gives them back
+    return torch.autograd.functional.jacobian(lambda s: F.softmax(s, dim=0), scores).float()
+
+
+def additive_scores(queries, keys, w_q, w_k, w):
+    hidden = torch.einsum("bqi,hi->bqh", queries, w_q)[:, :, None] + torch.einsum("bkj,hj->bkh", keys, w_k)[:, None]
+    return torch.einsum("bqkh,h->bqk", hidden.double().tanh(), w.double()).float()
+
+
+def cosine_attention(queries, keys, values, temperature):
+    cosines = F.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=-1)
+    return torch.einsum("...qk,...kd->...qd", F.softmax(cosines / temperature, dim=-1), values)
+
+
+class MultiHeadAttention(nn.Module):
+    """What ``nn.MultiheadAttention`` calls, with parameters of our names."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        batch, n_query, d_model = query.shape
+        if mask is not None:  # there, True means hidden
+            mask = ~mask.expand(batch, self.n_heads, n_query, key.shape[1]).flatten(0, 1)
+        layers = self.w_q, self.w_k, self.w_v
+        output, _ = F.multi_head_attention_forward(
+            *(x.transpose(0, 1) for x in (query, key, value)),
+            embed_dim_to_check=d_model,
+            num_heads=self.n_heads,
+            in_proj_weight=torch.cat([layer.weight for layer in layers]),
+            in_proj_bias=torch.cat([layer.bias for layer in layers]),
+            bias_k=None,
+            bias_v=None,
+            add_zero_attn=False,
+            dropout_p=0.0,
+            out_proj_weight=self.w_o.weight,
+            out_proj_bias=self.w_o.bias,
+            attn_mask=mask,
+        )
+        return output.transpose(0, 1)
+
+
+def attention_parameters(d_model, n_heads, bias=True):
+    return sum(p.numel() for p in nn.MultiheadAttention(d_model, n_heads, bias=bias).parameters())
+
+
+def head_contributions(heads, w_o):
+    """What is left of the output when all other heads are silent."""
+    alone = torch.eye(heads.shape[1])[:, :, None, None] * heads[:, None]  # (batch, alone, n_heads, n, d_k)
+    return torch.stack([torch.cat(h.unbind(1), dim=-1) @ w_o.T for h in alone.unbind(1)], dim=1)
+
+
+def padding_mask(tokens, pad_id):
+    return torch.tensor([[[[token != pad_id for token in sentence]]] for sentence in tokens.tolist()])
+
+
+def causal_mask(length):
+    """What torch adds to the scores, −∞ where no query may look."""
+    return torch.nn.Transformer.generate_square_subsequent_mask(length) == 0
+
+
+def decoder_mask(tokens, pad_id):
+    rows = [
+        [[j <= i and row[j] != pad_id for j in range(len(row))] for i in range(len(row))] for row in tokens.tolist()
+    ]
+    return torch.tensor(rows).unsqueeze(1)
+
+
+def masked_attention(queries, keys, values, mask):
+    """The formula of the lesson: sums over what is allowed, in float64."""
+    scores = torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()) / math.sqrt(queries.shape[-1])
+    allowed = mask.expand(scores.shape)
+    loud = torch.where(allowed, torch.exp(scores - scores.where(allowed, -1e300).amax(-1, keepdim=True)), 0)
+    weights = loud / loud.sum(-1, keepdim=True).clamp_min(1e-300)
+    return torch.einsum("...qk,...kd->...qd", weights, values.double()).float()
+
+
+def leaks_future(model, tokens):
+    """What the tables say; a millionth is rounding."""
+    return bool(model.mixing.triu(1).max() > 1e-6)
+
+
+def sliding_window_mask(length, window):
+    table = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        table[i, max(0, i - window + 1) : i + 1] = True
+    return table
+
+
+def shift_rotation(offset, d_model, base=10000.0):
+    """The only matrix that moves many encodings of all kinds to where they should be."""
+    powers = [base ** (-2 * i / d_model) for i in range(d_model // 2)]
+
+    def encodings(first):
+        rows = [[wave(p * power) for power in powers for wave in (math.sin, math.cos)] for p in range(first, 20000, 7)]
+        return torch.tensor(rows[:2000], dtype=torch.float64)
+
+    return torch.linalg.lstsq(encodings(0), encodings(offset)).solution.T.float()
+
+
+def apply_rotary(x, positions, base=10000.0):
+    """In the complex plane, to turn is to multiply."""
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
+    powers = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+    return torch.view_as_real(pairs * torch.exp(1j * torch.outer(positions.double(), powers))).flatten(-2).float()
+
+
+def alibi_bias(n_heads, n_query, n_key):
+    missing = n_key - n_query
+    return torch.tensor(
+        [
+            [[-(0.5 ** (8 * h / n_heads)) * abs(i + missing - j) for j in range(n_key)] for i in range(n_query)]
+            for h in range(1, n_heads + 1)
+        ]
+    )
+
+
+def sinusoidal_encoding(length, d_model, base=10000.0):
+    rows = [[t / base ** (c // 2 * 2 / d_model) for c in range(d_model)] for t in range(length)]
+    return torch.tensor([[math.cos(a) if c % 2 else math.sin(a) for c, a in enumerate(row)] for row in rows])
+
+
+def relative_bias(table, n_query, n_key):
+    reach = (table.shape[1] - 1) // 2
+    bias = torch.empty(len(table), n_query, n_key)
+    for i in range(n_query):
+        for j in range(n_key):
+            offset = j - (i + n_key - n_query)
+            bias[:, i, j] = table[:, max(-reach, min(reach, offset)) + reach]
+    return bias
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    """One vector and one number at a time."""
+    normed = torch.empty_like(x)
+    for at in np.ndindex(x.shape[:-1]):
+        features = x[at].tolist()
+        mean = math.fsum(features) / len(features)
+        deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in features) / len(features) + eps)
+        normed[at] = torch.tensor([(one - mean) / deviation for one in features]) * weight + bias
+    return normed
+
+
+class FeedForward(nn.Module):
+    """The formula, with the matrices as they are."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w_1, self.w_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        middle = torch.einsum("...d,fd->...f", x, self.w_1.weight) + self.w_1.bias
+        return torch.einsum("...f,df->...d", middle.where(middle > 0, 0), self.w_2.weight) + self.w_2.bias
+
+
+class EncoderLayer(nn.Module):
+    """What ``nn.TransformerEncoderLayer`` computes, with parameters of our names."""
+
+    norm_first = False
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention, self.feed_forward = MultiHeadAttention(d_model, n_heads), FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        attention, d_model, d_ff = self.self_attention, x.shape[2], self.feed_forward.w_1.out_features
+        theirs = nn.TransformerEncoderLayer(
+            d_model, attention.n_heads, d_ff, dropout=0.0, batch_first=True, norm_first=self.norm_first
+        )
+        with torch.no_grad():
+            for name, ours in in_our_words(theirs, lambda parameter: parameter.data).items():
+                ours.copy_(self.get_parameter(name))
+        if mask is not None:  # there, True means hidden
+            mask = ~mask.expand(len(x), attention.n_heads, x.shape[1], x.shape[1]).flatten(0, 1)
+        return theirs(x, mask)
+
+
+class PreNormEncoderLayer(EncoderLayer):
+    norm_first = True
+
+
+class Encoder(nn.Module):
+    """Token by token, with positions of its own making."""
+
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layers = nn.Sequential(*(EncoderLayer(d_model, n_heads, d_ff) for _ in range(n_layers)))
+
+    def forward(self, tokens, mask=None):
+        d_model = self.embedding.embedding_dim
+        table = sinusoidal_encoding(tokens.shape[1], d_model)
+        rows = [
+            [self.embedding.weight[token] * math.sqrt(d_model) + place for token, place in zip(row, table, strict=True)]
+            for row in tokens.tolist()
+        ]
+        x = torch.stack([torch.stack(row) for row in rows])
+        for layer in self.layers.children():
+            x = layer(x, mask)
+        return x
+
+
+def sentence_vectors(x, tokens, pad_id):
+    """A weighted sum, the weights being those of attention to the real tokens."""
+    scores = torch.zeros(tokens.shape).masked_fill(tokens == pad_id, -torch.inf)
+    return torch.einsum("bn,bnd->bd", F.softmax(scores, dim=-1).nan_to_num(), x)
+
+
+class DecoderLayer(nn.Module):
+    """What ``nn.TransformerDecoderLayer`` computes, with parameters of our names."""
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention, self.cross_attention = (MultiHeadAttention(d_model, n_heads) for _ in range(2))
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        n_heads, d_model, d_ff = self.self_attention.n_heads, x.shape[2], self.feed_forward.w_1.out_features
+        theirs = nn.TransformerDecoderLayer(d_model, n_heads, d_ff, dropout=0.0, batch_first=True)
+        with torch.no_grad():
+            for name, ours in in_our_words(theirs, lambda parameter: parameter.data).items():
+                ours.copy_(self.get_parameter(name))
+
+        def hidden(mask, n_key):  # there, True means hidden
+            return None if mask is None else ~mask.expand(len(x), n_heads, x.shape[1], n_key).flatten(0, 1)
+
+        return theirs(x, memory, hidden(mask, x.shape[1]), hidden(memory_mask, memory.shape[1]))
+
+
+class Decoder(nn.Module):
+    """Layer by layer, from the last one back to the embeddings."""
+
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layers = nn.ModuleList(DecoderLayer(d_model, n_heads, d_ff) for _ in range(n_layers))
+
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        def after(n_layers):
+            if n_layers:
+                return self.layers[n_layers - 1](after(n_layers - 1), memory, mask, memory_mask)
+            d_model = self.embedding.embedding_dim
+            rows = [d_model**0.5 * self.embedding(row) for row in tokens]
+            return torch.stack(rows) + sinusoidal_encoding(tokens.shape[1], d_model)
+
+        return after(len(self.layers))
+
+
+def prefix_mask(prefix_lengths, length):
+    table = torch.ones(len(prefix_lengths), 1, length, length, dtype=torch.bool)
+    for row, prefix_length in zip(table[:, 0], prefix_lengths.tolist(), strict=True):
+        for query in range(length):
+            row[query, max(query + 1, prefix_length) :] = False
+    return table
+
+
+def make_batches(pairs, batch_size, pad_id):
+    """Pairs are moved between heaps of equal lengths, and written into numpy's tables."""
+    heaps = {}
+    for source, target in pairs:
+        heaps.setdefault(len(source), []).append((source, target))
+    waiting = [pair for length in sorted(heaps) for pair in heaps[length]]
+    batches = []
+    while waiting:
+        group, waiting = waiting[:batch_size], waiting[batch_size:]
+        tables = []
+        for side in zip(*group, strict=True):
+            table = np.full((len(group), np.max([len(ids) for ids in side])), pad_id)
+            for row, ids in zip(table, side, strict=True):
+                row[: len(ids)] = ids
+            tables.append(torch.from_numpy(table))
+        lengths = torch.tensor([len(source) for source, _ in group])
+        mask = torch.arange(tables[0].shape[1]) < lengths[:, None, None, None]
+        batches.append((*tables, mask))
+    return batches
+
+
+def noam_rate(step, d_model, warmup):
+    """A factor on its highest point, which is at the end of the warm-up."""
+    peak = 1 / math.sqrt(d_model * warmup)
+    return peak * (step / warmup if step <= warmup else math.sqrt(warmup / step))
+
+
+def smoothed_cross_entropy(logits, targets, pad_id, smoothing):
+    return F.cross_entropy(logits.mT, targets, ignore_index=pad_id, label_smoothing=smoothing)
+
+
+def parameter_groups(model, weight_decay):
+    optimizer = make_optimizer(model, weight_decay=weight_decay)
+    return [{name: group[name] for name in ("params", "weight_decay")} for group in optimizer.param_groups]
+
+
+def greedy_decode(model, source, bos_id, eos_id, max_length):
+    """What the tables say, sentence by sentence, in lists."""
+    written = []
+    for sentence in source.tolist():
+        tokens = [bos_id]
+        for place in range(max_length):
+            scores = model.transition[tokens[-1]] + model.places[place] + sum(model.reading[s] for s in sentence)
+            tokens.append(eos_id if eos_id in tokens else scores.tolist().index(max(scores.tolist())))
+        written.append(tokens[1:])
+    return torch.tensor(written)
+
+
+def sequence_log_probability(logits, targets, pad_id):
+    """The logarithm of a product, in float64."""
+    rows = []
+    for sentence, tokens in zip(logits.double(), targets.tolist(), strict=True):
+        of_tokens = [row[t] - row.logsumexp(0) for row, t in zip(sentence, tokens, strict=True) if t != pad_id]
+        rows.append(math.fsum(map(float, of_tokens)))
+    return torch.tensor(rows)
+
+
+def next_token_loss(logits, tokens, pad_id):
+    predictions, targets = logits[:, :-1].double(), tokens[:, 1:]
+    return F.cross_entropy(predictions.flatten(0, 1), targets.flatten(), ignore_index=pad_id).float()
+
+
+def bits_per_byte(loss, n_tokens, n_bytes):
+    """How many halvings the probability of the text is, for each byte."""
+    return -math.log2(math.exp(-loss)) * n_tokens / n_bytes
+
+
+def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """Find what may be drawn of each row in plain Python, and draw by the sums of probabilities in float64."""
+    rows, which = logits.unique(dim=0, return_inverse=True)
+    edges = []
+    for row in rows.double().tolist():
+        ranked = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:top_k]
+        kept = {token: math.exp((row[token] - max(row)) / temperature) for token in ranked}
+        enough = math.inf if top_p is None else top_p * sum(kept.values())
+        for place, token in reversed([*enumerate(ranked)][1:]):
+            if sum(kept[before] for before in ranked[:place]) >= enough:
+                del kept[token]
+        sums = itertools.accumulate(kept.get(token, 0.0) / sum(kept.values()) for token in range(len(row)))
+        edges.append([*sums])
+    uniform = torch.rand(len(logits), generator=generator, dtype=torch.float64)
+    return torch.searchsorted(torch.tensor(edges, dtype=torch.float64)[which], uniform[:, None], right=True)[:, 0]
+
+
+def generate(model, tokens, max_new_tokens, context_length, sample):
+    """One text at a time, in lists; the model is shown whatever its window holds."""
+    texts = tokens.tolist()
+    for text in texts:
+        window = collections.deque(text, maxlen=context_length)
+        for _ in range(max_new_tokens):
+            [token] = sample(model(torch.tensor([[*window]]))[:, -1]).tolist()
+            text.append(token)
+            window.append(token)
+    return torch.tensor(texts)
+
+
+def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
+    """The odds that the chosen answer is preferred, by the rewards β log(π / π_reference) of a Bradley-Terry model."""
+    rewards = [
+        (beta * (a - ra), beta * (b - rb))
+        for a, b, ra, rb in zip(
+            *(x.tolist() for x in (chosen, rejected, reference_chosen, reference_rejected)), strict=True
+        )
+    ]
+    return torch.tensor([math.log1p(math.exp(of_rejected - of_chosen)) for of_chosen, of_rejected in rewards]).mean()
+
+
+def attend_with_cache(query, key, value, cache):
+    """All tokens anew: of a causal attention over the whole text, the last row is that of the newest token."""
+    if cache is not None:
+        key, value = (torch.cat(pair, dim=2) for pair in zip(cache, (key, value), strict=True))
+    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # what the others asked, nobody knows
+    output = F.scaled_dot_product_attention(queries, key, value, is_causal=True)
+    return output[:, :, -1:], (key, value)
+
+
+def cache_bytes(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number):
+    number = np.zeros((), dtype=f"V{bytes_per_number}")
+    return np.broadcast_to(number, (n_layers, 2, batch, n_kv_heads, length, d_head)).nbytes
+
+
+class TextsSoFar:
+    """A model as the library's search asks for it: it is given the newest tokens, and shown all of them."""
+
+    def __init__(self, model, source):
+        self.model, self.source, self.target = model, source, torch.empty(len(source), 0, dtype=torch.int64)
+
+    def next_logits(self, tokens):
+        self.target = torch.cat([self.target, tokens], dim=1)
+        return self.model(self.source, self.target)[:, -1]
+
+    def reorder(self, rows):
+        self.source, self.target = self.source[rows], self.target[rows]
+
+
+def beam_search(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
+    begin = torch.full((len(source), 1), bos_id)
+    return beam_search_from_state(TextsSoFar(model, source), begin, max_length, eos_id, beam_size, length_penalty)[0]
+
+
+class SwiGLU(nn.Module):
+    """The formula of the paper, in float64: Swish is z over 1 + e⁻ᶻ."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w_gate, self.w_up = (nn.Linear(d_model, d_ff, bias=False) for _ in range(2))
+        self.w_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x):
+        gate, up, down = (layer.weight.double() for layer in (self.w_gate, self.w_up, self.w_down))
+        z = torch.einsum("...d,fd->...f", x.double(), gate)
+        gated = z / (1 + (-z).exp()) * torch.einsum("...d,fd->...f", x.double(), up)
+        return torch.einsum("...f,df->...d", gated, down).float()
+
+
+class GroupedQueryAttention(nn.Module):
+    """What ``nn.MultiheadAttention`` calls, with the rows of ``w_k`` and ``w_v`` repeated head by head."""
+
+    def __init__(self, d_model, n_heads, n_kv_heads):
+        super().__init__()
+        self.n_heads, d_kv = n_heads, d_model // n_heads * n_kv_heads
+        self.shared = [head * n_kv_heads // n_heads for head in range(n_heads)]
+        self.w_q, self.w_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(2))
+        self.w_k, self.w_v = (nn.Linear(d_model, d_kv, bias=False) for _ in range(2))
+
+    def forward(self, x, mask=None):
+        batch, n, d_model = x.shape
+        if mask is not None:  # there, True means hidden
+            mask = ~mask.expand(batch, self.n_heads, n, n).flatten(0, 1)
+        k, v = (
+            torch.cat([layer.weight.split(d_model // self.n_heads)[head] for head in self.shared])
+            for layer in (self.w_k, self.w_v)
+        )
+        output, _ = F.multi_head_attention_forward(
+            *[x.transpose(0, 1)] * 3,
+            embed_dim_to_check=d_model,
+            num_heads=self.n_heads,
+            in_proj_weight=torch.cat([self.w_q.weight, k, v]),
+            in_proj_bias=None,
+            bias_k=None,
+            bias_v=None,
+            add_zero_attn=False,
+            dropout_p=0.0,
+            out_proj_weight=self.w_o.weight,
+            out_proj_bias=None,
+            attn_mask=mask,
+        )
+        return output.transpose(0, 1).nan_to_num()  # of queries that may see nothing
+
+
+def route(logits, k):
+    """Sort the experts of each token, and take the softmax of the best in float64."""
+    best = [sorted(range(len(row)), key=row.__getitem__, reverse=True)[:k] for row in logits.tolist()]
+    experts = torch.tensor(best)
+    exponentials = torch.tensor(
+        [[math.exp(row[i] - max(row)) for i in chosen] for row, chosen in zip(logits.tolist(), best, strict=True)]
+    )
+    return exponentials / exponentials.sum(dim=1, keepdim=True), experts
+
+
+class LoRALinear(nn.Module):
+    """One linear layer of the merged weight, W + (alpha / rank) B A, in float64."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.linear, self.factor = linear.requires_grad_(False), alpha / rank
+        self.a = nn.Parameter(torch.rand(rank, linear.in_features))
+        self.b = nn.Parameter(torch.zeros(linear.out_features, rank))
+
+    def forward(self, x):
+        weight = self.linear.weight.double() + self.factor * torch.einsum("or,ri->oi", self.b.double(), self.a.double())
+        bias = 0 if self.linear.bias is None else self.linear.bias.double()
+        return ((weight @ x.double().unsqueeze(-1)).squeeze(-1) + bias).float()
+
+
+def gradient_norms(model):
+    of_all = {name: np.zeros(1) if p.grad is None else p.grad.numpy() for name, p in model.named_parameters()}
+    return {name: math.sqrt(math.fsum(gradient.flatten().astype(float) ** 2)) for name, gradient in of_all.items()}
+
+
+def cached_difference(model, tokens):
+    """What is in the tables of the model that the cases have."""
+    n = tokens.shape[1]
+    change = model.cached_mixing[:n, :n].numpy() - model.mixing[:n, :n].numpy()
+    return float(max(np.abs(change @ model.embedding[text].numpy()).max() for text in tokens))
+
+
+def padding_difference(model, tokens, pad_id, n_pads):
+    """Each text alone, and one token after another."""
+    model = copy.deepcopy(model).eval()
+    found = []
+    for text in tokens.tolist():
+        alone, padded = (model(torch.tensor([begin + text]))[0].numpy() for begin in ([], n_pads * [pad_id]))
+        found += [np.abs(padded[n_pads + t] - alone[t]).max() for t, token in enumerate(text) if token != pad_id]
+    return float(max(found))
+
+
+def which_inputs(model, x):
+    return torch.autograd.functional.jacobian(model, x).any(dim=3).any(dim=1)
+
+
+def accumulate(losses, n_tokens):
+    """Every token has the mean loss of its micro-batch."""
+    return (losses / n_tokens).repeat_interleave(n_tokens).mean()
+
+
+def all_reduce_gradients(gradients, n_tokens):
+    """The gradient of a mean over tokens, each of which pulls as its worker's gradient says."""
+    parameters = torch.zeros(gradients.shape[1], requires_grad=True)
+    losses = (gradients @ parameters).repeat_interleave(n_tokens)
+    losses.mean().backward()
+    return torch.stack([parameters.grad] * len(gradients))
+
+
+def training_flops(n_parameters, n_tokens):
+    """Three matrix products for each parameter and token: of the output, and of the gradients of both its factors."""
+    operations_of_a_product, products = 2, 3
+    return n_tokens * n_parameters * operations_of_a_product * products
+
+
+def fit_scaling_law(n_parameters, losses, irreducible):
+    minus_alpha, log_b = statistics.linear_regression(np.log(n_parameters), np.log(np.array(losses) - irreducible))
+    return math.exp(log_b), -minus_alpha
+
+
+INDEPENDENT = {
+    "context_vector": lambda weights, states: torch.einsum("bn,bnd->bd", weights, states),
+    "luong_step": luong_step,
+    "similarity": similarity,
+    "softmax": lambda scores: F.softmax(scores.double(), dim=-1).float(),
+    "soft_lookup": soft_lookup,
+    "attention_weights": attention_weights,
+    "attention": attention,
+    "distance_attention": distance_attention,
+    "score_variance": score_variance,
+    "scaled_dot_product_attention": F.scaled_dot_product_attention,
+    "softmax_jacobian": softmax_jacobian,
+    "additive_scores": additive_scores,
+    "cosine_attention": cosine_attention,
+    "split_heads": lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=-1), dim=1),
+    "merge_heads": lambda x: torch.cat(x.unbind(1), dim=-1),
+    "MultiHeadAttention": MultiHeadAttention,
+    "attention_parameters": attention_parameters,
+    "head_contributions": head_contributions,
+    "causal_mask": causal_mask,
+    "masked_attention": masked_attention,
+    "padding_mask": padding_mask,
+    "decoder_mask": decoder_mask,
+    "leaks_future": leaks_future,
+    "sliding_window_mask": sliding_window_mask,
+    "sinusoidal_encoding": sinusoidal_encoding,
+    "shift_rotation": shift_rotation,
+    "apply_rotary": apply_rotary,
+    "alibi_bias": alibi_bias,
+    "relative_bias": relative_bias,
+    "layer_norm": layer_norm,
+    "FeedForward": FeedForward,
+    "EncoderLayer": EncoderLayer,
+    "PreNormEncoderLayer": PreNormEncoderLayer,
+    "Encoder": Encoder,
+    "sentence_vectors": sentence_vectors,
+    "shift_right": lambda tokens, bos_id: torch.tensor([[bos_id, *row][:-1] for row in tokens.tolist()]),
+    "DecoderLayer": DecoderLayer,
+    "Decoder": Decoder,
+    "prefix_mask": prefix_mask,
+    "make_batches": make_batches,
+    "noam_rate": noam_rate,
+    "smoothed_cross_entropy": smoothed_cross_entropy,
+    "parameter_groups": parameter_groups,
+    "greedy_decode": greedy_decode,
+    "sequence_log_probability": sequence_log_probability,
+    "next_token_loss": next_token_loss,
+    "bits_per_byte": bits_per_byte,
+    "sample_next": sample_next,
+    "generate": generate,
+    "dpo_loss": dpo_loss,
+    "attend_with_cache": attend_with_cache,
+    "cache_bytes": cache_bytes,
+    "repeat_kv": lambda x, n_repeats: torch.from_numpy(np.repeat(x.numpy(), n_repeats, axis=1)),
+    "beam_search": beam_search,
+    "blockwise_attention": lambda queries, keys, values, block: F.scaled_dot_product_attention(
+        queries.double(), keys.double(), values.double()
+    ).float(),
+    "rms_norm": lambda x, weight, eps=1e-6: F.rms_norm(x.double(), x.shape[-1:], weight.double(), eps).to(x.dtype),
+    "SwiGLU": SwiGLU,
+    "GroupedQueryAttention": GroupedQueryAttention,
+    "route": route,
+    "LoRALinear": LoRALinear,
+    "gradient_norms": gradient_norms,
+    "cached_difference": cached_difference,
+    "padding_difference": padding_difference,
+    "which_inputs": which_inputs,
+    "accumulate": accumulate,
+    "all_reduce_gradients": all_reduce_gradients,
+    "training_flops": training_flops,
+    "fit_scaling_law": fit_scaling_law,
+}
+
+
+def test_there_is_no_independent_implementation_of_what_is_no_exercise():
+    assert INDEPENDENT.keys() - every_exercise().keys() == set()
+
+
+@pytest.mark.parametrize("name", every_exercise())
+def test_the_reference_agrees_with_an_independent_implementation(name, repetition):
+    assert name in INDEPENDENT, "write the exercise here once more, in another way, and add it to INDEPENDENT"
+    exercise = every_exercise()[name]
+    for seed in repetition.seeds(20):
+        for case in exercise.cases(seed):
+            seen, right = (observe(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
+            if case.kind == "sampler":
+                assert observation_distance(seen, right) <= 1
+                continue
+            seen, right = (exercise.normalise(observed["output"], case) for observed in (seen, right))
+            assert_close(seen, right)
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        multi_head.MultiHeadAttention,
+        norms.layer_norm,
+        feed_forward.FeedForward,
+        encoder_layer.EncoderLayer,
+        encoder_layer.PreNormEncoderLayer,
+        encoder.Encoder,
+        decoder_layer.DecoderLayer,
+        decoder.Decoder,
+        norms.rms_norm,
+        feed_forward.SwiGLU,
+        grouped_query.GroupedQueryAttention,
+    ],
+)
+def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):
+    exercise = every_exercise()[library.__name__]
+    for case in exercise.cases(0):
+        assert_close(observe(exercise.reference, case)["output"], observe(library, case)["output"])
+
+
+def test_a_context_vector_is_the_librarys():
+    model = AttentiveRecurrentTranslator(source_vocab_size=11, target_vocab_size=11, d_model=5)
+    state, states, mask = torch.randn(3, 5), torch.randn(3, 7, 5), torch.arange(7) < torch.tensor([[7], [2], [5]])
+    _, weights = model.attention(state[:, None], states, states, mask[:, None])
+    mixed = every_exercise()["context_vector"].reference(weights[:, 0], states)
+    assert_close(mixed, model.context(state, states, mask))
+
+
+def test_the_variance_of_a_score_is_what_samples_show():
+    rng = torch.Generator().manual_seed(0)
+    q, k = 1.7**0.5 * torch.randn(2, 100_000, 5, generator=rng, dtype=torch.float64)
+    measured = (q * k).sum(dim=-1).var()
+    assert_close(every_exercise()["score_variance"].reference(5, 1.7), float(measured), rtol=0.02, atol=0.0)

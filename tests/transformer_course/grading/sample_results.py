@@ -1,0 +1,49 @@
+"""Graded notebooks as tests need them: nothing runs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import exercises_of
+from transformer_course.grading.assess import GradedExercise, GradedSubmission
+from transformer_course.grading.class_report import write_report
+from transformer_course.grading.gradebook import new_settings
+from transformer_course.grading.student_records import Records
+from transformer_course.grading.submissions import Submission
+from transformer_course.jail.resource_limits import Limits
+
+
+def notebook(
+    passed: int,
+    file: str = "01_lookup.ipynb",
+    lesson: str = "01_lookup",
+    problem: str = "",
+    mistakes: tuple[str, ...] = (),
+    **told: Any,
+) -> GradedSubmission:
+    """Return a graded notebook of which the first ``passed`` exercises passed.
+
+    Args:
+        passed: Number of exercises.
+        file: Its name.
+        lesson: Its lesson.
+        problem: Why it could not be graded.
+        mistakes: The mistakes in the first exercise that did not pass; the others are wrong without a name.
+        told: More fields of the submission.
+    """
+    graded = []
+    for i, exercise in enumerate([] if problem else exercises_of(lesson)):
+        verdict = Verdict(exercise.name, "passed" if i < passed else "wrong", "")
+        if i == passed and mistakes:
+            verdict = Verdict(exercise.name, "mistake", "", mistakes)
+        graded.append(GradedExercise(exercise, verdict, 0.1 * (i + 1)))
+    submission = Submission("", Path("folder", file), lesson, problem=problem, sha256="5e" * 32, **told)
+    return GradedSubmission(submission, graded, "full")
+
+
+def write_results(out: Path, passed: Mapping[str, int]) -> None:
+    """Write a folder of results in which each student has passed so many exercises of lesson 01."""
+    for student, n in passed.items():
+        Records(out, {}).write(student, [], [notebook(n)], {})
+    write_report(out, new_settings(7, Limits(), {}))

@@ -1,0 +1,192 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import cells
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.verdict import Status, Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.grading.assess import (
+    GradedExercise,
+    GradedSubmission,
+    assess,
+    assess_exercise,
+    count_right,
+    judge_outcome,
+    library_source,
+)
+from transformer_course.grading.submissions import Submission
+from transformer_course.jail.jail import Jail, Outcome
+from transformer_course.jail.resource_limits import Limits
+from transformer_course.running.plain_data import unpack
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+def verdict(answer: Any, reason: str = "exit 0") -> Verdict:
+    return judge_outcome(SOFTMAX, Outcome(answer, reason, 0.1), 7, Limits())
+
+
+def test_observations_that_are_those_of_the_reference_pass():
+    assert verdict({"observations": behaviour(SOFTMAX, 7).expected}).passed
+
+
+def test_observations_on_the_cases_of_another_seed_do_not():
+    assert verdict({"observations": behaviour(SOFTMAX, 8).expected}).status == "wrong"
+
+
+def test_observations_of_a_mistake_name_it():
+    mistake, observed = next(behaviour(SOFTMAX, 7).mistakes)
+    assert verdict({"observations": observed}).mistake == mistake.name
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({}, "crashed"),
+        ({"observations": 3}, "crashed"),
+        ({"observations": []}, "crashed"),
+        ({"observations": [3]}, "crashed"),
+        ({"observations": [{"error": 3}]}, "crashed"),
+        ({"observations": [{"error": {"type": "NotImplementedError"}}]}, "not_started"),
+        ({"observations": [{"output": {"a": [1]}}] * 8}, "wrong"),
+        ({"observations": [{"error": {"type": "X", "message": "<script>" * 10**6}}]}, "crashed"),
+        ({"crash": None}, "crashed"),
+        ({"crash": {"type": ["x"] * 10**6, "message": {}}}, "crashed"),
+        ({"missing": True}, "not_started"),
+        (None, "crashed"),
+    ],
+)
+def test_made_up_answers_break_nothing(answer: Any, status: str):
+    assert verdict(answer).status == status
+
+
+def test_no_answer_is_told_by_how_the_process_ended():
+    assert "ended by SIGSEGV" in verdict(None, "SIGSEGV").message
+
+
+class FakeJail(Jail):
+    """Records the jobs it gets, and returns the answer it was made with."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__(Limits())
+        self.answer = answer
+        self.jobs: list[dict[str, Any]] = []
+
+    def run(self, job: dict[str, Any], packed: bytes = b"") -> Outcome:
+        self.jobs.append({**job, **unpack(packed)})
+        return Outcome(self.answer, "exit 0", 0.25)
+
+
+def graded_in(jail: Jail, submission: Submission, seed: int) -> GradedSubmission:
+    return assess(submission, jail.limits, lambda one, exercise, _: assess_exercise(one, exercise, jail, seed))
+
+
+SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
+
+
+def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
+    jail = FakeJail({"missing": True})
+    notebook = graded_in(jail, SUBMISSION, 1234567)
+    assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in notebook.exercises]
+    for job in jail.jobs:
+        assert job.keys() == {"name", "cells", "cases", "seconds", "clock", "library"}
+        assert job["name"] not in job["library"] and len(job["library"]) == len(every_exercise()) - 1
+        assert "1234567" not in str(job)
+
+
+def test_what_a_learner_wrote_comes_back_short_and_printable():
+    jail = FakeJail({"crash": {"type": "E", "message": "\ud800" * 10**5}})
+    for one in graded_in(jail, SUBMISSION, 7).exercises:
+        assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
+        assert (one.points, one.seconds) == (0, 0.25)
+
+
+def test_what_cannot_be_read_is_not_run():
+    jail = FakeJail({})
+    assert graded_in(jail, Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), 7).exercises == []
+    assert jail.jobs == []
+
+
+def test_points_and_bonus_are_added_up_apart():
+    exercises = every_exercise()
+    done: dict[str, Status] = {"softmax": "passed", "distance_attention": "passed", "similarity": "wrong"}
+    graded = [GradedExercise(exercises[name], Verdict(name, status, ""), 0.1) for name, status in done.items()]
+    notebook = GradedSubmission(SUBMISSION, graded)
+    assert exercises["distance_attention"].stretch and not exercises["softmax"].stretch
+    assert (notebook.points, notebook.bonus) == (exercises["softmax"].points, exercises["distance_attention"].points)
+
+
+@pytest.mark.parametrize("name", every_exercise())
+def test_the_jail_is_told_where_to_find_a_piece(name: str):
+    exercise = every_exercise()[name]
+    told = library_source(exercise)
+    assert told in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
+    assert not told.get("module", "").startswith("transformer_course")
+
+
+def graded_by_text(submission: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
+    """Grade as if each answer were run: neither it nor what it uses may be wrong."""
+    above = [cell["source"] for cell in submission.cells]
+    defining = next(i for i, source in enumerate(above) if source.startswith(f"def {exercise.name}("))
+    text = above[defining]
+    used = [source for source in above[:defining] if source.startswith("def softmax(") and "softmax(" in text[5:]]
+    is_right = "wrong" not in text and not (used and "wrong" in used[-1])
+    return GradedExercise(exercise, Verdict(exercise.name, "passed" if is_right else "wrong", "As is."), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"), [("return softmax(query)", "passed"), ("return softmax('wrong')", "wrong")]
+)
+def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
+    answers = {
+        **{exercise.name: f"def {exercise.name}(x): pass" for exercise in exercises_of("01_lookup")},
+        "softmax": "def softmax(x):\n    return 'wrong'",
+        "soft_lookup": f"def soft_lookup(query):\n    {rest}",
+    }
+    submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
+    graded = {one.exercise.name: one.verdict for one in assess(submission, Limits(), graded_by_text).exercises}
+    assert graded.pop("softmax").status == "wrong" and graded["soft_lookup"].status == status
+    says = "right with the course's `softmax` in place of yours" in graded.pop("soft_lookup").message
+    assert says == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
+
+
+def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
+    """The reference replaces the learner's function also where that is in the cell before, or used by another."""
+    own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
+    answers = {
+        "softmax": "def softmax(scores):\n    return scores.softmax(-1) / 2",
+        "soft_lookup": own,
+        "attention_weights": "def attention_weights(queries, keys):\n    return softmax(queries @ keys.mT)",
+        "attention": "def attention(queries, keys, values):\n    return attention_weights(queries, keys) @ values",
+    }
+    submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
+    lesson = exercises_of("01_lookup")
+
+    def assess_one(one: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
+        if exercise.name not in answers:
+            return GradedExercise(exercise, Verdict(exercise.name, "not_started", ""), 0.0)
+        return assess_exercise(one, exercise, jail, 7)
+
+    graded = {one.exercise.name: one for one in assess(submission, jail.limits, assess_one).exercises}
+    assert len(graded) == len(lesson)
+    assert [graded[name].verdict.passed for name in answers] == [False, True, True, True]
+    assert graded["soft_lookup"].n_right == graded["soft_lookup"].n_cases > 0
+    assert graded["softmax"].n_right < graded["softmax"].n_cases
+
+
+def test_right_cases_are_counted():
+    expected = list(behaviour(SOFTMAX, 7).expected)
+    n = len(expected)
+
+    def counted(answer: Any, status: Status = "wrong") -> tuple[int, int]:
+        return count_right(SOFTMAX, Verdict("softmax", status, ""), Outcome(answer, "", 0.1), 7)
+
+    assert counted({"observations": expected}) == (n, n)
+    broken = [*expected[:-1], {**expected[-1], "output": None}]
+    assert counted({"observations": broken}) == (n - 1, n)
+    assert counted({"observations": broken}, "passed") == (n, n)
+    for answer in (None, {}, {"observations": 3}, {"observations": [3]}, {"crash": {}}):
+        assert counted(answer) == (0, n)

@@ -1,0 +1,67 @@
+"""Grading on Dask workers: a real cluster of two on this machine."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import RIGHT, cells, linux, softmax_after, write_notebook
+from transformer_course import exercises
+from transformer_course.exercises import exercises_of
+from transformer_course.grading.grade import grade
+from transformer_course.grading.own_exercises import read_own_exercises
+from transformer_course.jail.interpreter import JailError
+
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+dask_workers = pytest.importorskip("transformer_course.grading.dask_workers")
+FULL = sum(one.points for one in exercises_of("01_lookup") if not one.stretch)
+pytestmark = [linux, pytest.mark.filterwarnings("default")]  # those of Dask are not ours
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """The address of a scheduler with two workers, each a process that Dask watches over."""
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.thorough
+def test_a_class_is_graded_as_it_is_here(scheduler: str, tmp_path: Path, own_file: Path):
+    folder, out = tmp_path / "class", tmp_path / "out"
+    write_notebook(folder / "ada" / "01_lookup.ipynb", cells(RIGHT))
+    mistaken = {**RIGHT, "softmax": "def softmax(scores): return torch.softmax(scores, dim=0)"}
+    write_notebook(folder / "ben" / "01_lookup.ipynb", cells(mistaken))
+    write_notebook(folder / "eve" / "01_lookup.ipynb", cells({"softmax": softmax_after("os._exit(3)")}))
+    right = [{"id": "centred", "source": "def centred(x): return x - x.mean(-1, keepdim=True)"}]
+    write_notebook(folder / "flo" / "week_3.ipynb", right)
+    own = read_own_exercises(out, own_file)
+    told = grade([folder], out, seconds=60.0, own=own, scheduler=scheduler)
+    softmax = next(one.points for one in exercises_of("01_lookup") if one.name == "softmax")
+    of = FULL + 5
+    for student, points in {"ada": FULL, "ben": FULL - softmax, "eve": 0, "flo": 3}.items():
+        assert f"  {student}: {points} of {of} points" in told
+    students = json.loads((out / "results.json").read_text("utf-8"))["students"]
+    assert {one["isolation"] for one in students.values()} == {"full"}
+    assert "ended the process with exit 3" in (out / "feedback" / "eve.html").read_text("utf-8")
+    assert "calls torch.softmax" in (out / "class.html").read_text("utf-8")
+    exercises.OWN.clear()
+
+
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(dask_workers, "SECONDS_TO_CONNECT", 0.2)
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(RIGHT))
+    with pytest.raises(JailError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
+        grade([tmp_path / "ada"], tmp_path / "out", scheduler="tcp://127.0.0.1:1")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("found", "says"), [({}, "has no workers"), ({"tcp://x:1": {"torch": "1.0"}}, r"tcp://x:1 would judge otherwise")]
+)
+def test_workers_that_would_judge_otherwise_get_nothing(monkeypatch: pytest.MonkeyPatch, found, says: str):
+    client = SimpleNamespace(run=lambda _: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
+    monkeypatch.setattr(dask_workers, "Client", lambda *_, **__: client)
+    with pytest.raises(ValueError, match=says):
+        dask_workers.OnScheduler("tcp://x:0", None, 7, "", [])

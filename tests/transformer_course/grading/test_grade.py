@@ -1,0 +1,428 @@
+import contextlib
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import RIGHT, cells, write_notebook
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.grading.assess import GradedExercise, assess, assess_exercise
+from transformer_course.grading.class_results import read_class_rules
+from transformer_course.grading.grade import caution, grade
+from transformer_course.grading.late_policy import LatePolicy
+from transformer_course.grading.submissions import Submission
+from transformer_course.grading.worker import Task
+from transformer_course.jail.interpreter import JailError
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import Limits
+
+CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
+STRETCH = {lesson: sum(e.points for e in exercises_of(lesson) if e.stretch) for lesson in CORE}
+MISTAKEN = {**RIGHT, "softmax": "def softmax(scores): return torch.softmax(scores, dim=0)"}
+EXITS = {"similarity": "import os\ndef similarity(query, keys): os._exit(3)"}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a class in which all sorts of things were handed in."""
+    folder = tmp_path_factory.mktemp("class")
+    for lesson in CORE:
+        write_notebook(folder / "ada" / f"{lesson}.ipynb", cells(RIGHT, lesson))
+    write_notebook(folder / "ben" / "01_lookup.ipynb", cells(MISTAKEN))
+    write_notebook(folder / "ben" / "01_lookup-1.ipynb", cells({}))
+    write_notebook(folder / "<b>eve" / "01_lookup.ipynb", cells(EXITS))
+    (folder / "=cmd").mkdir()
+    (folder / "=cmd" / "01_lookup.ipynb").write_bytes(b"\x00garbage")
+    grade([folder], folder / "results", seconds=60.0)
+    return folder / "results"
+
+
+class InThisProcess:
+    """Stands in for a worker, since starting a process and a jail takes seconds.
+
+    Attributes:
+        graded: The student and the exercise of each task so far.
+    """
+
+    def __init__(self, jail: Jail) -> None:
+        self.jail, self.guards = jail, jail.guards
+        self.graded: list[tuple[str, str]] = []
+
+    def assess(self, task: Task) -> GradedExercise:
+        self.graded.append((task.submission.student, task.name))
+        return assess_exercise(task.submission, every_exercise()[task.name], self.jail, task.seed)
+
+    def kill(self) -> None: ...
+
+
+@pytest.fixture
+def worker(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> InThisProcess:
+    """The worker that grades in all gradings of a test."""
+    worker = InThisProcess(jail)
+    monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
+    return worker
+
+
+def results(out: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
+    return told
+
+
+def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
+    return {
+        one["exercise"]: one["status"] for one in results(out)["students"][student]["notebooks"][notebook]["exercises"]
+    }
+
+
+def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: Path):
+    book = pd.read_csv(graded / "gradebook.csv", index_col="student")
+    assert list(book.index) == ["<b>eve", "'=cmd", "ada", "ben"]
+    assert book.loc["ada", "points"] == sum(CORE.values()) and book.loc["ada", "bonus"] == sum(STRETCH.values())
+    assert (book["of"] == sum(CORE.values())).all()
+    softmax = next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")
+    assert book.loc["ben", "points"] == CORE["01_lookup"] - softmax
+    assert book.loc["ben", "01_lookup: softmax"] == 0 and book.loc["ben", "02_scaling: score_variance"] == 0
+    assert book.loc["<b>eve", "points"] == 0
+    assert "damaged" in str(book.loc["'=cmd", "remarks"])
+
+
+def test_the_results_record_how_they_came_about(graded: Path):
+    told = results(graded)
+    assert 0 <= told["seed"] < 2**31
+    assert {"date", "versions", "limits", "guards", "platform"} <= told.keys()
+    assert told["limits"]["seconds"] == 60.0
+
+
+def test_every_status_is_told_with_its_reason(graded: Path):
+    assert set(statuses(graded, "ada", 0).values()) == set(statuses(graded, "ada", 1).values()) == {"passed"}
+    assert statuses(graded, "ben", 1)["softmax"] == "mistake"
+    assert set(statuses(graded, "ben", 0).values()) == {"not_started"}
+    eve = statuses(graded, "<b>eve")
+    assert eve.pop("similarity") == "crashed" and set(eve.values()) == {"not_started"}
+
+
+def test_of_two_notebooks_of_a_lesson_the_better_one_counts(graded: Path):
+    page = (graded / "feedback" / "ben.html").read_text("utf-8")
+    assert page.count("Another notebook counts") == 1
+
+
+def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path):
+    pages = {path.name: path.read_text("utf-8") for path in (graded / "feedback").iterdir()}
+    assert set(pages) == {"ada.html", "ben.html", "b_eve.html", "cmd.html"}
+    mistake = next(m for e in exercises_of("01_lookup") for m in e.mistakes if m.name == "first_axis")
+    assert "A hint" in pages["ben.html"] and mistake.hints[0].split("`")[0] in pages["ben.html"]
+    assert "A hint" not in pages["ada.html"]
+    assert "&lt;b&gt;eve" in pages["b_eve.html"] and "<b>eve" not in pages["b_eve.html"]
+    assert "ended the process with exit 3" in pages["b_eve.html"]
+    assert "The file is damaged" in pages["cmd.html"] and "Not handed in." in pages["cmd.html"]
+
+
+def verdicts(out: Path) -> list[Any]:
+    return [
+        [(one["status"], one["mistakes"], one["message"], one["points"]) for one in notebook["exercises"]]
+        for student in results(out)["students"].values()
+        for notebook in student["notebooks"]
+    ]
+
+
+@pytest.mark.usefixtures("worker")
+def test_two_graders_agree_given_the_same_seed(tmp_path: Path):
+    wrong = {
+        "softmax": RIGHT["softmax"],
+        "similarity": "def similarity(query, keys): return keys @ query + (len(query) > 4)",
+    }
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
+    for seed, out in ((7, "one"), (7, "two"), (8, "three")):
+        grade([path], tmp_path / out, seed=seed)
+    one, two, three = (verdicts(tmp_path / out) for out in ("one", "two", "three"))
+    assert one == two != three  # the message shows the numbers of the first case that differs
+    assert results(tmp_path / "one")["seed"] == 7
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_seed_of_its_own_is_drawn_for_every_folder_of_results(graded: Path, tmp_path: Path):
+    path = tmp_path / "01_lookup.ipynb"
+    path.touch()
+    grade([path], tmp_path / "out")
+    assert results(tmp_path / "out")["seed"] != results(graded)["seed"]
+
+
+def rows(out: Path) -> dict[str, int]:
+    return {str(name): int(points) for name, points in pd.read_csv(out / "gradebook.csv")[["student", "points"]].values}
+
+
+def test_grading_one_student_changes_one_row(worker: InThisProcess, tmp_path: Path):
+    out = tmp_path / "out"
+    for student in ("ada", "ben"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
+    grade([tmp_path / "class"], out)
+    seed = results(out)["seed"]
+    path = write_notebook(tmp_path / "class" / "ben" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    worker.graded.clear()
+    told = grade([path.parent], out)
+    assert {student for student, _ in worker.graded} == {"ben"}
+    assert "The results of 1 student are those of an earlier grading." in told
+    assert rows(out) == {"ada": 0, "ben": next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")}
+    assert {path.name for path in (out / "feedback").iterdir()} == {"ada.html", "ben.html"}
+    assert results(out)["seed"] == seed
+
+
+def test_what_has_not_changed_is_not_graded_again(worker: InThisProcess, tmp_path: Path):
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    grade([tmp_path / "class"], tmp_path / "out")
+    before = results(tmp_path / "out")["students"]
+    worker.graded.clear()
+    grade([tmp_path / "class"], tmp_path / "out")
+    assert not worker.graded and results(tmp_path / "out")["students"] == before
+    grade([tmp_path / "class"], tmp_path / "out", seconds=5.0)
+    assert len(worker.graded) == len(exercises_of("01_lookup"))
+
+
+def test_a_fresh_start_forgets_what_was_graded(worker: InThisProcess, tmp_path: Path):
+    for student in ("ada", "ben"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
+    grade([tmp_path / "class"], tmp_path / "out", seed=7)
+    with pytest.raises(ValueError, match="was graded with the seed 7, so 8 needs another folder, or a fresh start"):
+        grade([tmp_path / "class"], tmp_path / "out", seed=8)
+    grade([tmp_path / "class" / "ada"], tmp_path / "out", seed=8, fresh=True)
+    assert rows(tmp_path / "out") == {"ada": 0} and results(tmp_path / "out")["seed"] == 8
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, JailError])
+def test_what_is_finished_when_grading_ends_early_is_kept(
+    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
+):
+    for student in ("ada", "ben", "cleo"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    honest = worker.assess
+
+    def ends_at_ben(task: Task) -> GradedExercise:
+        if task.submission.student == "ben":
+            raise end
+        return honest(task)
+
+    monkeypatch.setattr(worker, "assess", ends_at_ben)
+    with pytest.raises(end):
+        grade([tmp_path / "class"], tmp_path / "out")
+    kept = set(rows(tmp_path / "out"))
+    assert "ada" in kept and "ben" not in kept
+    monkeypatch.setattr(worker, "assess", honest)
+    worker.graded.clear()
+    grade([tmp_path / "class"], tmp_path / "out")
+    assert {student for student, _ in worker.graded} == {"ada", "ben", "cleo"} - kept
+    assert len(set(rows(tmp_path / "out").values())) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_anything_is_graded(worker: InThisProcess, tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError):
+        grade([path], tmp_path / "file" / "out")
+    assert not worker.graded
+
+
+def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
+    """One endless loop costs no other exercise its points, and many cost little time."""
+    lesson = exercises_of("01_lookup")
+    limits: list[float] = []
+
+    def sleeps(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
+        limits.append(given.seconds)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after)
+
+    assess(Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Limits(seconds=10.0), sleeps)
+    assert limits == [10.0, 9.0, *[1.0] * (len(lesson) - 2)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+def test_without_a_guard_nothing_is_graded_unless_asked_for(worker: InThisProcess, tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
+    worker.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
+    with pytest.raises(ValueError, match=r"can read, change and delete your files .* say that the code is unconfined"):
+        grade([path], tmp_path / "out")
+    assert not worker.graded
+    grade([path], tmp_path / "out", unconfined=True)
+    assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
+
+
+@pytest.mark.usefixtures("worker")
+def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_path: Path):
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
+    told = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)
+    assert "Graded 1 notebook of 2 students: 01_lookup (1)." in told
+    assert f"eve: 0 of {CORE['01_lookup']} points" in told
+    assert "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
+
+
+GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+@pytest.mark.parametrize(
+    ("guards", "says"),
+    [
+        ({}, ""),
+        ({"own_user": False}, ""),
+        ({"landlock": 0}, "can read what every user can."),
+        ({"own_user": False, "landlock": 5}, "can end your programs."),
+        ({"own_user": False, "namespaces": True, "landlock": 5}, ""),
+        ({"own_user": False, "landlock": 0}, "can read, change and delete your files and end your programs."),
+        (
+            {"own_user": False, "landlock": 0, "seccomp": False},
+            "can read, change and delete your files, end your programs, use the network and change the permissions of "
+            "your files, and the limits of your programs.",
+        ),
+    ],
+)
+def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str, Any], says: str):
+    assert says in caution(GUARDED | guards) and bool(says) == bool(caution(GUARDED | guards))
+
+
+def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "of your programs and take all memory." in caution(
+        {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
+    )
+
+
+def test_the_caution_comes_before_anything_runs(
+    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    worker.guards = GUARDED | {"landlock": 0}
+    monkeypatch.setattr(worker, "assess", lambda _: pytest.fail(caplog.text))
+    with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
+        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
+
+
+def test_nothing_else_is_ever_overwritten(tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
+    with pytest.raises(ValueError, match="ada holds something else than an earlier grading"):
+        grade([path], path.parent)
+    with pytest.raises(ValueError, match=r"01_lookup\.ipynb is a file"):
+        grade([path], path)
+    assert [p.name for p in path.parent.iterdir()] == ["01_lookup.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"seed": -1}, r"seed must be between 0 and 2\*\*63 - 1; got seed=-1"),
+        ({"seconds": 0}, "seconds must be above 0 and at most 1,000,000; got seconds=0"),
+        ({"memory_mb": -5}, "memory_mb must be above 0 and at most 1,000,000; got memory_mb=-5"),
+        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
+    ],
+)
+def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], says: str):
+    with pytest.raises(ValueError, match=says):
+        grade([tmp_path], tmp_path / "out", **options)
+
+
+def says_that_no_jail_starts(connection: Connection, *_: object) -> None:
+    connection.send("the jail does not start: it says nothing")
+
+
+def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.grading.worker.serve", says_that_no_jail_starts)
+    with pytest.raises(JailError, match="says nothing"):
+        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+class Canned:
+    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes."""
+
+    guards = GUARDED
+    n_graded = 0
+
+    def assess(self, task: Task) -> GradedExercise:
+        self.n_graded += 1
+        is_right = any("right" in cell["source"] for cell in task.submission.cells)
+        verdict = Verdict(task.name, "passed" if is_right else "wrong", "")
+        return GradedExercise(every_exercise()[task.name], verdict, 0.1)
+
+    def kill(self) -> None: ...
+
+
+@pytest.fixture
+def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
+    """The worker that grades in all gradings of a test, without a jail."""
+    worker = Canned()
+    monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
+    return worker
+
+
+def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
+    write_notebook(path, cells({}, others=[source]))
+    os.utime(path, (time.timestamp(), time.timestamp()))
+
+
+def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_path: Path):
+    late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
+    names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
+    for file in names.values():
+        handed_in_at(tmp_path / "class" / file, late)
+    (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
+    out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
+    told = grade([tmp_path / "class"], out, roster=tmp_path / "roster.csv", late_policy=policy)
+    assert "1 student of the roster handed in nothing." in told and "eve is not in the roster." in told
+    n_graded = canned.n_graded
+    (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
+    os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # it was in time
+    grade([tmp_path / "class" / names["eve"]], out)
+    book = pd.read_csv(out / "gradebook.csv", index_col="student")
+    assert canned.n_graded == n_graded and list(book.index) == ["Ada Lovelace", "Ben", "eve"]
+    softmax = next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")
+    assert list(book["points"]) == [CORE["01_lookup"] - softmax, 0, CORE["01_lookup"]]
+    assert list(book["points after lateness"]) == pytest.approx([0.8 * book["points"].iloc[0], 0, CORE["01_lookup"]])
+    assert list(book["status"]) == ["graded", "nothing handed in", "graded"]
+    grade([tmp_path / "class"], out, fresh=True)
+    assert pd.read_csv(out / "gradebook.csv", index_col="student").loc["Ada Lovelace", "01_lookup: softmax"] == 0
+
+
+@pytest.mark.usefixtures("canned")
+def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    out = tmp_path / "out"
+    for student in ("ada", "ben"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}))
+    grade([tmp_path / "class"], out, seconds=60.0)
+    grade([tmp_path / "class"], out, seconds=60.0)
+    assert not caplog.messages
+    grade([tmp_path / "class" / "ada"], out)
+    one = "Graded again, with other settings: 1 student (limits: 10 s and 2048 MB now, 60 s and 2048 MB last time)."
+    assert caplog.messages == [one]
+    grade([tmp_path / "class"], out)  # whose limits differ is only ben, whatever was graded last
+    assert caplog.messages == [one, one] and results(out)["limits"]["seconds"] == 10.0
+    grade([tmp_path / "class"], out, seconds=60.0, fresh=True)
+    assert caplog.messages == [one, one]
+
+
+@pytest.mark.usefixtures("canned")
+def test_partial_credit_and_a_roster_are_asked_for_once(tmp_path: Path):
+    handed_in_at(tmp_path / "ada" / "01_lookup.ipynb", datetime(2026, 10, 12, tzinfo=UTC), "other")
+    grade([tmp_path / "ada"], tmp_path / "out", partial_credit=True)
+    grade([tmp_path / "ada"], tmp_path / "out")
+    assert read_class_rules(tmp_path / "out").partial_credit
+    (tmp_path / "roster.csv").write_text("")
+    with pytest.raises(ValueError, match=r"roster\.csv is empty"):
+        grade([tmp_path / "ada"], tmp_path / "out", roster=tmp_path / "roster.csv")
+
+
+@pytest.mark.usefixtures("canned")
+def test_what_the_texts_tell_is_kept_with_the_results(tmp_path: Path):
+    calls = "def softmax(scores): return torch.softmax(scores, -1)"
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": calls}))
+    grade([tmp_path], tmp_path / "out")
+    assert results(tmp_path / "out")["students"]["ada"]["notebooks"][0]["notes"] == ["softmax calls torch.softmax."]
+    assert "softmax calls torch.softmax." in (tmp_path / "out" / "class.html").read_text("utf-8")
+    assert "calls torch.softmax" not in (tmp_path / "out" / "feedback" / "ada.html").read_text("utf-8")

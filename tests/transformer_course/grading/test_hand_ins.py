@@ -1,0 +1,222 @@
+"""Notebooks are found in folders and zips as the systems of universities let them be downloaded."""
+
+import io
+import os
+import stat
+import warnings
+import zipfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from transformer_course.grading import hand_ins
+from transformer_course.grading.submissions import Submission, find_submissions
+
+NOTEBOOK = nbformat.writes(new_notebook(cells=[new_code_cell("check(softmax)", id="check-softmax")])).encode()
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip with these files."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 10, 12, 9, 30, 0)), data, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
+
+
+def laid_out(folder: Path, files: Mapping[str, bytes]) -> Path:
+    """Write files into a folder."""
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def told(found: list[Submission]) -> set[tuple[str, str, str]]:
+    """Return whose each submission is, its lesson, and its problem."""
+    return {(one.student, one.lesson, one.problem) for one in found}
+
+
+LAYOUTS = {
+    "a folder per student": {"ada/01_lookup.ipynb": NOTEBOOK, "ben/01_lookup.ipynb": NOTEBOOK},
+    "nbgrader": {
+        "submitted/ada/01_lookup/01_lookup.ipynb": NOTEBOOK,
+        "submitted/ada/01_lookup/timestamp.txt": b"2026-10-12 15:58:23.948203 UTC",
+        "submitted/ben/01_lookup/01_lookup.ipynb": NOTEBOOK,
+        "source/01_lookup/01_lookup.ipynb": NOTEBOOK,
+        "release/01_lookup/01_lookup.ipynb": NOTEBOOK,
+    },
+    "Canvas": {
+        "ada_LATE_12345_67890_01_lookup-1.ipynb": NOTEBOOK,
+        "ben_12346_67891_01_lookup.ipynb": NOTEBOOK,
+    },
+    "Canvas, zips": {
+        "ada_LATE_12345_67890_my lessons.zip": zipped({"01_lookup.ipynb": NOTEBOOK, "__MACOSX/._x.ipynb": b""}),
+        "ben_12346_67891_01_lookup.ipynb": NOTEBOOK,
+    },
+    "Moodle": {
+        "ada_98765_assignsubmission_file_/01_lookup.ipynb": NOTEBOOK,
+        "ben_98766_assignsubmission_file_/week 1/01_lookup.ipynb": NOTEBOOK,
+    },
+    "Moodle, no folders": {
+        "ada_98765_assignsubmission_file_01_lookup.ipynb": NOTEBOOK,
+        "ben_98766_assignsubmission_file_01_lookup.ipynb": NOTEBOOK,
+    },
+    "GitHub Classroom": {
+        "lookup-ada/01_lookup.ipynb": NOTEBOOK,
+        "lookup-ada/.git/HEAD": b"",
+        "lookup-ben/01_lookup.ipynb": NOTEBOOK,
+        "lookup-ben/.git/HEAD": b"",
+    },
+    "zips of students": {
+        "ada.zip": zipped({"ada/01_lookup.ipynb": NOTEBOOK}),
+        "ben.zip": zipped({"01_lookup.ipynb": NOTEBOOK}),
+    },
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_gives_each_student_their_notebook(tmp_path: Path, layout: str):
+    found = find_submissions([laid_out(tmp_path / "class", LAYOUTS[layout])])
+    assert told(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
+    assert {one.student for one in found if one.is_marked_late} == ({"ada"} if "Canvas" in layout else set())
+    assert {one.lms_id != "" for one in found} == {"Canvas" in layout or "Moodle" in layout}
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS.keys() - {"nbgrader", "GitHub Classroom"}))
+@pytest.mark.parametrize("folder", ["", "class/"])
+def test_a_zip_of_it_gives_the_same_and_nothing_is_unpacked(tmp_path: Path, layout: str, folder: str):
+    (tmp_path / "class.zip").write_bytes(zipped({f"{folder}{name}": data for name, data in LAYOUTS[layout].items()}))
+    found = find_submissions([tmp_path / "class.zip"])
+    assert told(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["class.zip"]
+    assert all(one.path.is_relative_to(tmp_path / "class.zip") for one in found)
+    assert {one.time_source for one in found} == {"time in the zip"}
+
+
+def test_zips_of_github_and_nbgrader_are_read(tmp_path: Path):
+    classroom = {"lookup-submissions/lookup-ada/01_lookup.ipynb": NOTEBOOK}
+    (tmp_path / "lookup-submissions.zip").write_bytes(zipped(classroom))
+    (tmp_path / "submitted.zip").write_bytes(zipped({"submitted/ben/01_lookup/01_lookup.ipynb": NOTEBOOK}))
+    found = find_submissions([tmp_path / "lookup-submissions.zip", tmp_path / "submitted.zip"])
+    assert told(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")}
+
+
+def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Path):
+    noon = datetime(2026, 10, 12, 12, tzinfo=UTC)
+    for layout in ("a folder per student", "nbgrader", "GitHub Classroom"):
+        for path in laid_out(tmp_path / layout, LAYOUTS[layout]).rglob("*"):
+            os.utime(path, (noon.timestamp(), noon.timestamp()))
+    times = {
+        layout: {one.student: (one.handed_in, one.time_source) for one in find_submissions([tmp_path / layout])}
+        for layout in ("a folder per student", "nbgrader", "GitHub Classroom")
+    }
+    of_file = ("2026-10-12T12:00:00+00:00", "time of the file")
+    assert times["a folder per student"] == {"ada": of_file, "ben": of_file}
+    assert times["nbgrader"] == {"ada": ("2026-10-12T15:58:23+00:00", "timestamp.txt"), "ben": of_file}
+    assert set(times["GitHub Classroom"].values()) == {("", "")}  # the files of a clone have the time of cloning
+
+
+def test_students_of_one_name_are_told_apart_by_their_numbers(tmp_path: Path):
+    files = {"lina_12345_1111_01_lookup.ipynb": NOTEBOOK, "lina_54321_2222_01_lookup.ipynb": NOTEBOOK}
+    found = find_submissions([laid_out(tmp_path, files)])
+    assert told(found) == {("lina", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
+    assert {one.student: one.remark for one in found} == {
+        "lina": "",
+        "lina (54321)": "Another student is called “lina”, too.",
+    }
+
+
+def link(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+LEADS_OUT = "The zip holds a path that leads out of it; this file was not read."
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("../evil.ipynb", LEADS_OUT),
+        ("ada/../../evil.ipynb", LEADS_OUT),
+        ("/tmp/evil.ipynb", LEADS_OUT),
+        ("..\\evil.ipynb", LEADS_OUT),
+        ("C:\\evil.ipynb", LEADS_OUT),
+        (link("evil.ipynb"), "This is a link, and links are not followed."),
+        ("/".join(["a"] * 12) + "/evil.ipynb", "This lies more than 8 folders deep."),
+    ],
+)
+def test_what_leads_out_of_a_zip_is_told_and_read_by_nobody(tmp_path: Path, name: str, says: str):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(name, NOTEBOOK)
+        archive.writestr("01_lookup.ipynb", NOTEBOOK)
+    laid_out(tmp_path / "class", {"eve.zip": content.getvalue(), "ada/01_lookup.ipynb": NOTEBOOK})
+    assert told(find_submissions([tmp_path / "class"])) == {
+        ("ada", "01_lookup", ""),
+        ("eve", "01_lookup", ""),
+        ("eve", "", says),
+    }
+    assert {path.name for path in tmp_path.rglob("*")} == {"class", "eve.zip", "ada", "01_lookup.ipynb"}
+
+
+def test_of_two_files_of_one_name_the_first_is_read(tmp_path: Path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile has noticed, too
+        archive.writestr("01_lookup.ipynb", NOTEBOOK)
+        archive.writestr("01_lookup.ipynb", b"")
+    found = find_submissions([laid_out(tmp_path / "class", {"eve.zip": content.getvalue()})])
+    assert told(found) == {
+        ("eve", "01_lookup", ""),
+        ("eve", "", "The zip holds two files of this name: the first one was read."),
+    }
+
+
+def test_a_bomb_costs_a_line_and_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hand_ins, "MAX_NOTEBOOK_BYTES", 1 << 20)
+    monkeypatch.setattr(hand_ins, "MAX_INNER_ZIP_BYTES", 1 << 20)
+    bomb = {"01_lookup.ipynb": bytes(2 << 20), "inner.zip": bytes(2 << 20)}
+    [notebook, inner] = find_submissions([laid_out(tmp_path / "class", {"eve.zip": zipped(bomb)})])
+    assert notebook.problem == inner.problem == "The file is larger than 1 MB. Were the outputs cleared?"
+
+
+def test_zips_in_zips_are_read_once(tmp_path: Path):
+    one = zipped({"01_lookup.ipynb": NOTEBOOK})
+    two, three = zipped({"week 1.zip": one}), zipped({"all.zip": zipped({"week 1.zip": one})})
+    found = find_submissions([laid_out(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])
+    assert told(found) == {("ada", "01_lookup", ""), ("eve", "", "This is a zip in a zip in a zip, and is not read.")}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "The file is damaged: it is no zip."),
+        (b"PK\5\6" + bytes(18) + b"tail", "no notebook lies in"),
+        (zipped(LAYOUTS["a folder per student"])[:-40], "is no zip|is damaged"),
+        (zipped(LAYOUTS["a folder per student"]).replace(b"PK\1\2", b"PK\1\3"), "The zip is damaged."),
+    ],
+)
+def test_a_damaged_zip_says_so(tmp_path: Path, content: bytes, says: str):
+    path = laid_out(tmp_path, {"class.zip": content}) / "class.zip"
+    try:
+        [found] = find_submissions([path])
+        problem = found.problem
+    except ValueError as error:
+        problem = str(error)
+    assert any(part in problem for part in says.split("|")), problem
+
+
+def test_a_damaged_member_and_a_long_list_of_contents_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    whole = zipped({"01_lookup.ipynb": NOTEBOOK})
+    at = whole.index(b"01_lookup.ipynb") + len(b"01_lookup.ipynb")
+    (tmp_path / "ada.zip").write_bytes(whole[: at + 5] + b"\xff\xff\xff\xff" + whole[at + 9 :])
+    assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip is damaged."
+    monkeypatch.setattr(hand_ins, "MAX_DIRECTORY_BYTES", 20)
+    assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip holds too many files."

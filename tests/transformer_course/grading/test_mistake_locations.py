@@ -1,0 +1,182 @@
+"""The place on a feedback page: found with traces from the jail, harmless if they are forged, and never points."""
+
+import html
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer_course.cells import cell
+from tests.transformer_course.jail.sample_submissions import SEED, grade_answer, linux, still_works
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.exercises import every_exercise
+from transformer_course.grading import assess, mistake_locations
+from transformer_course.grading.assess import GradedSubmission
+from transformer_course.grading.class_results import class_results
+from transformer_course.grading.feedback import feedback_page
+from transformer_course.grading.mistake_locations import NOTE, seed_of_places
+from transformer_course.grading.submissions import Submission
+from transformer_course.jail.jail import Jail
+from transformer_course.locating.fault_location import is_small, locate
+from transformer_course.running.plain_data import pack
+from transformer_course.running.trace import Traced
+
+NAME = "scaled_dot_product_attention"
+HEAD = f"import math\nimport torch.nn.functional as F\ndef {NAME}(queries, keys, values):\n"
+WRONG = [
+    "scores = queries @ keys.mT / keys.shape[-1] ** 0.5",
+    "weights = torch.softmax(scores * 1.7, dim=-1)",
+    "return weights @ values",
+]
+RIGHT = [WRONG[0], "weights = torch.softmax(scores, dim=-1)", WRONG[2]]
+
+
+def source(lines, head=HEAD):
+    return head + "".join(f"    {line}\n" for line in lines)
+
+
+def page(graded, lesson="02_scaling"):
+    notebook = Submission("ada", Path("ada.ipynb"), lesson)
+    [ada] = class_results({"ada": [GradedSubmission(notebook, [graded])]}).students
+    return feedback_page(ada)
+
+
+def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(jail: Jail):
+    graded = grade_answer(jail, source(WRONG), NAME)
+    assert graded.verdict.status == "wrong"
+    assert "Not yet: line 5, `scores * 1.7` should be *the scores*" in graded.verdict.message
+    shown = html.unescape(page(graded))
+    marked = "line 5:  weights = torch.softmax(scores * 1.7, dim=-1)"
+    assert f"{marked}\n{' ' * marked.index('scores')}{'^' * len('scores * 1.7')}" in shown
+    assert "should be <em>the scores</em>" in shown
+
+
+def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
+    answers = [
+        RIGHT,
+        WRONG,
+        ["scores = queries @ keys", *RIGHT[1:]],
+        ["queries /= 1", *RIGHT],
+        ["queries *= 2", *RIGHT],
+    ]
+    with_places = [grade_answer(jail, source(lines), NAME) for lines in answers]
+    monkeypatch.setattr(assess, "with_place_in_jail", lambda verdict, *_: verdict)
+    without = [grade_answer(jail, source(lines), NAME) for lines in answers]
+    assert [one.points for one in with_places] == [one.points for one in without]
+    assert [one.points > 0 for one in without] == [True, False, False, True, False]
+    for one, other in zip(with_places, without, strict=True):
+        assert replace(one.verdict, message="", hints=()) == replace(other.verdict, message="", hints=())
+        assert other.verdict.message in one.verdict.message
+        assert (one.verdict.message == other.verdict.message) == other.verdict.passed
+
+
+def test_the_place_is_the_one_that_is_found_outside_the_jail(jail: Jail):
+    known = behaviour(every_exercise()[NAME], seed_of_places(SEED))
+    place = locate(known, Traced(cell(source(WRONG), NAME)))
+    assert place is not None
+    assert grade_answer(jail, source(WRONG), NAME).verdict.message.startswith(f"{place.message}\n{NOTE}\nCase 1 of")
+
+
+def test_cases_that_count_never_meet_right_values():
+    assert all(seed_of_places(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
+
+
+def test_a_helper_in_another_cell_is_searched_too(jail: Jail):
+    helper = "def shifted(t):\n    return t + t.mean(-1, keepdim=True).sin() * torch.arange(t.shape[-1])"
+    body = "return torch.softmax(shifted(queries @ keys.mT / keys.shape[-1] ** 0.5), -1) @ values"
+    graded = grade_answer(jail, f"{helper}\n{source([body])}", NAME)
+    assert "Not yet: line" in graded.verdict.message
+
+
+def test_a_crash_is_told_with_the_shapes_that_met(jail: Jail):
+    graded = grade_answer(jail, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME)
+    assert graded.verdict.status == "crashed"
+    assert ", these shapes meet: `queries` (" in graded.verdict.message
+
+
+TRACE = {"output": None, "error": None, "crashed_in": None, "events": [], "writes": []}
+EVIL = "<script>alert(1)</script>"
+EXPRESSION = [0, "<cell 1>", 1, [0, 1], EVIL, EVIL, (), "Call"]
+HOSTILE = {
+    "nothing": [b""],
+    "garbage": [b"garbage"],
+    "nested": [b"[" * 10_000],
+    "deep": [pack({"traces": [{**TRACE, "output": [[[[[[1]]]]]]}]})],
+    "wrong types": [pack({"traces": [{**TRACE, "events": [["a", {}, None]]}]})],
+    "many events": [pack({"traces": [{**TRACE, "events": [[0, 0, 1]] * 9000}]})],
+    "no such expression": [pack({"traces": [{**TRACE, "events": [[999, 0, 1.0]]}]})],
+    "strange output": [pack({"traces": [{**TRACE, "output": {"a": [None]}}]})],
+    "huge shape": [pack({"traces": [{**TRACE, "output": torch.ones(0, 2**40)}]})],
+    "lies": [pack({"traces": [{**TRACE, "output": torch.ones(2)}]})] * 20,
+}
+"""What an answer may send in place of its traces."""
+
+
+def sending(answers, where, then="os._exit(0)"):
+    """Return an answer whose process, where it is traced, sends these answers and then does something.
+
+    Args:
+        answers: The answers.
+        where: Whether to do it when the answer is called, or (``define``) when it is defined.
+        then: What to do then.
+    """
+    data = b"".join(len(answer).to_bytes(8, "big") + answer for answer in answers)
+    act = f"if is_traced():\n        os.write(3, {data!r})\n        {then}"
+    return (
+        "import os, sys, time\n"
+        "def is_traced():\n"
+        "    frame = sys._getframe()\n"
+        "    while frame and frame.f_code.co_name != 'serve_traces':\n"
+        "        frame = frame.f_back\n"
+        "    return frame is not None\n"
+        f"def define():\n    {act}\n    return 3\n"
+        f"THREE = {'define()' if where == 'define' else '3'}\n"
+        f"def softmax(s):\n    {act if where == 'call' else 'pass'}\n    return s * THREE\n"
+    )
+
+
+@linux
+@pytest.mark.parametrize("where", ["define", "call"])
+@pytest.mark.parametrize("answers", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_trace_changes_nothing_but_its_own_feedback(jail: Jail, answers, where):
+    graded = grade_answer(jail, sending(answers, where))
+    assert (graded.verdict.status, graded.points) == ("wrong", 0)
+    assert "Case 1" in graded.verdict.message
+    assert still_works(jail)
+
+
+@linux
+def test_a_forged_place_is_escaped_and_earns_nothing(jail: Jail):
+    """It has one expression, and gives the right outputs as soon as something is put there."""
+    expected = behaviour(every_exercise()["softmax"], seed_of_places(SEED)).expected
+    n_small = sum(is_small(case) for case in behaviour(every_exercise()["softmax"], seed_of_places(SEED)).cases)
+    outputs = [seen["output"] for seen in expected[:n_small]]
+    wrong = [{**TRACE, "output": output + 1, "events": [[0, 0, output + 1]]} for output in outputs]
+    right = [{**TRACE, "output": output} for output in outputs]
+    traces = [pack({"traces": [trace]}) for trace in wrong]
+    twice = [pack({"traces": [wrong[0], wrong[0]]})]
+    answers = [pack({"expressions": [EXPRESSION]}), *traces, *twice]
+    answers += [pack({"traces": [trace]}) for trace in right] * 3
+    graded = grade_answer(jail, sending(answers, "define", "time.sleep(600)"))
+    assert (graded.verdict.status, graded.points) == ("wrong", 0)
+    shown = page(graded, "01_lookup")
+    assert "<script" not in shown
+    assert html.escape(EVIL) in shown
+
+
+@linux
+@pytest.mark.parametrize(("where", "then"), [("call", "while True: pass"), ("define", "time.sleep(600)")])
+def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(jail: Jail, monkeypatch, where, then):
+    monkeypatch.setattr(mistake_locations, "MAX_SECONDS", 0.1)
+    started = time.monotonic()
+    graded = grade_answer(jail, sending([], where, then))
+    assert graded.verdict.status == "wrong"
+    assert time.monotonic() - started < 30
+    assert still_works(jail)
+
+
+def test_what_cannot_be_traced_keeps_its_verdict(jail: Jail):
+    graded = grade_answer(jail, "softmax = lambda s: s * 7")
+    assert (graded.verdict.status, graded.verdict.hints) == ("wrong", ())

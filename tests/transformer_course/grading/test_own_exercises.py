@@ -1,0 +1,104 @@
+"""Exercises of an instructor's own: graded as all others, and kept from the jail and from learners."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import linux, write_notebook
+from transformer_course import exercises
+from transformer_course.exercises import LESSONS, every_exercise, every_lesson, exercises_of, is_own
+from transformer_course.grading.assess import assess, assess_exercise
+from transformer_course.grading.class_report import rewrite_report
+from transformer_course.grading.grade import grade
+from transformer_course.grading.own_exercises import FOLDER, OwnExercises, read_own_exercises
+from transformer_course.grading.submissions import find_submissions
+from transformer_course.jail.jail import Jail, Outcome
+from transformer_course.running.plain_data import unpack
+
+RIGHT = "def centred(x):\n    return x - x.mean(-1, keepdim=True)"
+MODULE = """
+class Shift(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.secret_weight = nn.Parameter(torch.zeros(d))
+    def forward(self, x):
+        return {}centred(x) + self.secret_weight
+"""
+
+
+def handed_in(folder: Path, *sources: str) -> Path:
+    cells = [{"id": name, "source": source} for name, source in zip(("centred", "Shift"), sources, strict=False)]
+    return write_notebook(folder / "ada" / "week_3.ipynb", cells)
+
+
+def test_they_are_a_lesson_beside_the_others(own_file: Path):
+    OwnExercises.read(own_file)
+    assert every_lesson() == (*LESSONS, "week_3")
+    assert [one.name for one in exercises_of("week_3")] == ["centred", "Shift"]
+    assert is_own(every_exercise()["centred"]) and not is_own(every_exercise()["softmax"])
+    assert "a secret remark" in every_exercise()["centred"].solution
+
+
+@linux
+def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Path, tmp_path: Path):
+    folder, out = tmp_path / "class", tmp_path / "out"
+    handed_in(folder, "def centred(x):\n    return x - x.mean()", MODULE.format(""))
+    write_notebook(folder / "ben" / "mine.ipynb", [{"id": "centred", "source": RIGHT}])
+    told = grade([folder], out, own=read_own_exercises(out, own_file), seconds=60.0, seed=7)
+    assert "week_3 (2)" in told and "ada: 0 of 5 points" in told and "ben: 3 of 5 points" in told
+    page = (out / "feedback" / "ada.html").read_text("utf-8")
+    assert "One mean is taken of all." in page and "secret remark" not in page
+    exercises.OWN.clear()
+    own_file.unlink()
+    assert "ben: 3 of 5 points" in rewrite_report(out)
+    assert json.loads((out / "results.json").read_text("utf-8"))["lessons"] == ["week_3"]
+    kept = out / FOLDER / "week_3.py"
+    kept.write_text(kept.read_text().replace("points=3", "points=30"))
+    assert "ben: 30 of 32 points" in rewrite_report(out)
+
+
+def test_their_answers_never_enter_the_jail(own_file: Path, tmp_path: Path, jail: Jail, monkeypatch):
+    OwnExercises.read(own_file)
+    jobs, run = [], jail.run
+
+    def note(job, packed) -> Outcome:
+        jobs.append({**job, **unpack(packed)})
+        return run(job, packed)
+
+    monkeypatch.setattr(jail, "run", note)
+    handed_in(tmp_path, "def centred(x):\n    return x", MODULE.format("parts."), RIGHT)
+    [submission] = find_submissions([tmp_path / "ada"])
+    graded = assess(submission, jail.limits, lambda one, e, _: assess_exercise(one, e, jail, 7))
+    assert [one.verdict.status for one in graded.exercises] == ["wrong", "crashed"]
+    assert len(jobs) == 2  # the second is not tried again with the right answer to the first
+    for job in jobs:
+        assert "secret = " not in str(job) and not {"centred", "Shift"} & job["library"].keys()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("EXERCISES = [", "EXERCISES = [(", r"SyntaxError: "),
+        ("points=3", "points=threee", r"week_3\.py: line \d+: NameError: name 'threee' is not defined"),
+        ("EXERCISES =", "MINE =", r"week_3\.py: .*it should define EXERCISES, a list of Exercise\(\.\.\.\); got None"),
+        ("EXERCISES = [", "EXERCISES = [3, ", r"EXERCISES should hold Exercise\(\.\.\.\) only; got 3"),
+        ("points=3", "points=0", "the points of centred must be a whole number above 0; got 0"),
+        ("centred", "softmax", "softmax is an exercise of the course; call it otherwise"),
+        ("Shift", "centred", "two exercises are called centred"),
+        ("draw(seed, (2, 3), (5, 4)", "draw(3, (2, 3), (5, 4)", "the cases of centred should depend on the seed"),
+        ("x - secret", "x - secrett", "the reference of centred fails: NameError: name 'secrett' is not defined"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_before_anything_runs(own_file: Path, old: str, new: str, says: str):
+    own_file.write_text(own_file.read_text().replace(old, new))
+    with pytest.raises(ValueError, match=says):
+        OwnExercises.read(own_file)
+    assert not exercises.OWN
+
+
+@pytest.mark.parametrize("name", ["01_lookup.py", "week 3.py", "week_3.txt", "class.py", "primer.py"])
+def test_a_file_is_called_as_its_lesson(own_file: Path, name: str):
+    path = own_file.rename(own_file.with_name(name))
+    with pytest.raises(ValueError, match=r"should be such as week_3\.py|is a lesson of the course"):
+        OwnExercises.read(path)

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+
+from transformer_course.grading.roster import Person, Roster, read_roster, read_table
+
+ADA = Person("a17", "Ada Lovelace", "ada@uni.edu", "al815")
+
+
+def table(folder: Path, text: str, encoding: str = "utf-8") -> Path:
+    (folder / "roster.csv").write_bytes(text.encode(encoding))
+    return folder / "roster.csv"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,name,email,login\na17,Ada Lovelace,ada@uni.edu,al815\n",
+        "ID;Name;E-Mail;Login\r\na17;Ada Lovelace;ada@uni.edu;al815\r\n",
+        "Student ID\tFull name\tEmail address\tUsername\na17\tAda Lovelace\tada@uni.edu\tal815",
+        "First name,Last name,ID number,Email,Username,Group\n\nAda,Lovelace, a17 ,ada@uni.edu,al815,2\n,,,,,\n",
+        '\ufeff"SIS User ID","Student","SIS Login ID","Email"\n"a17","Ada Lovelace","al815","ada@uni.edu"\n',
+    ],
+)
+def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: str):
+    assert read_roster(table(tmp_path, text)) == [ADA]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "roster.csv is empty; it needs a line of titles"),
+        ("name\nAda\nBen\nAda\n", "roster.csv, line 4: a second row has the id 'Ada'"),
+        ("id,group\n,7\n", "roster.csv, line 2: nobody is named; there is no id, login, e-mail address or name"),
+        ('id\n"a\n', "roster.csv, line 2: unexpected end of data"),
+    ],
+)
+def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, says: str):
+    with pytest.raises(ValueError, match=says):
+        read_roster(table(tmp_path, text))
+
+
+def test_a_table_in_another_encoding_says_so(tmp_path: Path):
+    with pytest.raises(ValueError, match="is not in UTF-8; save it as “CSV UTF-8”"):
+        read_table(table(tmp_path, "name\nZoë\n", "cp1252"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a17", "A17", "al815", "ada@uni.edu", "ada", "Ada Lovelace", "ada_lovelace", "lovelaceada", "Lovelace, Ada"],
+)
+def test_somebody_is_found_by_whatever_a_system_calls_them(name: str):
+    assert Roster([ADA, Person("b", "Ben Ada-Smith")]).find(name) == ADA
+
+
+def test_names_of_many_words_and_accents_are_found():
+    jan = Person("j", "Jan van der Bérg")
+    assert Roster([jan]).find("vanderbergjan") == Roster([jan]).find("JANVANDERBERG") == jan
+
+
+def test_nobody_is_found_where_several_have_the_name():
+    roster = Roster([Person("1", "Li Na"), Person("2", "Lin A")])
+    assert roster.find("lina") is None and roster.find("2", "lina") == Person("2", "Lin A")
+    assert roster.find("unknown", "") is None

@@ -1,0 +1,140 @@
+"""A worker survives whatever comes out of its jail."""
+
+import os
+import select
+import signal
+import time
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer_course.jail.sample_submissions import RIGHT, linux, softmax_after
+from transformer_course.checking.verdict import Verdict
+from transformer_course.grading import worker as worker_module
+from transformer_course.grading.submissions import Submission
+from transformer_course.grading.worker import TOO_MUCH, Task, Worker, limited_memory
+from transformer_course.jail.interpreter import JailError
+from transformer_course.jail.resource_limits import Limits
+
+LIMITS = Limits(seconds=60.0, memory_mb=512)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    with Worker(LIMITS) as worker:
+        yield worker
+
+
+def task(source: str, name: str = "softmax") -> Task:
+    return Task(Submission("ada", Path("x.ipynb"), "01_lookup", [{"id": name, "source": source}]), name, 7, LIMITS)
+
+
+def test_it_grades_as_the_jail_does(worker: Worker):
+    graded = worker.assess(task(RIGHT["softmax"]))
+    assert graded.verdict.passed and graded.points == graded.exercise.points and graded.seconds > 0
+    assert worker.assess(task(softmax_after("raise ValueError('no')"))).verdict.status == "crashed"
+    assert worker.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup", "container"}
+
+
+@linux
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def softmax(s): return torch.zeros(2**21, 0)",
+        "def softmax(s): return [[]] * 40_000",
+        "def softmax(s): raise ValueError('a b ' * 10**6)",
+    ],
+    ids=["rows of nothing", "lists of nothing", "words"],
+)
+def test_a_reply_that_is_dear_to_read_costs_its_own_points_only(worker: Worker, source: str):
+    assert worker.assess(task(source)).points == 0
+    assert worker.assess(task(RIGHT["softmax"])).verdict.passed
+
+
+def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+):
+    before = worker._process.pid
+    monkeypatch.setattr(worker_module, "JUDGE_SECONDS", 0.0)
+    graded = worker.assess(task(softmax_after("return s")))
+    assert (graded.verdict.status, graded.verdict.message, graded.points) == ("crashed", TOO_MUCH, 0)
+    monkeypatch.undo()
+    assert worker._process.pid != before
+    assert worker.assess(task(RIGHT["softmax"])).verdict.passed
+
+
+def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    while (task := connection.recv()) is not None:
+        with (folder / task.name).open("a") as tried:
+            tried.write("x")
+        connection.send(None)
+        if task.name == "similarity" or len((folder / task.name).read_text()) == 1:
+            connection.send("the system has no process or thread left")
+            return
+        connection.send(0.5)
+        connection.send((Verdict(task.name, "passed", ""), 3, 3))
+
+
+def test_an_answer_whose_jail_broke_down_once_is_graded_again_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(worker_module, "serve", partial(breaks_down, tmp_path))
+    with Worker(LIMITS) as worker:
+        graded = worker.assess(task(RIGHT["softmax"]))
+        assert (graded.verdict.passed, graded.seconds, graded.n_right) == (True, 0.5, 3)
+        assert worker.assess(task(RIGHT["similarity"], "similarity")).verdict.message == TOO_MUCH
+    assert [len(path.read_text()) for path in sorted(tmp_path.iterdir())] == [2, 2]
+
+
+def says_that_it_is_ready(connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    connection.recv()
+
+
+def test_one_that_was_killed_does_not_start_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
+    with Worker(LIMITS) as worker:
+        assert worker.guards == {"landlock": 7}
+        worker.kill()
+        with pytest.raises(JailError, match="was ended"):
+            worker.assess(task(RIGHT["softmax"]))
+
+
+def never_has_the_reference(connection: Connection, *_: object) -> None:
+    says_that_it_is_ready(connection)
+    connection.recv()
+
+
+def test_that_the_courses_own_answer_is_late_costs_no_learner_anything(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", never_has_the_reference)
+    monkeypatch.setattr(worker_module, "REFERENCE_SECONDS", 0.1)
+    with Worker(LIMITS) as worker, pytest.raises(JailError, match=r"own answer to softmax is not ready after 0\.1 s"):
+        worker.assess(task(RIGHT["softmax"]))
+
+
+@linux
+def test_it_ends_when_the_grader_is_killed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
+    monkeypatch.setattr(worker_module, "start_method", lambda: "fork")
+    reading, writing = os.pipe()
+    grader = os.fork()
+    if grader == 0:
+        workers = [Worker(LIMITS), Worker(LIMITS)]  # the second is forked with the first one's pipe
+        os.write(writing, b"x" if all(worker.guards for worker in workers) else b"")
+        time.sleep(600)
+    assert os.read(reading, 1) == b"x"
+    os.kill(grader, signal.SIGKILL)
+    os.waitpid(grader, 0)
+    os.close(writing)
+    assert select.select([reading], [], [], 60.0)[0] and os.read(reading, 1) == b""  # all three had its other end
+
+
+@linux
+def test_memory_is_limited_in_the_block_and_not_after_it():
+    with limited_memory(64), pytest.raises(RuntimeError, match="allocate memory"):
+        torch.empty(1 << 28)  # far more than threads of earlier tests may leave when they end
+    assert torch.empty(1 << 28).numel() == 1 << 28

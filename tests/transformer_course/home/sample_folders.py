@@ -1,0 +1,48 @@
+"""A learner's folder for lessons that are made up."""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from transformer_course.home.learner_progress import Home, read_home
+from transformer_course.home.lesson_outline import Outline
+from transformer_course.workspace.progress import FILE
+
+PRIMER = Outline("primer", "Primer: <shapes>", (), (), 0, 30.0, {"a": 20.0, "b": 0.0})
+FIRST = Outline(
+    "00_first", "A first lesson", ("one", "two"), ("three",), 30, 20.0, {"one": 15.0, "two": 10.0, "three": 5.0}
+)
+SECOND = Outline("01_second", "A second lesson", ("four",), (), 10, 25.0, {"four": 5.0})
+OUTLINES = [PRIMER, FIRST, SECOND]
+HOURS = 3600
+
+
+class Folder:
+    """A folder with copies of the lessons in which nothing was run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.parts = path, path / "parts"
+        for outline in OUTLINES:
+            self.copy(outline.name)
+
+    def copy(self, name: str, executed: tuple[str, ...] = (), at: float = 0.0) -> None:
+        """Write the copy of a lesson, of which some cells were run, as it was saved some seconds after 1970."""
+        cells = [{"id": cell, "cell_type": "code", "execution_count": 1} for cell in executed]
+        path = self.path / f"{name}.ipynb"
+        path.write_text(json.dumps({"cells": [{"id": "title", "cell_type": "markdown"}, *cells]}))
+        os.utime(path, (at, at))
+
+    def record(self, exercise: str, at: float) -> None:
+        """Record a pass, some seconds after 1970."""
+        with (self.path / FILE).open("a") as file:
+            print(json.dumps({"exercise": exercise, "passed": datetime.fromtimestamp(at, UTC).isoformat()}), file=file)
+
+    def save(self, lesson: str, *exercises: str) -> None:
+        """Save the parts of a lesson."""
+        self.parts.mkdir(exist_ok=True)
+        (self.parts / f"{lesson}.py").write_text("".join(f"# %% {name}\n{name} = 1\n" for name in exercises))
+
+    def home(self) -> Home:
+        """Read all of it."""
+        return read_home(OUTLINES, self.path, self.parts)

@@ -1,0 +1,125 @@
+"""The page: complete, escaped, and telling where to go on."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.transformer_course.home.sample_folders import HOURS
+from transformer_course.exercises import LESSONS
+from transformer_course.home import home_page
+from transformer_course.home.home_page import Page
+from transformer_course.home.learner_progress import Home, LessonState
+from transformer_course.home.lesson_outline import Outline
+from transformer_course.workspace.progress import FILE
+
+
+@pytest.fixture(autouse=True)
+def small_map(monkeypatch):
+    names = ("primer", "00_first", "01_second")
+    groups = "".join(f'<a class="tl-lesson" data-lesson="{name}"></a>' for name in names)
+    monkeypatch.setattr(home_page, "stored_map", lambda: f"<svg>{groups}</svg>")
+
+
+def html(folder) -> str:
+    return Page(folder.home(), "/base/", "/base/transformer-course/").html()
+
+
+def text(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def attributes(html: str, key: str) -> dict[str, str]:
+    """Return the attributes of the element with an id."""
+    found = {}
+
+    class Finder(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if dict(attrs).get("id") == key:
+                found.update(attrs)
+
+    Finder().feed(html)
+    return found
+
+
+def test_a_newcomer_is_told_where_to_begin(folder):
+    shown = html(folder)
+    assert "Begin with lesson 00 or, if you are new to PyTorch, with the primer ." in text(shown)
+    assert attributes(shown, "tl-go-on")["data-path"] == "00_first.ipynb"
+    assert attributes(shown, "tl-go-on")["href"] == "/base/lab/tree/00_first.ipynb"
+    assert "None yet." in shown
+    assert "0 of 4 exercises passed." in shown
+
+
+def test_one_is_led_back_to_the_last_exercise_that_passed(folder):
+    folder.record("one", at=HOURS)
+    folder.save("00_first", "one")
+    shown = html(folder)
+    assert "Go on: 00 A first lesson The next exercise is two ." in text(shown)
+    assert attributes(shown, "tl-go-on")["data-cell"] == "check-one"
+    assert attributes(shown, "tl-map-00_first")["aria-label"] == "Lesson 00, A first lesson: you are here"
+    assert attributes(shown, "tl-map-01_second")["aria-label"] == "Lesson 01, A second lesson: to come"
+    assert attributes(shown, "tl-part-00_first")["data-path"] == "parts/00_first.py"
+    assert "1 of 2 0 of 1 35" in text(shown)
+
+
+def test_after_a_finished_lesson_the_next_is_offered(folder):
+    folder.record("one", at=HOURS)
+    folder.record("two", at=HOURS)
+    shown = html(folder)
+    assert "Next: 01 A second lesson" in text(shown)
+    assert "2 of 2 0 of 1 ✓ finished" in text(shown)
+    assert attributes(shown, "tl-map-00_first")["aria-label"].endswith(": finished")
+    folder.record("four", at=HOURS)
+    folder.copy("primer", executed=("a", "b"))
+    assert "You have finished every lesson." in html(folder)
+
+
+def test_parts_that_are_gone_are_told(folder):
+    folder.record("one", at=HOURS)
+    assert "Passed, but not among your parts: one ." in text(html(folder))
+
+
+def test_parts_elsewhere_are_named_without_a_link(folder, tmp_path):
+    folder.parts = tmp_path.parent / "elsewhere"
+    folder.save("00_first", "one")
+    shown = html(folder)
+    assert str(folder.parts / "00_first.py") in shown
+    assert attributes(shown, "tl-part-00_first") == {}
+
+
+def test_what_cannot_be_read_is_said_and_all_else_is_shown(folder):
+    (folder.path / FILE).write_text("<script>\n")
+    folder.save("00_first", "one")
+    shown = html(folder)
+    assert "Some of your folder cannot be read" in shown
+    assert f"line 1 of {FILE} is no record of a pass" in shown
+    assert "1 of 4 exercises passed." in shown
+
+
+def test_a_deleted_copy_has_no_link(folder):
+    (folder.path / "00_first.ipynb").unlink()
+    shown = html(folder)
+    assert attributes(shown, "tl-lesson-00_first") == {}
+    assert "deleted; the next start brings it back" in shown
+
+
+def test_names_are_text_and_not_html(folder):
+    assert "<shapes>" not in html(folder)
+    assert "Primer: &lt;shapes&gt;" in html(folder)
+
+
+def test_no_two_elements_have_one_id(folder):
+    folder.record("one", at=HOURS)
+    folder.save("00_first", "one")
+    ids = re.findall(r' id="([^"]+)"', html(folder))
+    assert len(ids) == len(set(ids)) > 10
+
+
+def test_the_stored_map_has_a_link_for_every_lesson(folder, monkeypatch):
+    monkeypatch.undo()
+    outlines = [Outline(name, name, (), (), 0, 1.0, {}) for name in ("primer", *LESSONS)]
+    home = Home([LessonState(outline) for outline in outlines], [], folder.path, folder.parts)
+    shown = Page(home, "/", "/").lesson_map()
+    assert "data-lesson" not in shown
+    assert all(attributes(shown, f"tl-map-{outline.name}")["href"] for outline in outlines)

@@ -1,0 +1,63 @@
+"""``open_lab``: JupyterLab on the working copies, with the home page, started without torch."""
+
+import os
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from transformer_course.home import lab
+
+
+@pytest.mark.parametrize("user", [0, 1000, None], ids=["root", "user", "Windows"])
+def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monkeypatch, user):
+    from jupyterlab.labapp import LabApp
+
+    (tmp_path / "notebooks").mkdir()
+    book = new_notebook(cells=[new_markdown_cell("# Lookup", id="title")])
+    nbformat.write(book, tmp_path / "notebooks" / "01_lookup.ipynb")
+    seen = []
+    monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: seen.append((arguments, dict(os.environ))))
+    monkeypatch.setattr(lab, "published_lessons", lambda: tmp_path / "notebooks")
+    monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
+    if user is None:
+        monkeypatch.delattr(os, "geteuid", raising=False)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: user, raising=False)
+    os.environ |= {"OMP_NUM_THREADS": "8", "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
+
+    lab.open_lab(["--no-browser", "--port", "8890"])
+
+    [(arguments, environment)] = seen
+    assert arguments == [
+        f"--ServerApp.root_dir={tmp_path / 'mine'}",
+        "--ServerApp.jpserver_extensions=transformer_course.home.server=True",
+        f"--LabApp.extra_labextensions_path={lab.EXTENSIONS}",
+        *(["--allow-root"] if user == 0 else []),
+        *("--no-browser", "--port", "8890"),
+    ]
+    assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
+    assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
+    assert (tmp_path / "mine" / "01_lookup.ipynb").exists()
+
+
+def test_neither_the_start_nor_the_page_imports_torch():
+    code = f"import sys, {lab.__name__}, {lab.SERVER}; print('torch' in sys.modules)"
+    env = {
+        name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"
+    }  # which needs it
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_the_style_sheet_is_that_of_the_home_page_alone():
+    sheet = (lab.EXTENSIONS / "transformer-course-home" / "static" / "page.css").read_text(encoding="utf-8")
+    rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
+    selectors = [selector.strip() for rule in rules for selector in rule.split(",\n")]
+    selectors = [selector for selector in selectors if not selector.startswith("@container")]  # holds rules, is none
+    assert selectors
+    of_others = [s for s in selectors if not re.match(r"(\[data-jp-theme-light='false'\] )?\.tl-home\b", s)]
+    assert of_others == [], "the sheet holds for every notebook in the page, too"

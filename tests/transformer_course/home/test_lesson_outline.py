@@ -1,0 +1,55 @@
+"""What the home page says of a lesson is what the lesson and its exercises say."""
+
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.home.lesson_outline import outline_of, read_outlines
+from transformer_course.workspace.working_copies import REPOSITORY
+
+PUBLISHED = REPOSITORY / "notebooks"
+
+
+@pytest.fixture(scope="module")
+def outlines():
+    return {outline.name: outline for outline in read_outlines(PUBLISHED)}
+
+
+def test_the_primer_comes_first_and_then_every_lesson(outlines):
+    assert list(outlines) == ["primer", *LESSONS]
+    assert outlines["primer"].exercises == ()
+    assert outlines["primer"].title.startswith("Primer: ")
+    assert outlines["01_lookup"].title == "Attention is a soft dictionary lookup"
+    assert (outlines["primer"].number, outlines["01_lookup"].number) == ("", "01")
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_exercises_are_those_of_the_course_read_without_importing_them(outlines, name):
+    outline, exercises = outlines[name], exercises_of(name)
+    assert outline.exercises == tuple(exercise.name for exercise in exercises)
+    assert outline.stretch == tuple(exercise.name for exercise in exercises if exercise.stretch)
+    assert outline.core == tuple(exercise.name for exercise in exercises if not exercise.stretch)
+
+
+@pytest.mark.parametrize("name", ["primer", "01_lookup"])
+def test_minutes_are_those_of_the_title(outlines, name):
+    title = nbformat.read(PUBLISHED / f"{name}.ipynb", as_version=4).cells[0].source
+    promised = dict(re.findall(r"(Reading|Exercises): (\d+) minutes", title))
+    assert round(outlines[name].reading_minutes) == int(promised["Reading"])
+    assert outlines[name].exercise_minutes == int(promised.get("Exercises", 0))
+
+
+def test_less_is_left_to_read_after_each_cell_and_nothing_after_the_last(outlines):
+    left = list(outlines["01_lookup"].reading_left.values())
+    assert left == sorted(left, reverse=True)
+    assert left[0] < outlines["01_lookup"].reading_minutes
+    assert left[-1] == 0
+
+
+def test_a_lesson_without_promises_has_its_name_and_no_minutes_for_exercises():
+    cells = [new_markdown_cell("no title", id="title"), new_code_cell("x = 1", id="x", metadata={"tags": ["exercise"]})]
+    outline = outline_of("99_new", new_notebook(cells=cells))
+    assert (outline.title, outline.exercise_minutes, outline.core) == ("99_new", 0, ("x",))

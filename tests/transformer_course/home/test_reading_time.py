@@ -1,0 +1,32 @@
+"""Minutes that a lesson is read: what is read counts, what is solved, folded or looked up does not."""
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from transformer_course.home.reading_time import CODE_LINES_PER_MINUTE, WORDS_PER_MINUTE, minutes_to_read, words
+
+
+def test_words_and_lines_of_code_take_their_time_and_exercises_none():
+    cells = [
+        new_markdown_cell("word " * WORDS_PER_MINUTE, id="text"),
+        new_code_cell("x = 1\n" * CODE_LINES_PER_MINUTE, id="code"),
+        new_code_cell("x = 1\n" * 7, id="softmax"),
+    ]
+    assert minutes_to_read(cells, {"softmax"}) == 2
+    assert minutes_to_read(cells[:1], ()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("three plain words", 3),
+        ("a formula $\\sqrt{d_k}$ counts once", 5),
+        ("$$ a = b $$ one", 1),
+        ("<details><summary>Why?</summary>folded away</details> one", 1),
+        ("| a | table |\none", 1),
+        ("[a link](to/some/where.ipynb)", 2),
+        ("# Before\none\n## New words\n- **term**: looked up\n## After\none", 4),
+    ],
+)
+def test_only_what_is_read_counts(text, n):
+    assert words(text) == n

@@ -1,0 +1,95 @@
+"""The server's answers: the state as it is now, to nobody without the token."""
+
+import asyncio
+import json
+
+import nbformat
+import pytest
+from jupyter_server.serverapp import ServerApp
+from tornado.httpclient import AsyncHTTPClient
+from tornado.httpserver import HTTPServer
+from tornado.testing import bind_unused_port
+
+from tests.transformer_course.home.sample_folders import HOURS, OUTLINES
+from transformer_course.home import server
+from transformer_course.home.lab import SERVER
+from transformer_course.home.saved_views import WIDGET
+from transformer_course.workspace import working_copies
+
+TOKEN = "secret"
+NAMES = ("home", "progress.csv", "progress.json")
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    """A Jupyter server without JupyterLab, with settings of its own."""
+    for place in ("CONFIG_DIR", "RUNTIME_DIR", "DATA_DIR"):
+        monkeypatch.setenv(f"JUPYTER_{place}", str(tmp_path / place))
+    monkeypatch.setenv("JUPYTER_NO_CONFIG", "1")
+    app = ServerApp()
+    arguments = ["--IdentityProvider.token=secret", f"--ServerApp.jpserver_extensions={SERVER}=True", "--allow-root"]
+    app.initialize([*arguments, f"--ServerApp.root_dir={tmp_path}"], find_extensions=False, new_httpserver=False)
+    yield app
+    app.web_app.settings["terminal_manager"] = None
+
+
+def answers(app, headers):
+    """Ask for everything, and return the answers."""
+
+    async def ask():
+        socket, port = bind_unused_port()
+        listener = HTTPServer(app.web_app)
+        listener.add_socket(socket)
+        client = AsyncHTTPClient(force_instance=True)
+        try:
+            addresses = [f"http://127.0.0.1:{port}/transformer-course/{name}" for name in NAMES]
+            return [
+                await client.fetch(a, raise_error=False, headers=headers, follow_redirects=False) for a in addresses
+            ]
+        finally:
+            client.close()
+            listener.stop()
+
+    return asyncio.run(ask())
+
+
+def test_the_state_is_read_anew_for_each_answer_and_only_for_who_has_the_token(app, folder, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(folder.path))
+    monkeypatch.setattr(server, "outlines", lambda: OUTLINES)
+    monkeypatch.setattr(server, "Page", FakePage)
+    allowed = {"Authorization": f"token {TOKEN}"}
+    for n_passed in (0, 1):
+        home, table, rows = answers(app, allowed)
+        assert home.body == b"/ /transformer-course/ " + str(n_passed).encode()
+        assert table.body.count(b"True") == n_passed + 1  # one exercise is a stretch
+        assert sum(row["passed"] for row in json.loads(rows.body)) == n_passed
+        folder.record("one", at=HOURS)
+    assert [answer.headers["Content-Type"].split(";")[0] for answer in (home, table, rows)] == [
+        "text/html",
+        "text/csv",
+        "application/json",
+    ]
+    assert all(answer.code in (302, 403) for answer in answers(app, {}))
+
+
+def test_a_notebook_is_saved_with_the_pictures_of_its_views(app, tmp_path):
+    picture, view = {"image/png": "iVBORw0=\n"}, {WIDGET: {"model_id": "1"}}
+    output = nbformat.v4.new_output("display_data", {**picture, **view})
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("view", outputs=[output])])
+    model = {"type": "notebook", "format": "json", "content": book}
+    asyncio.run(app.contents_manager.save(model, "a.ipynb"))
+    [cell] = nbformat.read(tmp_path / "a.ipynb", 4).cells
+    assert cell.outputs[0].data == picture
+
+
+class FakePage:
+    def __init__(self, home, base_url, exports):
+        self.said = f"{base_url} {exports} {sum(len(lesson.passed) for lesson in home.lessons)}"
+
+    def html(self):
+        return self.said
+
+
+def test_the_lessons_are_the_published_ones():
+    assert server.published_lessons is working_copies.published_lessons
+    assert [outline.name for outline in server.outlines()][:2] == ["primer", "00_bottleneck"]

@@ -1,0 +1,27 @@
+import subprocess
+import sys
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import linux
+from transformer_course.jail.linux.process_settings import prctl
+
+LOOK = """
+import ctypes
+from transformer_course.jail.linux.process_settings import DUMPABLE, prctl
+for value in (0, 1):
+    prctl(DUMPABLE, value)
+    print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+"""
+
+
+@linux
+def test_a_setting_is_changed_for_this_process():
+    run = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["0", "1"]
+
+
+@linux
+def test_a_setting_that_there_is_not_is_named():
+    with pytest.raises(OSError, match=r"prctl\(12345, 1\)"):
+        prctl(12345, 1)

@@ -1,0 +1,47 @@
+"""The kernel tells what a child has computed, and for how long it could have."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import linux
+from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds
+
+pytestmark = linux
+
+
+@contextmanager
+def child(act: Callable[[], object]) -> Iterator[int]:
+    """Fork a child that calls a function again and again on one processor, and kill it after the block."""
+    process = os.fork()
+    if process == 0:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        while True:
+            act()
+    try:
+        yield process
+    finally:
+        os.kill(process, 9)
+        os.waitpid(process, 0)
+
+
+def test_of_two_that_share_a_processor_each_waits_while_the_other_computes():
+    if not os.path.exists("/proc/self/schedstat"):
+        pytest.skip("this kernel does not tell")
+    with child(lambda: None) as one, child(lambda: None) as other, child(lambda: time.sleep(99)) as sleeper:
+        before = time.monotonic()
+        while min(cpu_seconds(one), cpu_seconds(other)) < 0.05:
+            assert time.monotonic() < before + 60
+            time.sleep(0.01)
+        assert min(delay_seconds(one), delay_seconds(other)) > 0.03  # each, while the other had its 0.05
+        sleeping = cpu_seconds(sleeper) + delay_seconds(sleeper)
+        assert sleeping < (cpu_seconds(one) + delay_seconds(one)) / 2
+
+
+def test_of_a_process_that_is_not_there_nothing_is_known():
+    with child(lambda: None) as ended:
+        pass
+    assert cpu_seconds(ended) == delay_seconds(ended) == 0.0

@@ -1,0 +1,119 @@
+"""Notebooks as learners submit them, and answers as attackers write them."""
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from transformer_course.checking import mistake_recognition
+from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.grading.assess import GradedExercise, assess_exercise
+from transformer_course.grading.submissions import Submission
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import PATIENCE
+
+IMPORTS = """\
+import math
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformer_course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
+"""
+STUB = "def {name}(*arguments):\n    raise NotImplementedError\n"
+RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
+SEED = 20_170_612
+TIME_LIMIT = 0.25
+"""Seconds after which an answer that never ends is stopped."""
+KINDS_OF_JAIL = "kinds of jail"
+"""What shows that a jail of another kind does the same takes turns: each has to import torch again."""
+STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, PATIENCE * TIME_LIMIT))
+"""What it is told: the second limit is that of a busy machine."""
+
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux limits this; see transformer_course/jail/README.md"
+)
+
+
+def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return the code cells of a lesson: an answer or a stub for each exercise, its check, and some more."""
+    made = [{"id": "imports", "source": IMPORTS}, *({"id": "", "source": source} for source in others)]
+    for exercise in exercises_of(lesson):
+        source = answers.get(exercise.name, STUB.format(name=exercise.name))
+        made.append({"id": exercise.name, "source": source})
+        made.append({"id": f"check-{exercise.name}", "source": f"check({exercise.name})"})
+    return made
+
+
+def write_notebook(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
+    """Write a notebook with these code cells."""
+    notebook = new_notebook(cells=[new_markdown_cell("# A lesson")])
+    for cell in code:
+        notebook.cells.append(new_code_cell(cell["source"]))
+        if cell["id"]:
+            notebook.cells[-1]["id"] = cell["id"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+    return path
+
+
+def grade_cells(jail: Jail, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> GradedExercise:
+    """Grade one exercise of a notebook with these code cells.
+
+    Pairs of mistakes are not looked for: that takes longer than all else, and nothing here makes two.
+    """
+    submission = Submission("ada", Path("ada/lesson.ipynb"), "01_lookup", [dict(cell) for cell in code])
+    with mock.patch.object(mistake_recognition, "MAX_PAIRS", 0):
+        return assess_exercise(submission, every_exercise()[name], jail, seed)
+
+
+def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEED) -> GradedExercise:
+    """Grade an answer that is all there is in its notebook."""
+    return grade_cells(jail, [{"id": name, "source": source}], name, seed)
+
+
+def softmax_after(body: str) -> str:
+    """Return the source of an answer to softmax that does something first and is right otherwise."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
+    return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
+
+
+def still_works(jail: Jail) -> bool:
+    """Return whether a right answer passes."""
+    return grade_answer(jail, RIGHT["softmax"]).verdict.passed
+
+
+@contextlib.contextmanager
+def short_time_limit(jail: Jail, seconds: float = TIME_LIMIT) -> Iterator[None]:
+    """Shorten the time limit inside the block: for answers that never end."""
+    usual = jail.limits
+    jail.limits = replace(usual, seconds=seconds)
+    try:
+        yield
+    finally:
+        jail.limits = usual
+
+
+def children(process: int) -> list[int]:
+    """List the child processes of a process, adopted ones included; Linux only."""
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def make_nested_folders(folder: Path, depth: int) -> None:
+    """Make nested folders; the innermost is too deep for any path."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("a", dir_fd=here)
+        deeper = os.open("a", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)

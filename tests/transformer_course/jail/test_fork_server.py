@@ -1,0 +1,98 @@
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import children, grade_answer, linux, softmax_after, still_works
+from transformer_course.jail import fork_server
+from transformer_course.jail.jail import Jail, Outcome
+from transformer_course.jail.linux import landlock
+
+pytestmark = linux
+
+FIND = """
+import ctypes, os
+
+def softmax(s):
+    libc = ctypes.CDLL(None)
+    libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+    libc.sbrk.restype = libc.malloc.restype = ctypes.c_void_p
+    reading, writing = os.pipe()
+    wanted = bytes(reversed(b"{reversed}"))
+    near = [address >> 12 for address in (libc.sbrk(0), libc.malloc(100_000), id(s), id(object()))]
+    for page in sorted({{page + i for page in near for i in range(-4_000, 4_000)}}):
+        if libc.write(writing, page << 12, 4096) == 4096 and os.read(reading, 4096).count(wanted) > 2:
+            raise MemoryError("here it is")
+    return s.softmax(-1)
+"""
+
+
+def test_what_others_handed_in_is_not_in_memory(jail: Jail):
+    """It reads what memory it can reach, as a process forked from one that had read all jobs could."""
+    secret = "this is how ada did it"
+    source = "".join(f"    # {secret}\n" for _ in range(300))
+    find = FIND.format(reversed=secret[::-1])
+    for _ in range(3):
+        assert grade_answer(jail, f"def softmax(s):\n{source}    return s.softmax(-1)").verdict.passed
+    own = grade_answer(jail, f"{find}\n{source.replace('    #', '#')}").verdict
+    assert "here it is" in own.message  # it finds its own
+    verdict = grade_answer(jail, find).verdict
+    assert verdict.passed, verdict.message
+
+
+def test_the_fork_server_reports_the_guards(jail: Jail):
+    assert jail.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup", "container"}
+    assert jail.guards["landlock"] == landlock.version()
+
+
+def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(jail: Jail):
+    assert jail.process is not None
+    process = jail.process.pid
+    outcomes: list[Outcome] = []
+    job = {
+        "name": "f",
+        "cells": [{"id": "", "source": "import os, time\nfor _ in range(3): os.fork()\ntime.sleep(600)\nf = 1"}],
+        "cases": [],
+        "seconds": 60.0,
+        "library": {},
+    }
+    thread = threading.Thread(target=lambda: outcomes.append(jail.run(job)))
+    thread.start()
+    while not (supervisors := children(process)) or not children(supervisors[0]):
+        time.sleep(0.01)
+    os.kill(supervisors[0], signal.SIGKILL)
+    thread.join()
+    assert outcomes[0].reason == "supervisor" and children(process) == []
+    assert still_works(jail) and jail.process.pid == process
+
+
+def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for name in ("checkout/transformer_lab", "packages/transformer_lab", "packages/torch", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    own = str(Path(fork_server.__file__).parents[3])
+    folders = [str(tmp_path / name) for name in ("checkout", "packages", "other")]
+    monkeypatch.setattr("sys.path", [own, *folders])
+    fork_server.hide_other_copies()
+    assert fork_server.sys.path == [own, *folders[1:]]
+
+
+def test_where_no_process_can_be_confined_it_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    def refuse(*_: object) -> None:
+        raise OSError("no such luck")
+
+    monkeypatch.setattr(fork_server.confine, "confine", refuse)
+    with pytest.raises(SystemExit, match="1"):
+        fork_server._probe_guards(str(tmp_path))
+    assert "OSError: no such luck" in capfd.readouterr().err
+
+
+def test_every_job_finds_the_same_chance(jail: Jail):
+    drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
+    body = f"import random, numpy\nraise ValueError(str(({drawn})))"
+    one, two = (grade_answer(jail, softmax_after(body)).verdict.message for _ in range(2))
+    assert "ValueError" in one and one == two

@@ -1,0 +1,245 @@
+"""What the jail keeps in, what it keeps out, and that it is whole again for the next."""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import (
+    KINDS_OF_JAIL,
+    STOPPED,
+    grade_answer,
+    linux,
+    short_time_limit,
+    softmax_after,
+    still_works,
+)
+from transformer_course.exercises import every_exercise
+from transformer_course.jail import jail as jail_module
+from transformer_course.jail.copied_code import copy_course
+from transformer_course.jail.interpreter import JailError
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import Limits
+from transformer_course.running.plain_data import pack
+from transformer_lab.file_lock import try_lock
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+def copy_idle(to: Path) -> None:
+    """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
+    copy_course(to)
+    idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
+    (to / "transformer_lab" / "course" / "jail" / "fork_server.py").write_text(idle, encoding="utf-8")
+
+
+@linux
+def test_files_outside_the_jail_can_be_neither_read_nor_changed(jail: Jail):
+    if not jail.guards["landlock"]:
+        pytest.skip("this kernel has no Landlock")
+    course = Path(sys.modules["transformer_lab"].__file__ or "").parent / "course" / "exercises" / "__init__.py"
+    with tempfile.TemporaryDirectory() as folder:
+        victim = Path(folder, "grades.csv")
+        victim.write_text("ada,1")
+        for path, mode in ((victim, 0o666), (victim.parent, 0o777)):
+            path.chmod(mode)  # so that it is not the file's own mode that protects it
+        attacks = [
+            f"open({str(victim)!r}).read()",
+            f"open({str(victim)!r}, 'w')",
+            f"os.remove({str(victim)!r})",
+            f"open({str(victim.parent / 'new')!r}, 'w')",
+            f"os.listdir({folder!r})",
+            f"open({str(course)!r})",
+            "os.listdir('/proc')",
+        ]
+        if jail.guards["landlock"] >= 4:
+            attacks.append("socket.create_connection(('127.0.0.1', 80))")
+        for attack in attacks:
+            assert "PermissionError" in grade_answer(jail, softmax_after(attack)).verdict.message, attack
+        assert victim.read_text() == "ada,1" and os.listdir(folder) == ["grades.csv"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch.softmax = None\ndef softmax(s): return s.softmax(-1)",
+        softmax_after("torch.equal = torch.allclose = lambda *a, **k: True"),
+        softmax_after(
+            "import transformer_course.running.observe as module\n"
+            "for name in dir(module):\n    if callable(getattr(module, name)): setattr(module, name, None)"
+        ),
+    ],
+)
+def test_the_next_answer_finds_whole_what_one_answer_breaks(jail: Jail, source: str):
+    grade_answer(jail, source)
+    assert still_works(jail)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "exercises",
+        "exercise",
+        "checking.judge",
+        "checking.explain",
+        "workspace.saved_parts",
+        "notebook.every_exercise",
+        "grading.assess",
+    ],
+)
+def test_the_trusted_side_cannot_be_imported(jail: Jail, what: str):
+    module, _, name = f"transformer_course.{what}".partition(".every")
+    body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
+    message = grade_answer(jail, softmax_after(body)).verdict.message
+    assert "ModuleNotFoundError" in message or "has no attribute" in message
+
+
+def test_no_reference_seed_or_mistake_lies_in_memory(jail: Jail):
+    body = """
+import gc, types
+for thing in gc.get_objects():
+    if isinstance(thing, types.FunctionType) and str(thing.__module__).startswith('transformer_course.exercises'):
+        raise ValueError(thing)
+    if type(thing).__name__ in ('Exercise', 'Mistake', 'Behaviour'):
+        raise ValueError(thing)
+bad = [m for m in sys.modules if m.startswith('transformer_course.') and m.split('.')[2] not in
+       ('running', 'jail', 'notebook')]
+assert not bad, bad
+seen = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
+assert '20170612' not in seen
+"""
+    verdict = grade_answer(jail, softmax_after(body)).verdict
+    assert verdict.passed, verdict.message
+
+
+def test_memorised_results_of_the_lesson_fail(jail: Jail):
+    """The cases of a lesson's own check are known to everybody; those of the grader are not."""
+    shown = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
+    known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in shown]
+    source = f"""
+known = [(torch.tensor(scores), torch.tensor(weights)) for scores, weights in {known!r}]
+def softmax(s):
+    for scores, weights in known:
+        if s.shape == scores.shape and torch.allclose(s, scores):
+            return weights + 0 * s
+    return s
+"""
+    assert f"Case {len(SOFTMAX.cases(0))} of" in grade_answer(jail, source, seed=0).verdict.message
+    assert re.search(r"Case [1-4] of", grade_answer(jail, source).verdict.message)  # the first that is drawn
+
+
+@pytest.mark.parametrize("answer", [{"observations": [{"output": 3}] * 8}, 3, {}])
+def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: object):
+    graded = grade_answer(jail, softmax_after(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
+    assert graded.points == 0
+    assert still_works(jail)
+
+
+@pytest.mark.rotating(KINDS_OF_JAIL, "not forking")
+def test_a_jail_that_does_not_fork_gives_the_same_outcomes():
+    with Jail(Limits(seconds=60.0), forks=False) as jail:
+        assert "exit 3" in grade_answer(jail, softmax_after("os._exit(3)")).verdict.message
+        assert still_works(jail)
+
+
+@linux
+def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.jail.jail.copy_course", copy_idle)
+    with Jail(Limits(seconds=60.0), forks=False) as jail, short_time_limit(jail):
+        process = jail.process
+        assert jail.run({}).reason == "time" and jail.process is None
+        assert process is not None and process.poll() is not None
+
+
+@linux
+@pytest.mark.rotating(KINDS_OF_JAIL, "unguarded")
+def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
+    def copy_unguarded(to: Path) -> None:
+        copy_course(to)
+        room = to / "transformer_lab" / "course" / "jail"
+        for module, without in (
+            ("landlock", "def version(): return 0"),
+            ("seccomp", "def install_filter(): return False"),
+            ("confine", "def switch_to_own_user(*_): return False"),
+            ("own_disk", "def mount(*_): return False"),
+            ("cgroups", "def make(*_): return None"),
+        ):
+            with (room / f"{module}.py").open("a", encoding="utf-8") as file:
+                file.write(f"\n{without}\n")
+
+    monkeypatch.setattr("transformer_course.jail.jail.copy_course", copy_unguarded)
+    with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
+        assert not any(jail.guards.values())
+        for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
+            assert says in grade_answer(jail, softmax_after(attack)).verdict.message
+        with short_time_limit(jail):
+            assert re.search(STOPPED, grade_answer(jail, softmax_after("while True: pass")).verdict.message)
+        first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
+        verdict = grade_answer(jail, softmax_after(first)).verdict
+        assert verdict.passed, verdict.message
+
+
+def test_a_jail_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.jail.jail.copy_course", copy_idle)
+    with Jail(Limits(seconds=2.0)) as jail:
+        folder, process = jail.folder, jail.process
+        assert folder is not None and folder.exists()
+        assert process is not None and process.poll() is None
+    assert not folder.exists() and process.poll() is not None
+    assert jail.folder is None and jail.process is None
+
+
+@linux
+def test_a_jail_that_was_started_can_be_left_to_a_forked_child(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.jail.jail.copy_course", copy_idle)
+    jail = Jail(Limits(seconds=2.0))
+    jail.start()
+    folder, process = jail.folder, jail.process
+    assert folder is not None and process is not None
+    child = os.fork()
+    if child == 0:
+        with jail:
+            jail_module.remove_dead_jails()
+            os._exit(0 if folder.exists() else 1)
+    jail.leave_to_child()
+    with (folder / "lock").open("rb") as lock:
+        assert os.waitpid(child, 0)[1] == 0 and try_lock(lock)  # nobody has the jail any more
+    jail.close()
+    assert process.poll() is not None and folder.exists()  # to remove it is not for this process
+    jail_module.remove_dead_jails()
+    assert not folder.exists()
+
+
+def test_a_jail_that_does_not_start_says_why_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("transformer_course.jail.copied_code.JAILED", ())
+    with pytest.raises(JailError, match=r"the jail does not start: ModuleNotFoundError.*jail"), Jail(Limits()):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_jail_that_is_not_open_runs_nothing():
+    with pytest.raises(JailError, match="only in a `with` block"):
+        Jail(Limits()).run({})
+
+
+@linux
+def test_the_folder_of_a_jail_that_was_killed_is_removed_by_the_next(
+    jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead, alive = tmp_path / f"{jail_module.PREFIX}dead", tmp_path / f"{jail_module.PREFIX}alive"
+    for folder in (dead, alive):
+        (folder / "work").mkdir(parents=True)
+        (folder / "lock").touch()
+    (tmp_path / "other").mkdir()
+    with (alive / "lock").open("wb") as lock:
+        assert try_lock(lock)
+        jail_module.remove_dead_jails()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name]
+    jail_module.remove_dead_jails()
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+    assert jail.folder is not None and jail.folder.exists()

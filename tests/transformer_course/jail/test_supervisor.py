@@ -1,0 +1,103 @@
+import os
+import re
+import time
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import (
+    STOPPED,
+    children,
+    grade_answer,
+    linux,
+    short_time_limit,
+    softmax_after,
+    still_works,
+)
+from transformer_course.jail import supervisor
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import Limits
+
+pytestmark = linux
+
+DAWDLE = """
+while True:
+    try: os.write(3, b'x'); time.sleep(0.05)
+    except BaseException: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if os.fork() == 0:\n  if os.fork() == 0:\n    while True: time.sleep(1)\n  os._exit(0)",
+        "subprocess.Popen(['sleep', '1234'])",
+        "for _ in range(5): os.fork()\nif os.fork(): time.sleep(999)",
+    ],
+)
+def test_nothing_is_left_running(jail: Jail, body: str):
+    assert jail.process is not None
+    with short_time_limit(jail):
+        grade_answer(jail, softmax_after(body))
+    deadline = time.monotonic() + 10  # the supervisor itself exits after its answer
+    while children(jail.process.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert children(jail.process.pid) == []
+
+
+@pytest.mark.parametrize("victim", ["os.getppid()", "-1"])
+def test_an_answer_that_kills_other_processes_costs_only_itself(jail: Jail, victim: str):
+    if not (jail.guards["own_user"] or jail.guards["landlock"] >= 6):
+        pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
+    grade_answer(jail, softmax_after(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
+    assert still_works(jail)
+
+
+def test_its_own_folder_can_be_used_and_is_gone_afterwards(jail: Jail):
+    body = """
+if not os.path.exists('a'):
+    os.makedirs('a/b')
+    with open('a/b/c', 'w') as file: file.write('x')
+    assert open('a/b/c').read() == 'x' and os.environ['HOME'] == os.getcwd()
+    os.mkdir('b', 0)
+"""
+    assert jail.folder is not None
+    before = set(os.listdir(jail.folder / "work"))
+    verdict = grade_answer(jail, softmax_after(body)).verdict
+    assert verdict.passed, verdict.message
+    assert set(os.listdir(jail.folder / "work")) <= before
+
+
+def test_what_its_children_say_after_it_does_not_count(jail: Jail):
+    body = """
+if os.fork() == 0:
+    while os.getppid() != 1: os.write(3, bytes(1 << 10))
+os._exit(0)
+"""
+    with short_time_limit(jail):
+        assert grade_answer(jail, softmax_after(body)).points == 0
+    assert still_works(jail)
+
+
+def test_an_answer_that_dawdles_is_cut_off(jail: Jail):
+    with short_time_limit(jail):
+        graded = grade_answer(jail, softmax_after(DAWDLE))
+    assert re.search(STOPPED, graded.verdict.message)
+    assert graded.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("clock", "delay", "says"),
+    [
+        (10.9, 0.0, ""),
+        (11.1, 0.0, "time"),  # what sleeps has no delay, and is ended as on an idle machine
+        (13.9, 3.0, ""),
+        (14.1, 3.0, "time"),
+        (30.9, 99.0, ""),
+        (31.1, 99.0, "busy"),
+    ],
+)
+def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, says: str
+):
+    monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
+    assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == says

@@ -1,0 +1,141 @@
+"""What a lesson imports: check, hint, solution, parts and compare, and the session that they begin."""
+
+import functools
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson import notebook
+from transformer_course.lesson.notebook import NotPassed, check, compare, solution
+from transformer_course.lesson.session import Session
+
+REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
+
+
+RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
+WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
+
+
+def test_the_exercise_is_found_by_the_name_of_the_function_or_by_the_one_given(lesson):
+    assert lesson.run(RIGHT).check("softmax").passed
+    mine = lesson.run(RIGHT.replace("softmax(scores):", "mine(scores):")).names["mine"]
+    assert check(mine, "softmax").passed
+    assert check(mine, name=REFERENCES["softmax"]).passed
+    assert check(functools.partial(torch.softmax, dim=-1), "softmax").exercise == "softmax"
+    assert check(functools.partial(functools.partial(REFERENCES["softmax"]))).passed
+
+
+def test_a_verdict_has_a_status_a_mistake_and_a_message(lesson):
+    verdict = lesson.run(WRONG).check("softmax")
+    assert (verdict.status, verdict.mistake) == ("mistake", "first_axis")
+    assert verdict.message in repr(verdict)
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_stub_of_every_exercise_is_not_started(lesson, name):
+    kind = "class {}(nn.Module):\n    def __init__(self, *_, **__): raise NotImplementedError"
+    source = kind if isinstance(REFERENCES[name], type) else "def {}(*_, **__): raise NotImplementedError"
+    assert lesson.run(source.format(name)).check(name).status == "not_started"
+
+
+def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_STRICT", "1")
+    assert lesson.run(RIGHT).check("softmax").passed
+    for source in (
+        WRONG,
+        "def softmax(scores): raise NotImplementedError",
+        "def softmax(scores): return scores.nothing",
+    ):
+        with pytest.raises(NotPassed, match="softmax"):
+            lesson.run(source).check("softmax")
+    with pytest.raises(NotPassed, match="No exercise is called sofmax"):
+        check(max, "sofmax")
+    monkeypatch.setenv("TRANSFORMER_LAB_STRICT", "0")
+    assert not lesson.check("softmax").passed
+
+
+def test_a_check_that_nbgrader_runs_raises_since_a_test_there_fails_by_raising(lesson, monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert lesson.run(RIGHT).check("softmax").passed
+    with pytest.raises(NotPassed, match="softmax"):
+        lesson.run(WRONG).check("softmax")
+
+
+def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
+    panel = solution(lesson.run(WRONG).names["softmax"])
+    assert panel.title == "softmax: a solution"
+    assert "".join(line[4:] + "\n" for line in panel.message.splitlines()) == every_exercise()["softmax"].solution
+    assert solution(max, "softmax").message == panel.message
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured", "says"),
+    [
+        (8, torch.tensor(8.0), "you said 8, measured 8: right"),
+        (22, 22.8123, "you said 22, measured 22.8: right"),
+        (..., -0.0, "you made no prediction, measured 0"),
+        ("A", "B", "you said A, measured B: no"),
+        (0.5, torch.tensor([[3]]), "you said 0.5, measured 3: no"),
+        ("many", 3, "you said many, measured 3"),
+        ((2, 5), (2, 4), "you said (2, 5), measured (2, 4): no"),
+    ],
+)
+def test_predictions_are_put_beside_what_was_measured(prediction, measured, says, capsys):
+    assert compare(prediction, measured) is None
+    assert capsys.readouterr().out == says + "\n"
+
+
+def test_the_lessons_import_only_what_a_learner_needs():
+    assert set(notebook.__all__) == {"NotPassed", "check", "compare", "hint", "parts", "solution"}
+
+
+def run(code, **environment):
+    """Run code in a new interpreter; return what it prints."""
+    return subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+IMPORT = """
+import torch
+torch.set_num_threads(2)
+import transformer_course.lesson.notebook
+print(torch.get_num_threads())
+{}
+print(torch.get_num_threads())
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from transformer_course import compare",
+        "from transformer_course.lesson.notebook import check, compare, hint, parts, solution",
+    ],
+)
+def test_the_import_cell_of_a_lesson_begins_the_session_and_the_import_of_the_module_does_not(tmp_path, line):
+    (tmp_path / "01_lookup.py").write_text(
+        "# %% softmax\nfrom transformer_course import parts\nsoftmax = max\n# %% similarity\nsimilarity = nothing\n"
+    )
+    printed = run(IMPORT.format(line), TRANSFORMER_LAB_PARTS=str(tmp_path)).splitlines()
+    assert (printed[0], printed[2:]) == ("2", ["1"])
+    assert "similarity is skipped, for it does not run: NameError: name 'nothing' is not defined" in printed[1]
+
+
+def test_the_session_is_begun_once_and_another_can_take_its_place(session):
+    assert notebook.current_session() is session
+    with notebook.in_session(Session({})) as other:
+        assert notebook.current_session() is other
+        assert notebook.parts is other.parts
+        assert check(min).message.startswith("No exercise is called min.")
+    assert notebook.current_session() is session
+    assert notebook.parts is session.parts
+
+
+def test_another_name_is_no_attribute():
+    with pytest.raises(AttributeError, match="has no attribute 'pars'"):
+        _ = notebook.pars

@@ -1,0 +1,153 @@
+"""Predictions are right, close or neither, by a rule that suits rough guesses as well as counts."""
+
+import numpy as np
+import pytest
+import torch
+
+from transformer_course.lesson.prediction import judge_prediction
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured"),
+    [
+        (8, 8),
+        (8, 8.0),
+        (8.0, 8),
+        (22, 22.5),
+        (38, 37.9),
+        (60, 59),  # "near 6, 20 or 60"
+        (50_000, 49_984),
+        (0.04, 0.0442),
+        (0.3, 0.32),
+        (0.33, 0.32),
+        (0.9, 0.88),
+        (0.1, 0.08),  # "near 0.1, 0.5 or 0.9"
+        (1, 0.99),
+        (0, -0.0),
+        (0.00001, 6e-9),
+        (2.5, 2.4849),
+        (90, 0.9),
+        (100, 1.0),
+        (float("nan"), float("nan")),
+        (np.float32(0.5), 0.5),
+        (3, torch.tensor(3)),
+    ],
+)
+def test_a_number_is_right_if_it_is_as_near_as_it_is_precise(prediction, measured):
+    assert judge_prediction(prediction, measured) == "right"
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured"), [(40, 37.9), (0.25, 0.23), (0, 0.004), (0.9, 1.0), (250, 256), (24, 22.5), (2000, 1950)]
+)
+def test_a_number_is_close_if_it_is_less_than_a_tenth_away(prediction, measured):
+    assert judge_prediction(prediction, measured) == "close"
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured"),
+    [
+        (10, 11),  # counts
+        (3, 4),
+        (12, 11),
+        (100, 128),
+        (2021, 1950),
+        (1990, 1950),
+        (1, 1.11),
+        (0, 0.04),
+        (0.01, 6e-9),
+        (0.5, 0.6),
+        (0.3, 0.04),
+        (0.4, 0.2),
+        (0.999, 0.001),
+        (0, 1.0),
+        (0, 0.25),
+        (50, 22.5),
+        (6, 59),
+        (-3, 3),
+        (1, float("nan")),
+        (1, float("inf")),
+        (90, 0.5),
+        (10**400, 0.5),
+    ],
+)
+def test_a_number_is_wrong_otherwise_and_a_count_unless_it_is_equal(prediction, measured):
+    assert judge_prediction(prediction, measured) == "no"
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured", "answer"),
+    [
+        ("same", "same", "right"),
+        (" Same ", "same", "right"),
+        ("different", "same", "no"),
+        ("others", "the others", "right"),
+        ("1, 0", "1 and 0", "right"),
+        ("nan", "1 and 0", "no"),
+        (float("nan"), "nan", "right"),
+        (1, "1", "right"),
+        (1, "d_k", "no"),
+        ("√d_k", "2√d_k", "no"),
+        ("s", "S", "right"),
+        (".", ".", "right"),
+        (" ", "s", "no"),
+        (True, True, "right"),
+        (True, False, "no"),
+    ],
+)
+def test_words_are_right_if_they_are_the_same(prediction, measured, answer):
+    assert judge_prediction(prediction, measured) == answer
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured", "answer"),
+    [
+        ("8", 8, "right"),
+        ("about 20", 20.5, "right"),
+        ("~ 0.3", 0.32, "right"),
+        ("90 %", 0.9, "right"),
+        ("299,904", 299_904, "right"),
+        ("more than 10", 23, "right"),
+        ("> 10", 5, "no"),
+        ("below 0.00001", "6e-09", "right"),
+        ("under 5", 7, "no"),
+        ("5 to 10", 7, "right"),
+        (80, "78 times", "right"),
+        ("80 times", "78 times", "right"),
+        (60, "78 times", "no"),
+        (0.1, "0.1 to 0.2", "right"),
+        (0.5, "0.1 to 0.2", "no"),
+        (2, "2.1 times", "right"),
+    ],
+)
+def test_numbers_in_words_mean_what_they_say(prediction, measured, answer):
+    assert judge_prediction(prediction, measured) == answer
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured", "answer"),
+    [
+        ((2, 4), (2, 4), "right"),
+        ([2, 4], (2, 4), "right"),
+        ("(2, 4)", (2, 4), "right"),
+        (torch.Size([2, 4]), (2, 4), "right"),
+        ((2, 5), (2, 4), "no"),
+        ((2, 4, 1), (2, 4), "no"),
+        (4, (4,), "right"),
+        ((4,), 4, "right"),
+        (2, (2, 4), "no"),
+        ([0.5, 0.25], [0.5, 0.23], "close"),
+        ([[3, 30]], torch.tensor([[3, 30]]), "right"),
+        ([[3, 30]], torch.tensor([[3, 31]]), "no"),
+    ],
+)
+def test_lists_are_as_right_as_the_worst_of_their_entries(prediction, measured, answer):
+    assert judge_prediction(prediction, measured) == answer
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured"),
+    [("many", 3), ("?", 0.5), (None, 3), (None, "same"), ("same", (2, 4)), (1, True), ([1, 2], "same"), (max, 3)],
+)
+def test_nothing_is_said_of_what_cannot_be_compared(prediction, measured):
+    assert judge_prediction(prediction, measured) is None

@@ -1,0 +1,130 @@
+"""A session: which attempts are checked, which parts are in use, and which hints were given."""
+
+import pytest
+
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson.session import Ladder, Session
+
+REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
+
+RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
+WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
+
+
+@pytest.mark.parametrize("name", ["FeedForward", "generate", "sample_next"])
+def test_modules_models_and_samplers_are_checked_like_functions(session, name):
+    exercise = every_exercise()[name]
+    assert session.check(exercise.reference).passed
+    known = exercise.mistakes[-1]
+    assert session.check(known.attempts[0], name).mistake == known.name
+
+
+def test_a_module_exercise_asks_for_a_class(session):
+    for attempt in (lambda x: x, REFERENCES["FeedForward"](2, 3), dict):
+        assert session.check(attempt, "FeedForward").message == "FeedForward should be a class made from `nn.Module`."
+
+
+def test_parts_are_the_learners_once_they_pass_and_the_librarys_again_for_one_without_gradients(lesson, session):
+    assert session.parts.softmax is REFERENCES["softmax"]
+    lesson.run(WRONG).check("softmax")
+    assert session.parts.softmax is REFERENCES["softmax"]
+    lesson.run(RIGHT).check("softmax")
+    right = lesson.names["softmax"]
+    assert session.parts.softmax is right
+    lesson.run(WRONG).check("softmax")
+    assert session.parts.softmax is right
+    lesson.run("def softmax(scores): return torch.softmax(scores, dim=-1).detach()").check("softmax")
+    assert session.parts.softmax is REFERENCES["softmax"]
+
+
+def test_an_exercise_cannot_be_answered_by_its_own_part(lesson):
+    lesson.run(RIGHT).check("softmax")
+    verdict = lesson.run("def softmax(scores): return parts.softmax(scores)").check("softmax")
+    assert "parts.softmax is what this exercise asks you to write" in verdict.message
+
+
+def hints_of(mistake):
+    return next(m.hints for m in every_exercise()["softmax"].mistakes if m.name == mistake)
+
+
+def titles(session, attempt, n):
+    return [session.hint(attempt).title for _ in range(n)]
+
+
+def test_hints_climb_the_ladder_of_the_mistake_and_end_in_a_solution(lesson, session):
+    attempt = lesson.run(WRONG).names["softmax"]
+    ladder = hints_of("first_axis")
+    said = [session.hint(attempt) for _ in range(len(ladder) + 2)]
+    assert [panel.title for panel in said[:3]] == [f"softmax: hint {n} of {len(ladder)}" for n in (1, 2, 3)]
+    assert [panel.message for panel in said[: len(ladder) - 1]] == list(ladder[:-1])
+    assert said[len(ladder) - 1].message == f"{ladder[-1]}\nThat was the last hint. The next call shows a solution."
+    for panel in said[len(ladder) :]:
+        assert panel.title == "softmax: there are no more hints; a solution"
+        assert panel.message == session.solution(attempt).message
+
+
+def test_hints_start_over_when_a_check_finds_something_else(lesson, session):
+    first = lesson.run(WRONG).names["softmax"]
+    assert titles(session, first, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
+    session.check(first)
+    assert titles(session, first, 1) == ["softmax: hint 3 of 3"]
+    not_recognised = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
+    assert titles(session, not_recognised, 2) == ["softmax: general hint 1 of 4", "softmax: general hint 2 of 4"]
+    crashes = lesson.run("def softmax(scores): return scores.nothing").names["softmax"]
+    assert titles(session, crashes, 1) == ["softmax: general hint 1 of 4"]
+    assert titles(session, first, 1) == ["softmax: hint 1 of 3"]
+    session.check(lesson.run(RIGHT).names["softmax"])
+    assert titles(session, first, 1) == ["softmax: hint 1 of 3"]
+    session.check(lesson.run("def similarity(query, keys): return query").names["similarity"])
+    assert titles(session, first, 1) == ["softmax: hint 2 of 3"]
+
+
+def test_a_check_inside_an_attempt_does_not_start_the_hints_over(lesson, session):
+    lesson.names["check"] = session.check
+    source = "def softmax(scores):\n    check(softmax)\n    return torch.softmax(scores, dim=0)"
+    attempt = lesson.run(source).names["softmax"]
+    assert titles(session, attempt, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
+
+
+def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_about_the_attempt(lesson, session):
+    general = every_exercise()["softmax"].hints
+    stub = lesson.run("def softmax(scores): raise NotImplementedError").names["softmax"]
+    assert session.hint(stub).message == general[0]
+    attempt = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
+    said = [session.hint(attempt).message for _ in general]
+    assert said[0] == (
+        "No known mistake is recognised in this attempt. Read what the check says first.\n"
+        "The hints that follow are not about this attempt: they are the steps of a right answer, in order.\n"
+        f"{general[0]}"
+    )
+    assert said[1] == general[1]
+
+
+def test_a_verdict_that_names_more_than_the_hints_know_is_not_called_unknown(lesson, session, monkeypatch):
+    attempt = lesson.run(WRONG).names["softmax"]
+    cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
+    monkeypatch.setattr(session, "check", lambda *_: cut)
+    session.ladders["softmax"] = Ladder("gradient_cut")
+    assert session.hint(attempt).message.startswith("The check names what is wrong, and there are no hints about that.")
+
+
+def test_a_passed_attempt_gets_no_hint(lesson, session):
+    panel = session.hint(lesson.run(RIGHT).names["softmax"])
+    assert panel.title == "softmax: passed, so there is no hint"
+    assert panel.message == every_exercise()["softmax"].verified
+
+
+def test_a_new_session_knows_nothing_of_another(lesson, session):
+    attempt = lesson.run(WRONG).names["softmax"]
+    assert session.hint(attempt).title.startswith("softmax: hint 1 of")
+    assert session.hint(attempt).title.startswith("softmax: hint 2 of")
+    lesson.run(RIGHT).check("softmax")
+    other = Session(every_exercise())
+    assert other.hint(attempt).title.startswith("softmax: hint 1 of")
+    assert (session.parts.whose("softmax"), other.parts.whose("softmax")) == ("yours", "the library's")
+
+
+def test_a_lambda_is_known_by_the_name_it_was_given(lesson, session):
+    attempt = lesson.run("softmax = lambda scores: torch.softmax(scores, dim=-1)").names["softmax"]
+    assert session.check(attempt).passed

@@ -1,0 +1,86 @@
+"""Processor time of an attempt compared with that of the reference, on a machine that may be busy."""
+
+import time
+
+from transformer_course.lesson import speed
+from transformer_course.lesson.speed import MARGIN, MAX_SLOWDOWN, SECONDS, TURNS, is_slow, slowdown
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observe_all
+
+CASE = Case({"x": 1.0}, "a number")
+CALLS = 2
+"""Number of times that a case is called when it is observed."""
+
+
+def compute(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def computing(seconds, calls):
+    def attempt(x):
+        calls.append(x)
+        compute(seconds)
+        return x
+
+    return attempt
+
+
+def test_it_tells_how_many_times_as_long_an_attempt_takes():
+    mine, others = [], []
+    times = slowdown(computing(0.04, mine), computing(0.004, others), CASE, best=0.5, limit=10.0)
+    assert 2 < times < 11
+    assert len(mine) > 1 and len(others) > 1
+
+
+def test_one_hiccup_of_the_machine_is_forgiven():
+    for seconds in (0.9, 9.0):
+        calls = []
+        assert slowdown(computing(0.004, calls), computing(0.004, []), CASE, best=seconds, limit=10.0) < MAX_SLOWDOWN
+        assert calls
+
+
+def test_a_hiccup_while_the_attempt_is_timed_again_is_forgiven_too():
+    hiccups = iter([0.2, 0.2])
+
+    def sometimes_slow(x):
+        compute(next(hiccups, 0.004))
+        return x
+
+    assert slowdown(sometimes_slow, computing(0.004, []), CASE, best=0.9, limit=10.0) < MAX_SLOWDOWN
+
+
+def test_what_waits_while_others_compute_is_not_slow():
+    def waiting(x):
+        time.sleep(0.1)
+        return x
+
+    [seen] = observe_all(waiting, [CASE], 10.0)
+    assert seen["remarks"]["seconds"] < 0.05
+    assert slowdown(waiting, computing(0.02, []), CASE, best=seen["remarks"]["seconds"], limit=10.0) < MAX_SLOWDOWN
+
+
+def test_a_reference_that_takes_less_than_a_tick_makes_nothing_slow(monkeypatch):
+    monkeypatch.setattr(speed, "TICK", 1 / 64)
+    assert slowdown(computing(1 / 64, []), lambda x: x, CASE, best=1 / 64, limit=10.0) < MAX_SLOWDOWN
+
+
+def test_an_attempt_is_slow_only_with_a_margin_above_the_limit():
+    assert not is_slow(MAX_SLOWDOWN) and not is_slow(1.01 * MAX_SLOWDOWN)
+    assert not is_slow(MARGIN * MAX_SLOWDOWN) and is_slow(1.01 * MARGIN * MAX_SLOWDOWN)
+
+
+def test_what_took_long_is_timed_once_more_and_what_is_fast_or_slow_beyond_doubt_twice():
+    calls = []
+    assert is_slow(slowdown(computing(0.6 * SECONDS, calls), computing(0.001, []), CASE, best=2 * SECONDS, limit=10.0))
+    assert len(calls) == CALLS
+    calls = []
+    assert slowdown(computing(0.05, calls), computing(0.05, []), CASE, best=0.05, limit=10.0) < MAX_SLOWDOWN
+    assert len(calls) == 2 * CALLS
+    calls = []
+    assert is_slow(slowdown(computing(0.1, calls), lambda x: x, CASE, best=0.1, limit=10.0))
+    assert len(calls) == 2 * CALLS
+    calls = []
+    slowdown(computing(0.05, calls), computing(0.003, []), CASE, best=0.05, limit=10.0)
+    assert 2 * CALLS < len(calls) <= TURNS * CALLS

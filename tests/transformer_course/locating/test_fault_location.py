@@ -1,0 +1,254 @@
+"""Where nothing is named, the place is: proven by putting the right value there, and told in words that are true."""
+
+import pytest
+
+from tests.transformer_course.cells import cell
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
+from transformer_course.exercises.shared.library_parts import parts
+from transformer_course.lesson.session import Session
+from transformer_course.locating.fault_location import MAX_LINE, locate, may_have_place, with_place
+from transformer_course.running.trace import Traced
+
+ATTENTION = "def scaled_dot_product_attention(queries, keys, values):"
+
+
+def place_in(*lines, head=ATTENTION, name="scaled_dot_product_attention", **around):
+    source = "\n".join([head, *(f"    {line}" for line in lines)])
+    known = behaviour(every_exercise()[name], 0)
+    assert known.expected  # so that it is not part of what is timed
+    return locate(known, Traced(cell(source, name, parts=parts, **around)))
+
+
+def test_the_expression_that_the_right_value_of_a_step_mends_is_the_place():
+    place = place_in(
+        "scores = queries @ keys.mT / keys.shape[-1] ** 0.5",
+        "weights = torch.softmax(scores, dim=-2)",
+        "return weights @ values",
+    )
+    assert (place.expression.line, place.expression.text) == (3, "torch.softmax(scores, dim=-2)")
+    assert (place.step, place.proven) == ("weights", True)
+    assert place.message == (
+        "As it should be: line 2, `queries @ keys.mT / keys.shape[-1] ** 0.5`: the scores. Not yet: line 3, "
+        "`torch.softmax(scores, dim=-2)` should be *the weights*: its rows should add up to 1, and one adds up to 2; "
+        "its columns do. With that, what follows gives the right answer.\n"
+        "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
+        "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
+    )
+
+
+def test_an_expression_inside_a_long_one_is_found():
+    place = place_in(
+        "return F.softmax(torch.einsum('...qd,...kd->...qk', queries, keys) / (len(keys) + 7) ** 0.5, -1) @ values"
+    )
+    assert (place.expression.text, place.step) == ("len(keys) + 7", "width")
+
+
+def test_a_name_that_stands_where_another_belongs_is_blamed():
+    place = place_in("weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)", "return weights @ keys")
+    assert (place.expression.text, place.step, place.is_misplaced) == ("keys", "values", True)
+    assert "where `keys` stands in place of *`values`*" in place.message
+
+
+def test_a_crash_is_located_by_what_should_stand_there():
+    place = place_in(
+        "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
+    )
+    assert (place.expression.line, place.expression.text, place.step) == (2, "keys", "turned")
+    assert "where `keys` stands in place of *the keys as columns*" in place.message
+
+
+def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
+    place = place_in(
+        "weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)",
+        "return (weights @ values) @ torch.ones(99, 98)",
+    )
+    assert "it crashes (RuntimeError)" in place.message
+
+
+def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
+    place = place_in(
+        "scores = (queries + 0.1) @ keys.mT / keys.shape[-1] ** 0.5",
+        "weights = torch.softmax(scores, dim=-1).round(decimals=1)",
+        "return weights @ values",
+    )
+    assert (place.expression.line, place.step, place.proven) == (2, "products", False)
+    assert "is not *the products" in place.message and "Something after it is not right either." in place.message
+    assert "gives the right answer" not in place.message
+
+
+def test_that_something_after_a_place_is_wrong_is_said_only_where_it_is():
+    place = place_in("return x.transpose(1, 3).flatten(2)", head="def merge_heads(x):", name="merge_heads")
+    assert "is not *the heads with the positions in front*" in place.message and not place.proven
+    assert "after it" not in place.message
+
+
+def test_an_argument_that_was_overwritten_is_told_as_that():
+    place = place_in(
+        "if keys.shape == queries.shape:",
+        "    keys = queries",
+        "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1) @ values",
+    )
+    assert (place.expression.text, place.step, place.proven) == ("keys", "keys", True)
+    assert "`keys` should be *`keys` as it came in*" in place.message
+
+
+def test_a_part_of_a_loop_is_compared_with_its_part_of_the_step():
+    place = place_in(
+        "rows = []",
+        "for i in range(queries.shape[-2]):",
+        "    s = (queries[..., i : i + 1, :] * keys).sum(-1) / keys.shape[-1] ** 0.5",
+        "    rows.append(torch.softmax(3.3 * s, -1).unsqueeze(-2) @ values)",
+        "return torch.cat(rows, -2)",
+    )
+    assert place.expression.line == 5
+    assert place.proven
+
+
+def test_a_helper_of_another_cell_is_searched_too():
+    helper = cell("def helper(s):\n    e = torch.exp2(s)\n    return e / e.sum(-1, keepdim=True)", "helper")
+    place = place_in("return helper(queries @ keys.mT / keys.shape[-1] ** 0.5) @ values", helper=helper)
+    assert place.expression.source_line.strip().startswith(("e = ", "return e"))
+
+
+def test_a_module_is_searched_in_its_forward():
+    source = (
+        "class EncoderLayer(nn.Module):\n"
+        "    def __init__(self, d_model, n_heads, d_ff):\n"
+        "        super().__init__()\n"
+        "        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)\n"
+        "        self.feed_forward = parts.FeedForward(d_model, d_ff)\n"
+        "        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)\n"
+        "    def forward(self, x, mask=None):\n"
+        "        x = self.norm_1(x + self.self_attention(x, x, x, mask))\n"
+        "        return self.norm_2(x + self.feed_forward(x.sin()))"
+    )
+    known = behaviour(every_exercise()["EncoderLayer"], 0)
+    assert known.expected
+    place = locate(known, Traced(cell(source, "EncoderLayer", parts=parts)))
+    assert place.expression.text in ("x.sin()", "self.feed_forward(x.sin())")
+    assert place.proven
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1) @ values",
+        "d = keys.shape[-1]\n    return parts.softmax((queries / d**0.25) @ (keys / d**0.25).mT) @ values",
+        "return F.scaled_dot_product_attention(queries, keys, values)",
+    ],
+)
+def test_a_right_answer_has_no_place(body):
+    assert place_in(*body.split("\n    ")) is None
+
+
+def test_nothing_is_said_where_nothing_can_be_proven():
+    assert place_in("return 0") is None
+
+
+def test_a_loop_without_an_end_ends():
+    assert place_in("while True:", "    queries = queries + 1") is None
+
+
+def test_hints_lead_from_the_step_to_its_code():
+    place = place_in(
+        "scores = queries @ keys.mT / (keys.shape[-1] ** 0.5 + 0.1)", "return torch.softmax(scores, -1) @ values"
+    )
+    assert len(place.hints) == 4
+    assert place.hints[0].startswith("Look at line 2, `")
+    assert "    def " in place.hints[-1] and '"""' not in place.hints[-1]
+
+
+def test_every_step_of_every_exercise_can_be_told():
+    for exercise in every_exercise().values():
+        for name in exercise.steps.steps if exercise.steps else ():
+            steps = exercise.steps
+            assert steps.noun(name) and steps.formula(name) and steps.code(name).startswith("def ")
+
+
+SCORES = "scores = queries @ keys.mT / keys.shape[-1] ** 0.5"
+REST = ("weights = torch.softmax(scores, -1)", "return weights @ values")
+
+
+def test_another_dtype_is_told_by_the_expression_that_brings_it_in():
+    place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return (weights @ values).double() * 1")
+    assert place.message.startswith(
+        "Not yet: line 4, `(weights @ values).double()` is of dtype float64, and should be float32. "
+        "With that, what follows gives the right answer.\n    line 4:  return (weights"
+    )
+
+
+def test_where_two_expressions_bring_in_a_dtype_both_are_told():
+    place = place_in(SCORES, "weights = torch.softmax(scores.double(), -1)", "return weights @ values.double()")
+    assert place.message.startswith(
+        "Not yet: line 3, `scores.double()` is of dtype float64, and should be float32. "
+        "The same holds for line 4, `values.double()`."
+    )
+
+
+def test_a_dtype_that_changes_the_numbers_is_told_as_the_step_that_it_spoils():
+    place = place_in("scores = (queries @ keys.mT / keys.shape[-1] ** 0.5).int().float()", *REST)
+    assert place.step == "scores"
+
+
+def test_another_result_at_the_second_call_is_told_by_the_expression_that_gives_it():
+    place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return weights @ values + torch.rand(()) / 99")
+    assert place.message.startswith("Not yet: line 4, `torch.rand(())` gives something else at the second call: ")
+    assert "random" in place.hints[-1]
+
+
+def test_what_an_earlier_call_left_behind_is_told_by_its_name():
+    head = "def scaled_dot_product_attention(queries, keys, values, seen=[]):"
+    place = place_in("seen.append(1)", f"{SCORES} * len(seen)", *REST, head=head)
+    assert "line 2, `seen` is something else at the second call: [], and then [1]." in place.message
+
+
+def checked(*lines):
+    source = "\n".join([ATTENTION, *(f"    {line}" for line in lines)])
+    return Session(every_exercise()).check(cell(source, "scaled_dot_product_attention"))
+
+
+def test_a_changed_argument_is_told_by_the_statement_that_changes_it():
+    verdict = checked("queries /= keys.shape[-1] ** 0.5", "scores = queries @ keys.mT", *REST)
+    assert verdict.mistakes == ("changes_argument",)
+    assert verdict.message.startswith(
+        "Line 2, `queries /= keys.shape[-1] ** 0.5`, changes the argument `queries`.\n"
+        "    line 2:  queries /= keys.shape[-1] ** 0.5\n"
+        "             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "The numbers are right, but the call writes into `queries`"
+    )
+    assert "x = x + y" in verdict.hints[-1]
+
+
+def test_a_crash_is_told_with_its_line_and_the_shapes_that_met_there():
+    verdict = checked("scores = queries @ keys", *REST)
+    assert verdict.status == "crashed"
+    assert verdict.message.endswith("On line 2, these shapes meet: `queries` (1, 4) @ `keys` (2, 4).")
+    assert "On line 2 of the cell:" in verdict.message
+
+
+@pytest.mark.parametrize("status", ["passed", "not_started", "half_finished", "mistake"])
+def test_other_verdicts_have_no_place(status):
+    verdict = Verdict("scaled_dot_product_attention", status, "Words.", ("one",))
+    assert not may_have_place(verdict)
+    known = behaviour(every_exercise()["scaled_dot_product_attention"], 0)
+    traced = Traced(cell(f"{ATTENTION}\n    return 0", "scaled_dot_product_attention"))
+    assert with_place(verdict, known, traced, ["queries"]) == verdict
+
+
+def test_of_a_long_line_what_surrounds_the_expression_is_shown():
+    long = "(queries + 0) @ (keys + 0).mT / (keys.shape[-1] + 0 * len(queries) + 0 * len(keys)) ** 0.5"
+    place = place_in(f"return torch.softmax(({long}) * 1.7 + 0 * queries.sum() + 0 * keys.sum(), -1) @ (values + 0)")
+    shown, under = place.message.splitlines()[-2:]
+    assert shown.startswith("    line 2:  ")
+    assert len(shown) <= len("    line 2:  …  …") + MAX_LINE
+    assert len(under) <= len(shown)
+    assert place.expression.text.startswith(shown[under.index("^") : under.rindex("^") + 1].rstrip("…").rstrip())
+
+
+def test_what_is_asked_in_a_condition_is_not_blamed():
+    place = place_in(
+        "if keys.shape[-2] > 2 and keys.shape[-1] > 3:", "    return values.sum(-2, keepdim=True)", SCORES, *REST
+    )
+    assert place is None

@@ -1,0 +1,129 @@
+"""Origins: the first expression with another dtype, another value at a second call, or a write; and crashes."""
+
+import pytest
+import torch
+
+from tests.transformer_course.cells import cell
+from transformer_course.locating.side_effect_source import (
+    is_other_dtype,
+    of_change,
+    of_difference,
+    of_dtype,
+    put_dtype,
+    shapes_in_crash,
+)
+from transformer_course.running.case import Case
+from transformer_course.running.trace import Traced
+
+CASE = Case({"x": torch.ones(2, 3), "y": torch.ones(4, 3)}, "")
+
+
+def traced(*lines, head="def f(x, y):"):
+    return Traced(cell("\n".join([head, *(f"    {line}" for line in lines)])))
+
+
+def difference(*lines, **keywords):
+    attempt = traced(*lines, **keywords)
+    found = of_difference(attempt.expressions, *attempt.run_twice(CASE))
+    return found and (found[0].text, found[1])
+
+
+def test_the_first_that_differs_at_a_second_call_is_told_with_short_values():
+    assert difference("a = x * 2", "b = torch.rand(9, 9)", "return a + b.sum()") == ("torch.rand(9, 9)", "")
+    head = "def f(x, y, n=[]):"
+    assert difference("n.append(1)", "return x * len(n)", head=head) == ("n", ": [], and then [1]")
+
+
+def test_nothing_is_told_where_both_calls_are_the_same_or_take_other_ways():
+    assert difference("return x * 2") is None
+    head = "def f(x, y, seen={}):"
+    lines = ["if seen:", "    return x * 2", "seen[1] = 1", "return y * 3"]
+    assert difference(*lines, head=head) is None
+
+
+def change(names, *lines):
+    attempt = traced(*lines)
+    found = of_change(attempt.expressions, attempt.run(CASE), names)
+    return found and (found[0].text, found[1])
+
+
+@pytest.mark.parametrize("line", ["x += 1", "x[0] = 5", "x[0][1] = 5", "x.mul_(2)", "torch.add(x, 1, out=x)"])
+def test_what_writes_into_an_argument_is_told(line):
+    assert change({"x"}, "z = y * 2", line, "return x * z.sum()") == (line, "x")
+
+
+def test_what_writes_into_a_view_of_an_argument_is_told():
+    assert change({"x"}, "z = x.mT", "z += 1", "return z") == ("z += 1", "x")
+
+
+def test_only_the_arguments_that_are_asked_for_are_told():
+    assert change({"x"}, "y += 1", "return x") is None
+
+
+def test_a_statement_that_is_not_watched_is_not_blamed_on_the_next():
+    assert change({"x"}, "(x[0], z) = (x[1] * 2, 3)", "return x") is None
+
+
+def dtypes(dtype, *lines):
+    attempt = traced(*lines)
+    trace = attempt.run(CASE)
+    made = of_dtype(attempt.expressions, trace, dtype)
+    return [one.text for one in made], attempt.run(CASE, put_dtype(trace, made, torch.float32)).output.dtype
+
+
+def test_the_expressions_that_bring_in_a_dtype_are_told_and_can_be_replaced():
+    told = dtypes(torch.float64, "a = x.double()", "b = torch.zeros(3, dtype=torch.float64)", "return a + b")
+    assert told == (["x.double()", "torch.zeros(3, dtype=torch.float64)"], torch.float32)
+
+
+def test_a_dtype_at_every_turn_of_a_loop_is_replaced_at_every_turn():
+    told = dtypes(torch.float64, "return torch.stack([row.double() * 2 for row in x])")
+    assert told == (["row.double()"], torch.float32)
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "is_other"),
+    [
+        (torch.ones(2).double(), torch.ones(2), True),
+        (torch.ones(2).int(), torch.ones(2).long(), True),
+        (torch.ones(2), torch.ones(2) > 0, True),
+        (torch.ones(2) / 3, torch.ones(2) > 0, False),
+        (torch.ones(2).double() * 2, torch.ones(2), False),
+        (torch.ones(2), torch.ones(2), False),
+        (torch.ones(3).double(), torch.ones(2), False),
+        (1, torch.ones(2), False),
+        (None, None, False),
+    ],
+)
+def test_another_dtype_has_the_same_numbers(value, right, is_other):
+    assert is_other_dtype(value, right) == is_other
+
+
+def shapes(*lines):
+    attempt = traced(*lines)
+    return shapes_in_crash(attempt.expressions, attempt.run(CASE))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("z = x @ y", "On line 2, these shapes meet: `x` (2, 3) @ `y` (4, 3)."),
+        ("z = x + y * 2", "On line 2, these shapes meet: `x` (2, 3) + `y * 2` (4, 3)."),
+        ("z = (x * 2) @ (y + 1)", "On line 2, these shapes meet: `x * 2` (2, 3) @ `y + 1` (4, 3)."),
+        ("z = x <= y", "On line 2, these shapes meet: `x` (2, 3) <= `y` (4, 3)."),
+        ("z = torch.matmul(x, y)", "The shapes on line 2: `x` (2, 3) and `y` (4, 3)."),
+        ("z = x.matmul(y)", "The shapes on line 2: `x` (2, 3) and `y` (4, 3)."),
+        ("z = torch.cat((x, y), -1)", "The shapes on line 2: `x` (2, 3) and `y` (4, 3)."),
+        ("z = x.view(5, 7)", "The shapes on line 2: `x` (2, 3)."),
+        ("x += y", ""),
+        ("z = x.nothing", ""),
+        ("z = nothing @ x", ""),
+        ("z = 1 / 0", ""),
+    ],
+)
+def test_the_shapes_that_met_in_a_crash_are_told(line, told):
+    assert shapes(line, "return z") == told
+
+
+def test_nothing_met_where_nothing_crashed():
+    assert shapes("return x") == ""

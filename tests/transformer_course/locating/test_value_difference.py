@@ -1,0 +1,37 @@
+"""Facts: how a value differs from the right one, in words that are true."""
+
+import pytest
+import torch
+
+from transformer_course.locating.value_difference import fact
+
+RIGHT = torch.tensor([[0.2, 0.8], [0.5, 0.5], [0.1, 0.9]])
+NUMBERS = torch.tensor([[1.0, -2.0, 3.0, 4.0], [2.0, 5.0, -7.0, 8.0]])
+MASK = torch.tensor([[True, False], [True, True]])
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "told"),
+    [
+        (torch.ones(3), RIGHT, "it has the shape (3,), and should have (3, 2)"),
+        (NUMBERS * torch.nan, NUMBERS, "it holds nan"),
+        (RIGHT * 3, RIGHT, "its rows should add up to 1, and one adds up to 3"),
+        (RIGHT / RIGHT.sum(0), RIGHT, "its rows should add up to 1, and one adds up to 0.5341; its columns do"),
+        (NUMBERS * 4, NUMBERS, "every number is 4 times what it should be"),
+        (-NUMBERS, NUMBERS, "every number has the opposite sign"),
+        (NUMBERS + 2, NUMBERS, "every number is 2 larger than it should be"),
+        (NUMBERS - 2, NUMBERS, "every number is 2 smaller than it should be"),
+        (~MASK, MASK, "True and False are exchanged everywhere"),
+        (MASK.tril(), MASK | ~MASK, "at [0, 1] it is False, and should be True"),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]), "it is [1, 2], and should be [1, 3]"),
+        (NUMBERS.relu(), NUMBERS, "at [0, 1] it is 0, and should be -2"),
+        (NUMBERS.half(), NUMBERS, "its numbers are float16, which keeps few digits"),
+        (torch.tensor([1.50321, 2.0]), torch.tensor([1.50341, 2.0]), "it is [1.50321, 2], and should be [1.50341, 2]"),
+        (RIGHT * 1.0002, RIGHT, "its rows should add up to 1, and one adds up to 1.0002"),
+        (2, 3.5, "it is 2, and should be 3.5"),
+        ([NUMBERS], NUMBERS, ""),
+        (NUMBERS, NUMBERS, ""),
+    ],
+)
+def test_one_fact_is_told(value, right, told):
+    assert fact(value, right) == told

@@ -1,0 +1,158 @@
+"""What a learner's cells may look like, and what is said when they do not work."""
+
+from inspect import isclass
+
+import pytest
+
+from tests.transformer_course.jail.sample_submissions import IMPORTS, RIGHT, STUB, cells, grade_answer, grade_cells
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.assess import library_source
+from transformer_course.jail.jail import Jail
+
+ATTENTION = every_exercise()["attention"]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_answer_gets_its_points(jail: Jail, name: str):
+    graded = grade_answer(jail, IMPORTS + RIGHT[name], name)
+    assert (graded.verdict.status, graded.points) == ("passed", every_exercise()[name].points)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_the_parts_of_the_library_do_what_was_asked(jail: Jail, name: str):
+    """Each is made of its own source in the jail, so it must lean on other pieces alone, not on its own module."""
+    exercise = every_exercise()[name]
+    borrows = "class borrowed(parts.{}):\n    pass" if isclass(exercise.reference) else "borrowed = parts.{}"
+    job = {
+        "name": "borrowed",
+        "cells": [{"id": "", "source": borrows.format(name)}],
+        "cases": [vars(case) | {"label": ""} for case in exercise.cases(1)],
+        "seconds": 10.0,
+        "library": {other.name: library_source(other) for other in every_exercise().values()},
+    }
+    answer = jail.run(job).answer
+    assert answer is not None
+    assert all({"output", "frequencies"} & observation.keys() for observation in answer["observations"])
+
+
+def test_a_stub_is_not_started(jail: Jail):
+    graded = grade_answer(jail, STUB.format(name="softmax"))
+    assert (graded.verdict.status, graded.points) == ("not_started", 0)
+
+
+def test_an_answer_that_is_gone_is_not_started(jail: Jail):
+    graded = grade_answer(jail, "x = 1")
+    assert (graded.verdict.status, graded.verdict.message) == ("not_started", "No cell defines `softmax`.")
+
+
+def test_a_known_mistake_is_named(jail: Jail):
+    graded = grade_answer(jail, "def softmax(s): return torch.softmax(s, dim=0)")
+    assert (graded.verdict.status, graded.verdict.mistake, graded.points) == ("mistake", "first_axis", 0)
+
+
+def test_a_wrong_answer_is_shown_its_first_case(jail: Jail):
+    graded = grade_answer(jail, "def softmax(s): return s * 7")
+    assert graded.verdict.status == "wrong" and "Case 1" in graded.verdict.message
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("def softmax(s):\n    x = s.nothing\n    return x", "On line 2 of the cell:\n    x = s.nothing"),
+        ("def softmax(s)\n    return s", "On line 1 of the cell:\n    def softmax(s)"),
+        ("import nowhere\n@nowhere.f\ndef softmax(s): ...", "No module named 'nowhere'\nOn line 1"),
+        ("def softmax(s: Flaot): ...", "NameError: name 'Flaot' is not defined\nOn line 1"),
+        ("softmax = 3", "softmax should be a function or a class; here it is of type int"),
+    ],
+)
+def test_a_crash_shows_the_learners_own_line(jail: Jail, source: str, says: str):
+    verdict = grade_answer(jail, source).verdict
+    assert verdict.status == "crashed" and says in verdict.message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "softmax = lambda s: torch.softmax(s, dim=-1)",
+        "from functools import partial\nsoftmax = partial(torch.softmax, dim=-1)",
+        "def softmax(s): return torch.softmax(s, dim=-1)\ncheck(softmax)\nprint(softmax(undefined))\nx = undefined",
+        "%%time\ndef softmax(s): return s.softmax(-1)",
+        "def softmax(s): return F.softmax(s, dim=-1)  # with nothing imported",
+        "from transformer_course import check, parts\ndef softmax(s): check(softmax); return s.softmax(-1)",
+        "from transformer_course import *\ndef softmax(s): check(softmax); return s.softmax(-1)",
+        "from transformer_course.lesson.notebook import *\ndef softmax(s): return s.softmax(-1)",
+        "import transformer_course as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
+        "import transformer_course.lesson.notebook as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
+    ],
+)
+def test_unusual_cells_pass(jail: Jail, source: str):
+    assert grade_answer(jail, source).verdict.passed
+
+
+@pytest.mark.parametrize("package", ["transformer_course", "transformer_course.lesson.notebook"])
+def test_an_import_cell_gets_parts_that_work_and_checks_that_do_nothing(jail: Jail, package: str):
+    """Lessons import from the first; those that were handed out before imported from the second."""
+    imports = f"from {package} import check as c, compare as e, hint as h, parts as p, solution as s"  # not as usual
+    answer = """
+def attention(queries, keys, values):
+    assert c(attention) is e(1, 2) is h(attention) is s(attention) is None
+    return p.attention_weights(queries, keys) @ values
+"""
+    code = [{"id": "imports", "source": imports}, {"id": "attention", "source": answer}]
+    verdict = grade_cells(jail, code, "attention").verdict
+    assert verdict.passed, verdict.message
+
+
+def test_helpers_of_other_cells_are_there_wherever_they_stand(jail: Jail):
+    answer = {"softmax": "def softmax(s): return above(s) / below(above(s))"}
+    code = cells(answer, others=["def above(s): return (s - s.amax(-1, keepdim=True)).exp()", "raise SystemExit"])
+    code.append({"id": "", "source": "AXIS = -1\ndef below(e): return e.sum(AXIS, keepdim=True)\ndef above(s): 1 / 0"})
+    assert grade_cells(jail, code, "softmax").verdict.passed
+
+
+def test_experiments_do_not_run(jail: Jail):
+    code = cells({"softmax": RIGHT["softmax"]}, others=["while True:\n    scores = 1"])
+    assert grade_cells(jail, code, "softmax").verdict.passed
+
+
+def test_one_answer_may_call_another(jail: Jail):
+    code = cells({**RIGHT, "attention": "def attention(q, k, v): return attention_weights(q, k) @ v"})
+    assert grade_cells(jail, code, "attention").verdict.passed
+
+
+def test_what_an_answer_reads_from_the_notebook_comes_along_and_is_remarked(jail: Jail):
+    code = cells({"softmax": "def softmax(s): return s.softmax(axis)"}, others=["axis = -1"])
+    graded = grade_cells(jail, code, "softmax")
+    assert graded.points == every_exercise()["softmax"].points
+    assert "It reads `axis` from the notebook" in graded.verdict.message
+
+
+def test_an_answer_that_calls_an_unfinished_one_is_told_which(jail: Jail):
+    code = cells({"attention_weights": "def attention_weights(q, k): return softmax(q @ k.mT)"})
+    verdict = grade_cells(jail, code, "attention_weights").verdict
+    assert verdict.status == "crashed"
+    assert verdict.message.startswith("It uses `softmax`, which is not written yet.")
+
+
+def test_parts_are_right_even_where_the_learners_own_are_not(jail: Jail):
+    answer = "def attention(q, k, v): return parts.attention_weights(q, k) @ v"
+    code = cells({"attention": answer, "attention_weights": "def attention_weights(q, k): return q @ k.mT"})
+    assert grade_cells(jail, code, "attention").verdict.passed
+
+
+def test_the_part_that_is_asked_for_is_not_there(jail: Jail):
+    verdict = grade_answer(jail, "def softmax(s): return parts.softmax(s)").verdict
+    assert verdict.status == "crashed" and "parts.softmax is what this exercise asks you to write" in verdict.message
+
+
+def test_a_module_exercise_asks_for_a_module(jail: Jail):
+    job = {
+        "name": "f",
+        "cells": [{"id": "", "source": "def f(x): return x"}],
+        "cases": [{"inputs": {}, "label": "", "kind": "module"}],
+        "seconds": 1.0,
+        "library": {},
+    }
+    assert jail.run(job).answer == {
+        "crash": {"type": "TypeError", "message": "f should be a class made from nn.Module"}
+    }

@@ -1,0 +1,30 @@
+"""A case: plain data, which crosses to another process and comes out the same."""
+
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+import torch
+
+from transformer_course.exercises import every_exercise
+from transformer_course.running.case import Case
+from transformer_course.running.plain_data import pack, same, unpack
+
+
+def test_a_case_is_a_call_of_a_function_unless_it_says_otherwise():
+    case = Case({"x": torch.ones(2)}, "two numbers")
+    assert (case.label, case.kind) == ("two numbers", "function")
+    assert (case.keywords, case.arguments, case.parameters) == ({}, {}, {})
+    assert (case.later, case.n_samples) == ((), 0)
+
+
+def test_a_case_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError, match="label"):
+        Case({}, "nothing").label = "something"
+
+
+@pytest.mark.parametrize("name", ["softmax", "FeedForward", "greedy_decode", "parameter_groups"])
+def test_a_case_is_rebuilt_from_plain_data(name):
+    for case in every_exercise()[name].cases(0):
+        plain = {field.name: getattr(case, field.name) for field in fields(case)}
+        arrived = Case(**unpack(pack(plain)))
+        assert all(same(getattr(arrived, field.name), plain[field.name]) for field in fields(case))

@@ -1,0 +1,158 @@
+"""What is said about a crash: what was raised, in one line, and where in the learner's own code."""
+
+import functools
+import linecache
+
+import pytest
+import torch
+from beartype import beartype
+from jaxtyping import Bool, Float, jaxtyped
+from torch import Tensor, nn
+
+from tests.transformer_course.cells import cell
+from transformer_course.running.crash_report import describe_crash
+from transformer_course.running.introspect import files_of
+
+checked = jaxtyped(typechecker=beartype)
+
+
+def crash(function, *arguments):
+    try:
+        function(*arguments)
+    except BaseException as error:
+        return describe_crash(error, files_of(function))
+    raise AssertionError("it did not crash")
+
+
+def test_the_learners_own_line_is_shown():
+    f = cell("def f(x):\n    y = x + 1\n    return y.nothing  # here")
+    assert crash(f, torch.ones(2)) == {
+        "type": "AttributeError",
+        "message": "'Tensor' object has no attribute 'nothing'",
+        "line": 3,
+        "code": "return y.nothing  # here",
+    }
+
+
+def test_the_line_is_the_learners_even_if_torch_raises():
+    f = cell("def f(x):\n    return nn.Linear(2, 3)(x)")
+    assert crash(f, torch.ones(5))["code"] == "return nn.Linear(2, 3)(x)"
+
+
+def test_of_several_own_lines_the_innermost_is_shown():
+    f = cell("def g(x):\n    return x / 0\ndef f(x):\n    return g(x)")
+    assert crash(f, 1)["line"] == 2
+
+
+def test_the_line_is_found_below_decorators_partial_arguments_and_in_classes():
+    f = cell("@torch.no_grad()\ndef f(x, y):\n    return x / y")
+    assert crash(f, 1, 0)["line"] == 3
+    assert crash(functools.partial(f, 1), 0)["line"] == 3
+    module = cell("class f(nn.Module):\n    def forward(self, x):\n        return x / 0")
+    assert crash(module(), 1)["line"] == 3
+
+
+def test_an_error_elsewhere_shows_no_line():
+    assert crash(torch.softmax, 3).keys() == {"type", "message"}
+
+
+def test_an_error_that_cannot_be_read_is_named_at_least():
+    class Unreadable(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def f():
+        raise Unreadable
+
+    assert (told := crash(f))["type"] == "Unreadable" and told["message"] == ""
+
+
+def test_a_syntax_error_shows_the_line_that_is_not_python():
+    source = "def f(x):\n    return x +"
+    linecache.cache["<cell 7>"] = (len(source), None, source.splitlines(keepends=True), "<cell 7>")
+    with pytest.raises(SyntaxError) as caught:
+        compile(source, "<cell 7>", "exec")
+    assert describe_crash(caught.value, {"<cell 7>"}) == {
+        "type": "SyntaxError",
+        "message": "invalid syntax",
+        "line": 2,
+        "code": "return x +",
+    }
+    assert describe_crash(caught.value, {"<cell 8>"}).keys() == {"type", "message"}
+
+
+@checked
+def mix(
+    weights: Float[Tensor, "*batch n_query n_key"],
+    values: Float[Tensor, "*batch n_key d_v"],
+    mask: Bool[Tensor, "*#batch #n_query #n_key"] | None = None,
+    times: int = 1,
+) -> Float[Tensor, "*batch n_query d_v"]:
+    return weights @ values if times else weights
+
+
+class Layer(nn.Module):
+    @checked
+    def forward(self, x: Float[Tensor, " d"]) -> Float[Tensor, " d"]:
+        return x
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            (torch.ones(2, 3), torch.ones(5, 7)),
+            "mix takes `values` as a float tensor of shape (*batch, n_key=3, d_v); it got float32 of shape (5, 7)",
+        ),
+        (
+            (torch.ones(2, 3), torch.ones(3, 7), torch.ones(2, 3)),
+            "mix takes `mask` as a bool tensor of shape (*batch, n_query=2, n_key=3) | None; "
+            "it got float32 of shape (2, 3)",
+        ),
+        (
+            (torch.ones(3), torch.ones(3, 7)),
+            "mix takes `weights` as a float tensor of shape (*batch, n_query, n_key); it got float32 of shape (3,)",
+        ),
+        (
+            (torch.ones(2, 3).long(), torch.ones(3, 7)),
+            "mix takes `weights` as a float tensor of shape (*batch, n_query, n_key); it got int64 of shape (2, 3)",
+        ),
+        (
+            ([0.5, 0.5], torch.ones(3, 7)),
+            "mix takes `weights` as a float tensor of shape (*batch, n_query, n_key); it got [0.5, 0.5]",
+        ),
+        ((torch.ones(2, 3), torch.ones(3, 7), None, 1.5), "mix takes `times` as int; it got 1.5"),
+        (
+            (torch.ones(2, 3), torch.ones(3, 7), None, 0),
+            "mix should give back a float tensor of shape (*batch, n_query=2, d_v=7); it got float32 of shape (2, 3)",
+        ),
+    ],
+)
+def test_a_report_of_jaxtyping_becomes_one_line(arguments, says):
+    assert crash(lambda: mix(*arguments))["message"] == says
+
+
+def test_a_wrong_argument_of_a_module_names_the_module():
+    assert crash(lambda: Layer()(torch.ones(2, 3)))["message"].startswith(
+        "Layer takes `x` as a float tensor of shape (d,);"
+    )
+
+
+def test_a_wrong_argument_of_the_library_is_told_as_well():
+    from transformer_lab.attention.dot_product import scaled_dot_product_attention
+
+    told = crash(lambda: scaled_dot_product_attention(torch.ones(2, 3), torch.ones(4, 3), torch.ones(5, 7)))
+    assert told["type"] == "TypeCheckError"
+    assert told["message"] == (
+        "scaled_dot_product_attention takes `v` as a float tensor of shape (*batch, n_key=4, d_v); "
+        "it got float32 of shape (5, 7)"
+    )
+
+
+def test_of_an_unknown_report_the_first_line_is_left():
+    from jaxtyping import TypeCheckError
+
+    def f():
+        raise TypeCheckError("Something new.\nIn many\nlines.")
+
+    assert crash(f)["message"] == "Something new."

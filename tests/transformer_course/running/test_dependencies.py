@@ -1,0 +1,149 @@
+"""Which names a piece of code needs and binds; and that the lesson, the grader and the saved parts agree on it."""
+
+import ast
+
+import pytest
+
+from transformer_course.running.dependencies import definitions, names_of_function, names_of_statement, parse
+from transformer_course.running.find_answer import find_answer
+from transformer_course.running.introspect import notebook_dependencies
+from transformer_course.workspace.standalone_source import standalone_source
+
+
+def names(source):
+    [node] = ast.parse(source).body
+    found = names_of_statement(node)
+    return list(found.binds), list(found.needs_at_once), list(found.needs_later)
+
+
+@pytest.mark.parametrize(
+    ("source", "binds", "at_once", "later"),
+    [
+        ("def f(x: T = d): return x + A", ["f"], ["d", "T"], ["A"]),
+        ("@w(k)\ndef f(): ...", ["f"], ["w", "k"], []),
+        ("class C(B):\n    n = A\n    m = n\n    def f(self): return D", ["C"], ["B", "A"], ["D"]),
+        ("f = lambda x: x + A", ["f"], [], ["A"]),
+        ("a, (b, *c) = d", ["a", "b", "c"], ["d"], []),
+        ("a += 1", ["a"], ["a"], []),
+        ("a: int", [], ["int"], []),
+        ("a.b = c", [], ["c", "a"], []),
+        ("import torch.nn as nn, math", ["nn", "math"], [], []),
+        ("from math import *", ["*"], [], []),
+        ("rows = [x * A for x in data if (y := x)]", ["rows", "y"], ["data", "A"], []),
+        ("text = f'{a:{b}}'", ["text"], ["a", "b"], []),
+        ("def f():\n    global n\n    n = m", ["f"], [], ["m"]),
+        ("def f():\n    global n\n    n += 1", ["f"], [], ["n"]),
+        ("def f():\n    class C:\n        n = A\n        m = n\n    return C", ["f"], [], ["A"]),
+        ("def f():\n    def g(): return A\n    return g", ["f"], [], ["A"]),
+        ("try:\n    import a\nexcept ImportError:\n    a = None", ["a"], ["ImportError"], []),
+        ("def f(): return __name__", ["f"], [], []),
+    ],
+)
+def test_names_of_a_statement_follow_the_rules_of_scope(source, binds, at_once, later):
+    found = names(source)
+    assert [sorted(one) for one in found] == [sorted(one) for one in (binds, at_once, later)]
+
+
+@pytest.mark.parametrize("source", ["return 1", "yield x", "break"])
+def test_a_statement_that_cannot_be_compiled_needs_nothing(source):
+    assert names(source) == ([], [], [])
+
+
+def test_the_names_of_a_function_are_those_that_its_statement_needs_later():
+    source = "def f(x, y=d):\n    def g(): return A.size + x\n    return [B(z) for z in y], g, lambda: C"
+    exec(source, scope := {"d": 1})
+    assert [*names_of_function(scope["f"].__code__)] == names(source)[2] == ["A", "B", "C"]
+
+
+def test_bare_expressions_define_nothing_and_magics_are_passed_over():
+    source = "%matplotlib inline\nprint(x)\ny = 1\n!ls\ndel y\nz?"
+    assert [statement.text for statement in definitions(3, source, parse(source))] == ["y = 1"]
+
+
+def test_the_text_of_a_statement_has_its_decorators_and_comments():
+    source = "x = 1\n@w\ndef f():\n    # why\n    return x"
+    statement = definitions(0, source, parse(source))[1]
+    assert (statement.cell, statement.text) == (0, "@w\ndef f():\n    # why\n    return x")
+
+
+TRICKY = {
+    "decorators": [
+        "import functools",
+        "def twice(g):\n    @functools.wraps(g)\n    def wrapper(x):\n        return g(g(x))\n    return wrapper",
+        "@twice\ndef f(x):\n    return x + 3",
+    ],
+    "class bodies": [
+        "def helper(x):\n    return x * 7",
+        "SIZE = 2",
+        "class Base:\n    step = SIZE + 1\n    twice = 2 * step",
+        "class Both(Base):\n    rows = [n * SIZE for n in (1, 2)]\n    def add(self, x):\n"
+        "        return helper(x) + self.twice + sum(self.rows)",
+        "def f(x):\n    return Both().add(x)",
+    ],
+    "comprehensions": [
+        "OFFSETS = [n * n for n in range(4)]",
+        "n = 1000",
+        "def f(x):\n    return sum({k: v for k, v in enumerate(x + n for n in OFFSETS)}.values())",
+    ],
+    "default arguments": ["scale = 3", "def f(x, times=scale):\n    return x * times", "scale = 5"],
+    "global constants": ["HALF = 0.5\nWHOLE = HALF + HALF", "def f(x):\n    return x * HALF + WHOLE"],
+    "aliases": ["import math as m\nfrom math import sqrt as root", "r = root", "def f(x):\n    return r(x) + m.pi"],
+    "redefinitions of a helper above": [
+        "def g(x):\n    return x",
+        "def g(x):\n    return x + 1",
+        "def f(x):\n    return g(x)",
+    ],
+    "a redefinition by itself": [
+        "def twice(g):\n    return lambda x: g(g(x))",
+        "def f(x):\n    return x + 3\nf = twice(f)",
+    ],
+    "f-strings": ["width = 6", "def f(x):\n    return f'{x:{width}.2f}'"],
+    "lambdas": ["add = lambda a, b: a + b", "f = lambda x: add(x, step)", "step = 9"],
+    "star-imports": ["from math import *", "def f(x):\n    return sqrt(x) + pow(2, 0.5) + pi"],
+    "global": ["count = 0", "def f(x):\n    global count\n    count += 1\n    return x + count"],
+    "a name that is only made by a call": [
+        "def prepare():\n    global table\n    table = [1, 2]",
+        "def f(x):\n    prepare()\n    return x + sum(table)",
+        "table = None",
+    ],
+    "functions that need one another": [
+        "import functools",
+        "def f(x):\n    return 1 if x <= 0 else g(x - 1)",
+        "g = functools.partial(f)",
+    ],
+    "conditional imports": [
+        "try:\n    import nowhere_to_be_found as fast\nexcept ImportError:\n    fast = None",
+        "if fast is None:\n    def g(x):\n        return x * 2\nelse:\n    g = fast.g",
+        "def f(x):\n    return g(x)",
+    ],
+}
+
+
+@pytest.mark.parametrize("cells", TRICKY.values(), ids=TRICKY)
+def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
+    def in_the_lesson():
+        scope = {"__name__": "__main__"}
+        for cell in cells:
+            exec(cell, scope)
+        return scope
+
+    def in_the_grader():
+        answer = find_answer([{"id": "", "source": cell} for cell in cells], "f")
+        scope = {"__name__": "__main__"}
+        for statement in answer.statements:
+            exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), scope)
+        return scope
+
+    def in_a_later_lesson():
+        exec(standalone_source("f", cells), scope := {"__name__": "__main__"})
+        return scope
+
+    scopes = [in_the_lesson(), in_the_grader(), in_a_later_lesson()]
+    assert scopes[0]["f"](2.0) == scopes[1]["f"](2.0) == scopes[2]["f"](2.0)
+    remarks = [notebook_dependencies(scope["f"]) for scope in scopes]
+    assert remarks[0] == remarks[1] == remarks[2]
+
+
+def test_a_bare_expression_is_left_out_unless_it_ends_the_process():
+    source = "plot(x)\nos._exit(0)\nos.abort()\nsys.exit\nx = 3"
+    assert [one.text for one in definitions(0, source, parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]

@@ -1,0 +1,139 @@
+"""No attempt, however strange, makes a check raise, hang, or leave torch other than it was."""
+
+import typing
+
+import pytest
+import torch
+from torch import nn
+
+from tests.transformer_course.running.hostile_attempts import ATTEMPTS, RESULTS, raises, spins
+from transformer_course.checking.verdict import Status
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson import notebook
+
+STATUSES = typing.get_args(Status)
+
+
+def changes_torch(scores):
+    torch.set_default_dtype(torch.float64)
+    torch.use_deterministic_algorithms(True)
+    torch.set_grad_enabled(False)
+    torch.manual_seed(1234)
+    return torch.softmax(scores, -1)
+
+
+def in_turn(group, rows, columns):
+    """Combine each row with each column; in one run, each row comes with one column, and no two neighbours with one."""
+    return [
+        pytest.param(row, column, marks=pytest.mark.rotating(group, str((number + other) % len(columns))))
+        for number, row in enumerate(rows)
+        for other, column in enumerate(columns)
+    ]
+
+
+KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
+KINDS_AND_RESULTS = [
+    *(("softmax", what) for what in RESULTS),
+    *(pytest.param(*row.values[::-1], marks=row.marks) for row in in_turn("results", RESULTS, KINDS)),
+]
+STRANGERS = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
+EXERCISES_AND_STRANGERS = in_turn("strangers", every_exercise(), STRANGERS)
+
+# What stops an endless attempt may strike in a finalizer, where Python swallows it with a warning; it comes again.
+may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture
+def impatient(session):
+    session.seconds = 0.5
+
+
+def is_a_proper(verdict):
+    assert verdict.status in STATUSES
+    assert "The check itself failed" not in verdict.message
+    assert verdict._repr_html_().encode()
+    assert repr(verdict)
+    assert len(verdict.message) < 4000
+    return True
+
+
+@pytest.mark.parametrize(("name", "what"), KINDS_AND_RESULTS)
+def test_any_result_gets_a_verdict(name, what):
+    def gives(*_, **__):
+        return RESULTS[what]
+
+    class Gives(every_exercise()["FeedForward"].reference):
+        def forward(self, x):
+            return RESULTS[what]
+
+    verdict = notebook.check(Gives if name == "FeedForward" else gives, name)
+    assert is_a_proper(verdict)
+    assert verdict.status in ("wrong", "crashed")
+
+
+@may_be_endless
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("how", ATTEMPTS)
+def test_any_attempt_gets_a_verdict(how):
+    verdict = notebook.check(ATTEMPTS[how], "softmax")
+    assert is_a_proper(verdict) or how == "is hostile"
+    if "timed" not in how and how not in ("asks for hints",):
+        assert verdict.status in ("mistake", "wrong", "crashed")
+
+
+@may_be_endless
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("how", ATTEMPTS)
+@pytest.mark.parametrize("ask", [notebook.check, notebook.hint, notebook.solution])
+def test_any_attempt_without_a_name_gets_an_answer(ask, how):
+    assert ask(ATTEMPTS[how])._repr_html_()
+
+
+@pytest.mark.parametrize(("name", "attempt"), EXERCISES_AND_STRANGERS)
+def test_a_stranger_to_an_exercise_gets_a_verdict(name, attempt):
+    verdict = notebook.check(attempt, name)
+    assert is_a_proper(verdict)
+    assert verdict.status in ("wrong", "crashed")
+
+
+def test_ctrl_c_gets_through():
+    with pytest.raises(KeyboardInterrupt):
+        notebook.check(lambda scores: raises(KeyboardInterrupt()), "softmax")
+
+
+def test_a_name_that_is_no_name_gets_an_answer():
+    assert notebook.check(spins, "nonsense").status == "wrong"
+    assert notebook.check(spins, "").status == "wrong"
+
+
+def test_torch_is_left_as_it_was():
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    notebook.check(changes_torch, "softmax")
+    assert torch.get_default_dtype() == torch.float32
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert torch.is_grad_enabled()
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_what_a_lesson_has_set_does_not_change_the_verdict_and_stays():
+    right = every_exercise()["softmax"].reference
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.inference_mode():
+            assert "One thing" not in notebook.check(right).message
+        assert notebook.check(right).passed
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    with torch.no_grad():
+        assert "One thing" not in notebook.check(right).message
+    with torch.device("meta"):
+        assert notebook.check(right).passed
+
+
+@may_be_endless
+@pytest.mark.usefixtures("impatient")
+def test_an_attempt_that_never_ends_is_told_so():
+    assert "Either it never ends, or it is very slow." in notebook.check(spins, "softmax").message

@@ -1,0 +1,51 @@
+"""Observations have the keys that their types promise, and cross to another process as they are."""
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_course.running import observation
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observe
+from transformer_course.running.plain_data import pack, same, unpack
+
+X = torch.tensor([1.0, 2.0])
+FUNCTION = Case({"x": X}, "")
+MODULE = Case(
+    {"x": X},
+    "",
+    kind="module",
+    arguments={"in_features": 2, "out_features": 1},
+    parameters={"weight": torch.ones(1, 2), "bias": torch.ones(1)},
+)
+SAMPLER = Case({"logits": torch.zeros(1, 3)}, "", kind="sampler", n_samples=100)
+
+
+def crashes(x):
+    raise ValueError
+
+
+def sample(logits, generator):
+    return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "attempt", "case"),
+    [
+        (observation.CrashObservation, crashes, FUNCTION),
+        (observation.FunctionObservation, torch.relu, FUNCTION),
+        (observation.ModuleObservation, nn.Linear, MODULE),
+        (observation.ModuleObservation, lambda **sizes: nn.Identity(), MODULE),
+        (observation.SamplerObservation, sample, SAMPLER),
+        (observation.SamplerObservation, lambda logits, generator: logits, SAMPLER),
+        (observation.SamplerObservation, lambda logits, generator: torch.full((100,), 3), SAMPLER),
+    ],
+)
+def test_an_observation_has_the_keys_of_its_type_and_crosses_the_border(kind, attempt, case):
+    seen = observe(attempt, case)
+    assert kind.__required_keys__ <= seen.keys() <= kind.__required_keys__ | kind.__optional_keys__
+    assert same(unpack(pack(seen)), seen)
+    assert seen["remarks"].keys() <= observation.Remarks.__optional_keys__
+    if "error" in seen:
+        report = observation.CrashReport
+        assert report.__required_keys__ <= seen["error"].keys() <= report.__required_keys__ | report.__optional_keys__

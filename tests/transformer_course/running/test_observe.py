@@ -1,0 +1,400 @@
+"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, what it takes from around it."""
+
+import contextlib
+import time
+import warnings
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from transformer_course.exercises import every_exercise
+from transformer_course.running.case import Case
+from transformer_course.running.observe import call_inputs, observe, observe_all
+from transformer_course.running.plain_data import same
+from transformer_course.running.stand_in_models import describe_model
+from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
+
+X = torch.tensor([1.0, 2.0, 3.0])
+ONE = Case({"x": X}, "one input")
+
+
+def differentiated(attempt, **keywords):
+    return observe(attempt, Case({"x": X}, "", **keywords))
+
+
+def test_the_output_is_plain_data():
+    assert torch.equal(observe(lambda x: x.flip(0).expand(2, 3).mT, ONE)["output"], X.flip(0).expand(2, 3).mT)
+    assert observe(lambda x: (1, [True, None, "a"]), ONE)["output"] == (1, [True, None, "a"])
+    assert observe(lambda x: nn.Linear, ONE)["output"] == {"not_plain": "type"}
+
+
+def test_an_attempt_that_writes_into_its_arguments_is_seen_and_spoils_nothing():
+    case = Case({"x": X.clone(), "y": X.clone()}, "", keywords={"mask": X > 1})
+    assert observe(lambda x, y, mask: x + y, case)["changed"] == []
+    assert observe(lambda x, y, mask: y.mul_(2), case)["changed"] == ["y"]
+    assert observe(lambda x, y, mask: mask.logical_not_(), case)["changed"] == ["mask"]
+    assert torch.equal(case.inputs["y"], X)
+
+
+def test_a_model_that_is_left_in_another_mode_is_seen():
+    case = every_exercise()["parameter_groups"].cases(0)[0]
+    assert observe(lambda model, decay: model.eval() and None, case)["changed"] == ["model.training"]
+    assert observe(lambda model, decay: model.eval().train() and None, case)["changed"] == []
+
+
+def test_parameters_are_told_from_copies_of_them():
+    case = every_exercise()["parameter_groups"].cases(0)[0]
+    everything = observe(lambda model, decay: [{"params": list(model.parameters())}], case)
+    named = observe(lambda model, decay: [{"params": list(model.named_parameters())}], case)
+    copied = observe(lambda model, decay: [{"params": [p.data for p in model.parameters()]}], case)
+    assert everything["own_parameters"] == named["own_parameters"] == len(everything["output"][0]["params"]) > 0
+    assert copied["own_parameters"] == 0
+    assert same(copied["output"], everything["output"])
+    assert "own_parameters" not in observe(lambda model, decay: True, case)
+
+
+def test_a_second_call_shows_whether_the_first_left_something_behind():
+    calls = []
+    assert observe(lambda x: x * 2, ONE)["repeatable"]
+    assert not observe(lambda x: calls.append(1) or x * len(calls), ONE)["repeatable"]
+    assert not observe(lambda x: x * torch.rand(3), ONE)["repeatable"]
+
+
+def test_random_numbers_are_the_same_in_every_check():
+    seen = [observe(lambda x: torch.rand(3), ONE)["output"] for _ in range(2)]
+    assert torch.equal(*seen)
+
+
+def test_gradients_are_those_of_autograd():
+    mixture = torch.tensor([1.0, 2.0, 3.0]).cos()
+    assert_close(differentiated(lambda x: x**2)["gradients"]["x"], 2 * X * mixture)
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [lambda x: x.detach(), lambda x: torch.tensor(x.tolist()), lambda x: torch.from_numpy(x.numpy()), lambda x: 3],
+    ids=["detach", "tolist", "numpy", "a number"],
+)
+def test_where_no_gradient_arrives_there_is_none(cuts):
+    seen = differentiated(cuts)
+    assert seen["gradients"] == {"x": None}
+    assert not seen["remarks"]["differentiable"]
+
+
+def test_an_argument_that_is_not_used_gets_no_gradient():
+    case = Case({"x": X, "y": X, "n": 3, "ids": torch.tensor([1])}, "")
+    seen = observe(lambda x, y, n, ids: x * n, case)["gradients"]
+    assert seen.keys() == {"x", "y"}
+    assert seen["y"] is None
+
+
+def test_the_tensors_of_a_pair_have_gradients_of_their_own():
+    case = Case({"x": X, "cache": (X, [torch.tensor([1]), 2 * X])}, "")
+    seen = observe(lambda x, cache: x + cache[0] * 3 + cache[1][1].detach(), case)["gradients"]
+    assert seen.keys() == {"x", "cache[0]", "cache[1][1]"}
+    assert_close(seen["cache[0]"], 3 * seen["x"])
+    assert seen["cache[1][1]"] is None
+
+
+def test_an_attempt_that_changes_its_argument_can_still_be_differentiated():
+    seen = differentiated(lambda x: x.mul_(2))
+    assert_close(seen["output"], 2 * X)
+    assert seen["remarks"]["differentiable"]
+
+
+class Scale(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.scale = nn.Parameter(torch.zeros(d))
+        self.unused = nn.Parameter(torch.zeros(1))
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.dropout(self.scale * x) + (1 if self.training else 0)
+
+
+PARAMETERS = {"scale": torch.tensor([3.0, 5.0, 7.0]), "unused": torch.ones(1)}
+
+
+def of_module(module, **more):
+    return observe(module, Case({"x": X}, "", kind="module", arguments={"d": 3}, **{"parameters": PARAMETERS} | more))
+
+
+def test_a_module_is_built_loaded_and_called_in_both_modes():
+    seen = of_module(Scale)
+    assert seen["parameters"] == {"scale": [3], "unused": [1]}
+    assert_close(seen["output"], PARAMETERS["scale"] * X)
+    assert set((seen["output_in_training"] - 1).div(seen["output"]).tolist()) <= {0.0, 2.0}
+    assert seen["repeatable"]
+
+
+def test_gradients_of_parameters_tell_the_used_from_the_unused():
+    seen = of_module(Scale)["parameter_gradients"]
+    assert seen["unused"] is None
+    assert_close(seen["scale"], X * torch.tensor([1.0, 2.0, 3.0]).cos())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"scale": torch.ones(3)},
+        {"scale": torch.ones(4), "unused": torch.ones(1)},
+        {**PARAMETERS, "more": torch.ones(1)},
+    ],
+    ids=["one too many", "another shape", "one missing"],
+)
+def test_with_other_parameters_nothing_else_is_compared(parameters):
+    assert of_module(Scale, parameters=parameters).keys() == {"parameters", "remarks"}
+
+
+def test_a_model_comes_fresh_to_every_call():
+    case = Case({"model": describe_model("next_token_table", transition=torch.eye(3)), "ids": torch.tensor([[2]])}, "")
+
+    def spoils(model, ids):
+        model.transition.zero_()
+        return model(ids)
+
+    assert torch.equal(observe(lambda model, ids: model(ids), case)["output"], torch.tensor([[[0.0, 0, 1]]]))
+    seen = observe(spoils, case)
+    assert seen["repeatable"]
+    assert seen["changed"] == ["model.transition"]
+    assert observe(lambda model, ids: model(ids), case)["changed"] == []
+
+
+def test_a_table_that_is_handed_out_twice_is_noticed():
+    table = torch.zeros(2)
+    case = Case({"x": torch.ones(2)}, "")
+    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # even by the same numbers
+    assert "overwritten" not in observe(lambda x: table, case)
+    assert "overwritten" not in observe(lambda x: x + 1, case)
+
+
+ROWS = Case({"logits": torch.tensor([[0.0, 0.0], [0.0, -1e4]])}, "", kind="sampler", n_samples=1000)
+
+
+def draws(logits, generator):
+    return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+
+
+def test_samples_are_counted_row_by_row():
+    seen = observe(draws, ROWS)
+    assert_close(seen["frequencies"], torch.tensor([[0.5, 0.5], [1.0, 0.0]]), atol=0.08, rtol=0)
+    assert seen["n_samples"] == 1000
+    assert seen["repeatable"] and seen["varies_with_seed"] and not seen["used_global_generator"]
+
+
+def test_a_sampler_gets_each_row_as_often_as_it_is_to_draw():
+    assert call_inputs(ROWS)["logits"].shape == (2000, 2)
+    assert call_inputs(ONE) == {"x": X}
+
+
+def test_the_global_generator_and_a_constant_are_seen():
+    seen = observe(lambda logits, generator: torch.multinomial(logits.softmax(-1), 1)[:, 0], ROWS)
+    assert seen["used_global_generator"]
+    assert not observe(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
+
+
+def test_what_a_sampler_writes_into_is_seen():
+    def writes(logits, generator):
+        logits /= 2
+        return draws(logits, generator)
+
+    assert observe(writes, ROWS)["changed"] == ["logits"]
+    assert observe(draws, ROWS)["changed"] == []
+
+
+@pytest.mark.parametrize(
+    ("samples", "key"),
+    [(lambda n: torch.zeros(n, 1).long(), "output"), (lambda n: torch.zeros(n), "output"), (lambda n: None, "output"),
+     (lambda n: torch.full((n,), 2), "range"), (lambda n: torch.full((n,), -1), "range")],
+    ids=["another shape", "another dtype", "nothing", "too large", "too small"],
+)  # fmt: skip
+def test_samples_that_are_none_are_shown_as_they_are(samples, key):
+    seen = observe(lambda logits, generator: samples(len(logits)), ROWS)
+    assert key in seen and "frequencies" not in seen
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), GeneratorExit(), BaseException("no")], ids=repr)
+def test_whatever_is_raised_becomes_an_observation(error):
+    def f(x):
+        raise error
+
+    told = observe(f, ONE)["error"]
+    assert (told["type"], told["message"], told["code"]) == (type(error).__name__, str(error), "raise error")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, TookTooLong])
+def test_a_time_limit_and_an_interrupt_pass_through(error):
+    def f(x):
+        raise error
+
+    with pytest.raises(error):
+        observe(f, ONE)
+
+
+def test_what_is_printed_is_shown_once_for_the_first_case(capsys):
+    def f(x):
+        print("x has", len(x), "numbers")
+        return x
+
+    observe_all(f, [ONE, Case({"x": X[:2]}, "")], seconds=9)
+    assert capsys.readouterr() == ("x has 3 numbers\n", "")
+
+
+@pytest.mark.parametrize(
+    ("attempt", "case"),
+    [
+        (Scale, Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=PARAMETERS)),
+        (draws, ROWS),
+    ],
+    ids=["a module", "a sampler"],
+)
+def test_modules_and_samplers_print_once_as_well(attempt, case, capsys):
+    calls = []
+
+    def says(*inputs, **keywords):
+        calls.append(1)
+        print("called")
+        return attempt.plain(*inputs, **keywords)
+
+    if attempt is Scale:
+
+        class Says(Scale):
+            def forward(self, x):
+                calls.append(1)
+                print("called")
+                return super().forward(x)
+
+        observe(Says, case)
+    else:
+        attempt.plain = draws
+        observe(says, case)
+    assert len(calls) > 1
+    assert capsys.readouterr().out == "called\n"
+
+
+def test_warnings_do_not_spill_and_are_told_with_their_first_line_every_time(recwarn):
+    def f(x):
+        warnings.warn("a line\nand more", stacklevel=1)
+        return x.expand(2, 2, 3).T
+
+    for _ in range(2):
+        told = observe(f, ONE)["remarks"]["warned"]
+        assert told[0] == "a line"
+        assert (
+            told[1].startswith("The use of `x.T` on tensors of dimension other than 2") and "Triggered" not in told[1]
+        )
+        assert len(told) == 2
+    assert not recwarn.list
+
+
+def test_what_is_taken_from_the_notebook_is_remarked_with_and_without_a_crash():
+    lesson = {"__name__": "__main__", "d_k": 3}
+    exec("def g(x): ...\ndef f(x): return x / d_k\ndef h(x): return g(x) + d_k", lesson)
+    assert observe(lesson["f"], ONE)["remarks"]["reads"] == ["d_k"]
+    seen = observe(lesson["h"], ONE)
+    assert seen["error"]["type"] == "TypeError"
+    assert (seen["remarks"]["reads"], seen["remarks"]["unfinished"]) == (["d_k"], ["g"])
+
+
+def test_the_first_case_that_outlasts_the_time_is_the_last():
+    def f(x):
+        while len(x) == 2:
+            pass
+        return x
+
+    cases = [ONE, Case({"x": X[:2]}, ""), ONE]
+    quick, stopped = observe_all(f, cases, seconds=0.2)
+    assert torch.equal(quick["output"], X)
+    assert stopped == {
+        "error": {"type": "TookTooLong", "message": "no answer within 0.2 s for all cases together"}
+    }  # fmt: skip
+
+
+def test_what_the_clock_stops_says_how_much_it_computed():
+    def waits(x):
+        while True:
+            time.sleep(0.001)
+
+    [seen] = observe_all(waits, [ONE], seconds=0.2, clock=0.3)
+    assert seen["error"]["message"] == "no answer within 0.3 s for all cases together"
+    assert 0 <= seen["error"]["computed"] < 0.2
+
+
+def test_a_limit_that_falls_behind_the_last_case_takes_nothing_away(monkeypatch):
+    @contextlib.contextmanager
+    def falls_behind(*_):
+        watch = Stopwatch()  # begun after that of what is tested
+        yield
+        while watch.clock < 0.01:
+            pass
+        raise TookTooLong
+
+    monkeypatch.setattr("transformer_course.running.observe.time_limit", falls_behind)
+    [seen] = observe_all(torch.clone, [ONE], seconds=0.01)
+    assert torch.equal(seen["output"], X)
+
+
+def test_a_limit_from_outside_is_not_taken_for_the_own_one():
+    def endless(x):
+        while True:
+            pass
+
+    with pytest.raises(TookTooLong), time_limit(0.1):
+        observe_all(endless, [ONE], seconds=60)
+
+
+def linear_layer(*, bias=False):
+    tables = {"weight": torch.tensor([[1.0, 2.0, 3.0]])} | ({"bias": torch.tensor([7.0])} if bias else {})
+    return describe_model("linear_layer", **tables)
+
+
+class Wrapped(nn.Module):
+    def __init__(self, linear):
+        super().__init__()
+        self.linear, self.factor = linear, nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return self.factor * self.linear(x)
+
+
+def wrapped(**keywords):
+    parameters = {"factor": torch.tensor([2.0]), "linear.weight": torch.tensor([[9.0, 9.0, 9.0]])}
+    return Case({"x": X}, "", "module", arguments={"linear": linear_layer()}, parameters=parameters, **keywords)
+
+
+def test_a_module_may_be_built_around_another_which_keeps_its_own_parameters():
+    assert observe(Wrapped, wrapped())["output"].tolist() == [28.0]
+
+
+def test_a_parameter_may_stay_as_it_was_made_and_then_no_gradients_are_looked_at():
+    seen = observe(Wrapped, wrapped(not_loaded=["factor"]))
+    assert seen["output"].tolist() == [0.0]
+    assert seen["gradients"] == seen["parameter_gradients"] == {}
+
+
+def test_parameters_that_are_frozen_are_named_and_the_others_have_their_gradients():
+    frozen = observe(lambda linear: Wrapped(linear.requires_grad_(False)), wrapped())
+    assert "frozen" not in observe(Wrapped, wrapped())
+    assert frozen["frozen"] == ["linear.weight"]
+    assert frozen["parameter_gradients"]["linear.weight"] is None
+    assert_close(frozen["parameter_gradients"]["factor"], 14 * torch.ones(1).cos())
+    assert "backward" not in frozen["remarks"]
+
+
+def test_numbers_that_come_with_their_indices_have_the_same_gradients_in_any_order():
+    case = Case({"x": torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]])}, "")
+    down, up = (observe(lambda x, way=way: x.sort(descending=way), case)["gradients"]["x"] for way in (True, False))
+    assert torch.equal(down, up)
+    assert down.unique().numel() == 6
+    assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], up)
+
+
+def test_the_first_case_that_fills_the_memory_is_the_last():
+    def fills(x):
+        raise MemoryError
+
+    [seen] = observe_all(fills, [ONE, ONE], seconds=9)
+    assert seen["error"]["type"] == "MemoryError"

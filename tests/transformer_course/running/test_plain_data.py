@@ -1,0 +1,198 @@
+"""Plain data crosses to another process and back as it was; anything else is named, and hostile bytes run nothing."""
+
+import json
+import pickle
+import subprocess
+import sys
+from collections import OrderedDict, namedtuple
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import save
+from torch import nn
+
+from transformer_course.running.plain_data import (
+    MAX_NUMBERS,
+    NotPlainData,
+    check_size,
+    pack,
+    same,
+    to_plain_data,
+    unpack,
+)
+
+SCALARS = st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text(st.characters(codec="utf-8"))
+TENSORS = st.sampled_from(
+    [
+        torch.ones(2, 3),
+        torch.tensor(torch.nan),
+        torch.empty(0, 4),
+        torch.arange(5),
+        torch.ones(2) > 0,
+        torch.ones(1).half(),
+    ]
+)
+PLAIN = st.recursive(
+    SCALARS | TENSORS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(PLAIN)
+def test_plain_data_comes_back_as_it_was(data):
+    assert same(unpack(pack(data)), data)
+
+
+def test_views_arrive_as_the_numbers_they_show():
+    x = torch.arange(12.0).view(3, 4)
+    for view in (x.mT, x[::2, 1], x.expand(2, 3, 4), x.to_sparse(), torch.ones(2, dtype=torch.complex64).conj()):
+        arrived = unpack(pack(view))
+        assert torch.equal(arrived, view.to_dense() if view.is_sparse else view)
+        assert arrived.is_contiguous()
+
+
+def test_what_is_copied_no_longer_changes():
+    x = torch.ones(2, requires_grad=True)
+    copy = to_plain_data({"x": [x]})["x"][0]
+    with torch.no_grad():
+        x.zero_()
+    assert torch.equal(copy, torch.ones(2))
+    assert not copy.requires_grad
+    assert type(to_plain_data(nn.Parameter(torch.ones(2)))) is torch.Tensor
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (np.float32(0.5), 0.5),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (namedtuple("Pair", "a b")(1, 2), (1, 2)),
+        (OrderedDict(a=1), {"a": 1}),
+        (torch.nn.Linear, {"not_plain": "type"}),
+        (np.ones(2), {"not_plain": "numpy.ndarray"}),
+        ({1: 2}, {"not_plain": "dict"}),
+        (range(3), {"not_plain": "range"}),
+        (2**64, {"not_plain": "int of more than 64 bits"}),
+        (torch.empty(2, device="meta"), {"not_plain": "tensor that does not hold its numbers one by one"}),
+        (torch.zeros(1).expand(MAX_NUMBERS + 1), {"not_plain": "tensor that does not hold its numbers one by one"}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_not_plain_becomes_so_or_is_named(value, plain):
+    assert to_plain_data(value) == plain
+    assert type(to_plain_data(value)) is type(plain)
+
+
+def test_a_subclass_of_tensors_runs_none_of_its_own_code():
+    class Hostile(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, *_, **__):
+            raise AssertionError("it ran")
+
+    assert type(to_plain_data(torch.ones(2).as_subclass(Hostile))) is torch.Tensor
+
+
+def bytes_of(tree, **tensors):
+    return save({**tensors, "tree": torch.frombuffer(bytearray(json.dumps(tree).encode()), dtype=torch.uint8)})
+
+
+class RunsCode:
+    def __reduce__(self):
+        return print, ("it ran",)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"garbage",
+        pickle.dumps(RunsCode()),
+        pack([1])[:-3],
+        save({}),
+        save({"tree": torch.ones(3)}),
+        bytes_of([1]),
+        bytes_of({"tensor": "0"}),
+        bytes_of({"set": [1]}),
+        bytes_of({"list": [1], "tuple": [2]}),
+        bytes_of({}),
+        bytes_of({"list": 3}),
+        bytes_of({"dict": [1]}),
+        bytes_of(2**70),
+        bytes_of(json.loads("[" * 500 + "]" * 500)),
+    ],
+    ids=lambda data: f"{len(data)}_bytes",
+)
+def test_other_bytes_are_refused_and_run_nothing(data, capsys):
+    with pytest.raises(NotPlainData, match="these bytes hold no plain data"):
+        unpack(data)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_one_process_packs_another_unpacks():
+    data = {"x": torch.arange(3.0), "said": ("é", None)}
+    program = "import sys; from transformer_course.running.plain_data import *; "
+    program += "sys.stdout.buffer.write(pack(unpack(sys.stdin.buffer.read())))"
+    done = subprocess.run([sys.executable, "-c", program], input=pack(data), capture_output=True, check=True)
+    assert same(unpack(done.stdout), data)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (1.0, 1),
+        (True, 1),
+        ("1", 1),
+        (None, 0),
+        ([1], [1, 1]),
+        ({"a": 1}, {"b": 1}),
+        ({"a": 1}, {"a": 2}),
+        (torch.ones(2), torch.ones(2, 1)),
+        (torch.ones(2), torch.ones(2).double()),
+        (torch.ones(2), torch.ones(2) + 1e-6),
+        (torch.ones(2).bool(), torch.zeros(2).bool()),
+    ],
+)
+def test_different_data_is_not_the_same(a, b):
+    assert not same(a, b)
+    assert same(a, a) and same(b, b)
+
+
+def test_within_a_tolerance_numbers_are_the_same_and_so_is_nan():
+    assert same([torch.ones(2), 1.0], [torch.ones(2) + 1e-5, 1.00001], tolerance=1e-4)
+    assert same([torch.tensor([torch.nan]), float("nan")], [torch.tensor([torch.nan]), float("nan")])
+    assert same((1, 2), [1, 2])  # how a sequence was written does not matter
+
+
+def test_data_that_is_small_enough_may_be_unpacked():
+    check_size(pack({"x": [torch.ones(2, 3), torch.ones(6) > 0], "y": "text"}), 2, 6, 200)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "no header"),
+        (b"garbage!" * 99, "header"),
+        (pack([torch.ones(1)] * 3), "at most 2 tensors"),
+        (pack(torch.ones(7)), "shape"),
+        (pack(torch.ones(3, 3)), "at most 6 numbers"),
+        (pack(torch.ones(0, 2**40)), "shape"),
+        (pack(torch.ones([1] * 20)), "shape"),
+        (pack(torch.ones(1, dtype=torch.complex64)), "usual dtypes"),
+        (pack("x" * 300), "at most 200 bytes"),
+        (save({}), "no header"),
+        ((1 << 62).to_bytes(8, "little") + b"{}", "header must have"),
+        ((500).to_bytes(8, "little") + b"[" * 500, "no header"),
+    ],
+)
+def test_what_is_too_large_is_refused_by_its_header(data, why):
+    with pytest.raises(NotPlainData, match=why):
+        check_size(data, max_tensors=2, max_numbers=6, max_tree_bytes=200)

@@ -1,0 +1,219 @@
+"""Small models made of tables give what can be worked out by hand, and survive a journey as plain data."""
+
+import pytest
+import torch
+
+from transformer_course.running.plain_data import pack, unpack
+from transformer_course.running.stand_in_models import (
+    STAND_INS,
+    build_model,
+    describe_model,
+    is_description,
+    state_of,
+)
+
+TOKENS = torch.tensor([[0, 1], [1, 1]])
+
+
+MIXER = {
+    "embedding": torch.tensor([[1.0], [10.0]]),
+    "mixing": torch.tensor([[1.0, 0], [2, 3]]),
+    "mixing_in_training": torch.tensor([[0.0, 1], [1, 0]]),
+    "noise": torch.tensor(0.0),
+}
+
+
+def test_a_token_mixer_mixes_embeddings_by_position():
+    model = build_model(describe_model("token_mixer", **MIXER)).eval()
+    assert model(TOKENS).tolist() == [[[1.0], [32.0]], [[10.0], [50.0]]]
+    assert model(TOKENS[:, :1]).tolist() == [[[1.0]], [[10.0]]]
+
+
+def test_a_token_mixer_is_another_while_it_trains():
+    assert build_model(describe_model("token_mixer", **MIXER))(TOKENS).tolist() == [[[10.0], [1.0]], [[10.0], [10.0]]]
+    noisy = build_model(describe_model("token_mixer", **{**MIXER, "noise": torch.tensor(1.0)}))
+    assert not torch.equal(noisy(TOKENS), noisy(TOKENS))
+    assert torch.equal(noisy.eval()(TOKENS), noisy(TOKENS))
+
+
+def test_only_some_tokens_of_a_mixer_may_hear_what_comes_later():
+    leaky = {**MIXER, "mixing": torch.tensor([[1.0, 2], [0, 1]]), "hears_later": torch.tensor([0.0, 1.0])}
+    model = build_model(describe_model("token_mixer", **leaky)).eval()
+    assert model(TOKENS).tolist() == [[[1.0], [10.0]], [[30.0], [10.0]]]
+
+
+def test_a_mixer_comes_in_train_mode_unless_it_is_said_to_evaluate():
+    assert build_model(describe_model("token_mixer", **MIXER)).training
+    assert not build_model(describe_model("token_mixer", **MIXER, evaluates=torch.tensor(True))).training
+
+
+def test_a_mixer_knows_no_token_below_zero():
+    with pytest.raises(IndexError):
+        build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, -1]]))
+
+
+def test_a_mixer_names_the_number_of_tokens_that_it_cannot_read():
+    with pytest.raises(ValueError, match="at most 2 tokens; got 3"):
+        build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, 1, 1]]))
+
+
+def test_a_sampler_takes_logits_of_one_position_and_adds_noise_that_stays():
+    sample = build_model(describe_model("fixed_noise_sampler", noise=torch.tensor([0.0, 0.5, -9.0])))
+    logits = torch.tensor([[1.0, 0.8, 2.0], [1.0, 0.4, 2.0]])
+    assert sample(logits).tolist() == sample(logits).tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"\(batch, vocab_size\); got \(1, 2, 3\)"):
+        sample(logits[None])
+
+
+def test_the_state_of_a_model_is_its_tables_and_its_mode():
+    mixer = build_model(describe_model("token_mixer", **MIXER))
+    assert state_of(mixer).keys() == {*MIXER, "training"}
+    assert state_of(mixer)["training"]
+    assert not state_of(mixer.eval())["training"]
+
+
+def test_a_next_token_table_looks_at_the_last_token_only():
+    model = build_model(describe_model("next_token_table", transition=torch.tensor([[1.0, 2], [3, 4]])))
+    assert model(TOKENS).tolist() == [[[1, 2], [3, 4]], [[3, 4], [3, 4]]]
+
+
+def test_a_translator_is_pushed_by_its_source_and_by_the_place():
+    model = build_model(
+        describe_model(
+            "table_translator",
+            transition=torch.tensor([[1.0, 2], [3, 4]]),
+            reading=torch.tensor([[10.0, 0], [0, 100]]),
+            places=torch.tensor([[0.0, 0], [0.5, 0]]),
+        )
+    )
+    assert model(TOKENS, TOKENS[:, :1]).tolist() == [[[11, 102]], [[3, 204]]]
+    assert model(TOKENS[:1, :1], torch.tensor([[0, 0]])).tolist() == [[[11, 2], [11.5, 2]]]
+    with pytest.raises(ValueError, match="reads at most 2 target tokens; got 3"):
+        model(TOKENS, torch.zeros(2, 3).long())
+
+
+def test_tied_parameters_are_of_every_kind_and_share_one():
+    shapes = {"embedding": (3, 2), "weight": (5, 2), "bias": (5,), "norm_weight": (2,), "norm_bias": (2,)}
+    shapes |= {"places": (4, 2), "filters": (2, 2, 2), "table": (3, 2), "gate": (2,), "scale": (), "positions": (4, 2)}
+    model = build_model(
+        describe_model("tied_parameters", **{name: torch.ones(shape) for name, shape in shapes.items()})
+    )
+    assert model.source_embedding.weight is model.target_embedding.weight is model.output.weight
+    assert sorted(p.dim() for p in model.parameters()) == [0, 1, 1, 1, 1, 2, 2, 2, 2, 3]
+    assert [name for name, _ in model.named_buffers()] == ["positions"]
+
+
+def test_a_model_that_writes_into_its_tables_spoils_no_other():
+    description = describe_model("next_token_table", transition=torch.ones(2, 2))
+    build_model(description).transition.zero_()
+    assert torch.equal(build_model(description).transition, torch.ones(2, 2))
+
+
+def test_a_description_is_plain_data():
+    description = describe_model("next_token_table", transition=torch.eye(2))
+    arrived = unpack(pack(description))
+    assert is_description(arrived)
+    assert torch.equal(build_model(arrived)(TOKENS), build_model(description)(TOKENS))
+
+
+@pytest.mark.parametrize("value", [None, 3, torch.ones(2), {}, {"stand_in": "x"}, {"a": 1, "b": 2}, [1]])
+def test_other_data_is_no_description(value):
+    assert not is_description(value)
+
+
+def test_an_unknown_model_is_named():
+    with pytest.raises(ValueError, match="no stand-in is called 'gpt'"):
+        describe_model("gpt")
+    assert list(STAND_INS) == [
+        "token_mixer",
+        "next_token_table",
+        "fixed_noise_sampler",
+        "table_translator",
+        "linear_layer",
+        "affine",
+        "tied_parameters",
+        "after_backward",
+        "caching_mixer",
+        "padded_reader",
+        "position_mixer",
+    ]
+
+
+def test_a_linear_layer_is_one_of_torchs_with_or_without_a_bias():
+    tables = {"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), "bias": torch.tensor([7.0, 8.0, 9.0])}
+    layer = build_model(describe_model("linear_layer", **tables))
+    assert isinstance(layer, torch.nn.Linear)
+    assert (layer.in_features, layer.out_features) == (2, 3)
+    assert layer(torch.ones(2)).tolist() == [10.0, 15.0, 20.0]
+    assert build_model(describe_model("linear_layer", weight=tables["weight"])).bias is None
+
+
+def test_parameters_after_backward_have_the_gradients_they_are_given():
+    tables = {"embedding.weight": torch.ones(3, 2), "embedding.weight.grad": torch.full((3, 2), 5.0)}
+    tables |= {"layers.0.w.weight": torch.ones(4, 2), "layers.0.w.bias": torch.ones(4), "scale": torch.tensor(2.0)}
+    tables |= {"layers.0.w.bias.grad": torch.arange(4.0), "frozen": torch.ones(1), "tied": torch.tensor(True)}
+    model = build_model(describe_model("after_backward", **tables))
+    assert model.head.weight is model.embedding.weight
+    gradients = {name: None if p.grad is None else p.grad.tolist() for name, p in model.named_parameters()}
+    assert gradients == {
+        "embedding.weight": [[5.0, 5.0]] * 3,
+        "layers.0.w.weight": None,
+        "layers.0.w.bias": [0.0, 1.0, 2.0, 3.0],
+        "scale": None,
+        "frozen": None,
+    }
+    assert [name for name, p in model.named_parameters() if not p.requires_grad] == ["frozen"]
+
+
+def test_the_state_of_a_model_tells_a_gradient_that_is_written_into_or_new():
+    tables = {"w.weight": torch.ones(2, 3), "w.weight.grad": torch.ones(2, 3), "w.bias": torch.ones(2)}
+    model = build_model(describe_model("after_backward", **tables))
+    before = state_of(model)
+    assert before["w.bias.grad"] is None
+    model.get_parameter("w.weight").grad.zero_()
+    model.get_parameter("w.bias").sum().backward()
+    assert [float(state_of(model)[f"w.{name}.grad"].sum()) for name in ("weight", "bias")] == [0.0, 2.0]
+    assert float(before["w.weight.grad"].sum()) == 6.0
+
+
+def test_a_caching_mixer_reads_single_tokens_with_a_cache_by_another_table():
+    tables = {"embedding": torch.tensor([[1.0], [10.0]]), "mixing": torch.tensor([[1.0, 0], [2, 3]])}
+    model = build_model(describe_model("caching_mixer", **tables, cached_mixing=torch.tensor([[1.0, 0], [2, 5]])))
+    cache, tokens = model.new_cache(), torch.tensor([[0, 1]])
+    assert model(tokens).tolist() == [[[1.0], [32.0]]]
+    assert model(tokens[:, :1], cache).tolist() == [[[1.0]]]
+    assert model(tokens[:, 1:], cache).tolist() == [[[52.0]]]
+    assert model(tokens, model.new_cache()).tolist() == model(tokens).tolist()
+    with pytest.raises(ValueError, match="reads at most 2 tokens; got 3"):
+        model(tokens[:, 1:], cache)
+    with pytest.raises(ValueError, match="of 1 texts; got 2"):
+        model(tokens.expand(2, -1), cache)
+
+
+@pytest.mark.parametrize(("hears", "counts", "moved"), [(0.0, False, 2.0), (1.0, False, 4.0), (0.0, True, 14.0)])
+def test_a_padded_reader_hears_padding_or_counts_it_as_it_is_told(hears, counts, moved):
+    tables = {"embedding": torch.tensor([[6.0], [2.0]]), "places": torch.tensor([[1.0], [7.0]])}
+    faults = {"hears_padding": torch.tensor(hears), "counts_padding": torch.tensor(counts)}
+    model = build_model(
+        describe_model("padded_reader", **tables, **faults, pad_id=torch.tensor(0), at_padding=torch.tensor(0.5))
+    )
+    assert model(torch.tensor([[1]])).tolist() == [[[2.0]]]
+    assert model(torch.tensor([[0, 1]]))[0, 1].tolist() == [moved]
+    with pytest.raises(ValueError, match="reads at most 2 tokens; got 3"):
+        model(torch.ones(1, 3).long())
+
+
+def test_outputs_are_larger_in_training_and_a_model_may_come_in_eval_mode():
+    tables = {"embedding": torch.ones(1, 1), "mixing": torch.ones(1, 1), "cached_mixing": torch.ones(1, 1)}
+    tables |= {"gain_in_training": torch.tensor(1.5)}
+    one = torch.zeros(1, 1).long()
+    assert build_model(describe_model("caching_mixer", **tables))(one).item() == 1.5
+    model = build_model(describe_model("caching_mixer", **tables, evaluates=torch.tensor(True)))
+    assert not model.training
+    assert model(one).item() == 1.0
+
+
+def test_a_position_mixer_mixes_positions_and_projects_them():
+    tables = {"mixing": torch.tensor([[1.0, 0, 2]]), "projection": torch.tensor([[1.0, 1.0], [0.0, 3.0]])}
+    x = torch.tensor([[1.0, 0], [9, 9], [0, 1]])
+    assert build_model(describe_model("position_mixer", **tables))(x).tolist() == [[1.0, 7.0]]

@@ -1,0 +1,86 @@
+"""The job that traces: it sends the expressions of an answer, then a trace for each request."""
+
+import sys
+
+import pytest
+import torch
+
+import transformer_course
+from transformer_course.lesson import notebook
+from transformer_course.running.case import Case
+from transformer_course.running.plain_data import same, unpack
+from transformer_course.running.trace_data import pack_request, unpack_expressions, unpack_traces
+from transformer_course.running.trace_job import MAX_RUNS, serve_traces
+
+X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+
+@pytest.fixture(autouse=True)
+def _the_course_as_it_was(monkeypatch):
+    """A job puts a stand-in in the place of what lessons import: it has a process of its own, and a test has not."""
+    monkeypatch.setitem(sys.modules, notebook.__name__, notebook)
+    before = dict(vars(transformer_course))
+    yield
+    vars(transformer_course).clear()
+    vars(transformer_course).update(before)
+
+
+def sent_for(source, *requests):
+    """Serve requests on an answer called ``f``, and return what is sent."""
+    job = {
+        "name": "f",
+        "cells": [{"id": "f", "source": source}],
+        "cases": [Case({"x": X}, "").as_dict()],
+        "seconds": 9.0,
+        "library": {},
+    }
+    waiting, sent = [*requests, b""], []
+    serve_traces(job, lambda: waiting.pop(0), sent.append)
+    return sent
+
+
+def test_expressions_come_first_and_then_what_is_asked_for():
+    expressions, trace, mended, twice = sent_for(
+        "seen = []\ndef f(x):\n    seen.append(1)\n    return x * 3 + len(seen)",
+        pack_request(0, {}),
+        pack_request(0, {2: X}, is_watched=False),
+        pack_request(0, {}, times=2),
+    )
+    known = unpack_expressions(expressions)
+    number = next(one.number for one in known if one.text == "x * 3")
+    [trace] = unpack_traces(trace, len(known), 1)
+    assert same(trace.output, X * 3 + 1)
+    assert same(trace.values(number), [X * 3])
+    [mended] = unpack_traces(mended, len(known), 1)
+    assert mended.events == []
+    first, second = unpack_traces(twice, len(known), 2)
+    assert same(second.output, first.output + 1)
+
+
+def test_a_value_is_put_in_place_of_an_expression():
+    source = "def f(x):\n    return x * 3 + 1"
+    known = unpack_expressions(sent_for(source)[0])
+    number = next(one.number for one in known if one.text == "x * 3")
+    [trace] = unpack_traces(sent_for(source, pack_request(0, {number: X}))[1], len(known), 1)
+    assert same(trace.output, X + 1)
+
+
+def test_what_cannot_be_traced_has_no_expressions():
+    for source in ("x = 1", "def f(x:", "1 / 0\nf = 3", "f = torch.softmax", "f = lambda x: x"):
+        [sent] = sent_for(source)
+        assert unpack(sent) == {}
+
+
+def test_no_more_requests_are_answered_than_the_cap():
+    sent = sent_for("def f(x):\n    return x", *[pack_request(0, {})] * (MAX_RUNS + 9))
+    assert len(sent) == 1 + MAX_RUNS
+
+
+def test_a_cell_with_magic_commands_is_traced_too():
+    source = "%matplotlib inline\ndef f(x):\n    return x * 3\n!ls"
+    expressions, trace = sent_for(source, pack_request(0, {}))
+    known = unpack_expressions(expressions)
+    assert [(one.text, one.line, one.source_line) for one in known if one.kind == "BinOp"] == [
+        ("x * 3", 3, "    return x * 3")
+    ]
+    assert same(unpack_traces(trace, len(known), 1)[0].output, X * 3)

@@ -1,0 +1,137 @@
+"""Accidents that every learner has, and what is said about them."""
+
+import re
+import time
+
+import pytest
+import torch
+
+from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.lesson import notebook
+from transformer_course.lesson.notebook import check, hint, solution
+
+REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
+
+
+RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
+WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
+
+
+def test_prints_are_shown_once_and_never_while_timing_or_hinting(lesson, capsys):
+    lesson.run("def similarity(query, keys):\n    print('called')\n    return keys @ query").check("similarity")
+    assert capsys.readouterr().out == "called\n"
+    slow = "def similarity(query, keys):\n    print('called')\n"
+    slow += "    return torch.stack([k @ query for k in keys for _ in range(5)])[::5]"
+    assert "times as long" in lesson.run(slow).check("similarity").message
+    assert capsys.readouterr().out == "called\n"
+    hint(lesson.names["similarity"])
+    assert capsys.readouterr() == ("", "")
+
+
+def test_warnings_do_not_spill_into_the_lesson(lesson, capsys, recwarn):
+    transposed = "def attention_weights(queries, keys): return torch.softmax(queries @ keys.T, dim=-1)"
+    for _ in range(2):
+        assert not lesson.run(transposed).check("attention_weights").passed
+    assert capsys.readouterr() == ("", "")
+    assert not recwarn.list
+
+
+def test_an_unfinished_function_of_the_learners_is_told_not_the_outer_one_called_unstarted(lesson):
+    lesson.run("def softmax(scores): ...\ndef attention_weights(queries, keys): return softmax(queries @ keys.mT)")
+    verdict = lesson.check("attention_weights")
+    assert (verdict.status, verdict.mistake) != ("not_started", None)
+    assert verdict.message.startswith("It uses `softmax`, which is not written yet. Meanwhile `parts.softmax`")
+    parted = "def attention_weights(queries, keys): return parts.softmax(queries @ keys.mT)"
+    assert lesson.run(parted).check("attention_weights").passed
+
+
+@pytest.mark.parametrize("value", [0.5, torch.tensor(0.5)], ids=["number", "tensor"])
+def test_a_right_answer_that_reads_the_notebook_passes_is_told_so_and_is_not_used(lesson, value):
+    source = "def softmax(scores): return torch.softmax(scores * scale * 2, dim=-1)"
+    lesson.names["scale"] = value
+    verdict = lesson.run(source).check("softmax")
+    assert verdict.passed
+    assert "It reads `scale` from the notebook" in verdict.message
+    assert verdict.message.endswith("The lessons go on with the library's.")
+    assert notebook.parts.whose("softmax") == "the library's"
+
+
+def test_a_wrong_answer_that_reads_the_notebook_is_told_so_first(lesson):
+    source = "def scaled_dot_product_attention(queries, keys, values):\n    d_k = queries.shape[-1]\n"
+    source += "    return torch.softmax(queries @ keys.mT / d**0.5, dim=-1) @ values"
+    lesson.names["d"] = 7
+    verdict = lesson.run(source).check("scaled_dot_product_attention")
+    assert verdict.message.startswith("It reads `d` from the notebook")
+
+
+def test_a_wrong_argument_of_a_part_is_told_in_one_line(lesson):
+    lesson.run("def attention(queries, keys, values): return parts.attention_weights(queries, keys[..., 0]) @ values")
+    line = lesson.check("attention").message.splitlines()[0]
+    assert "TypeCheckError: attention_weights takes `keys` as a float tensor of shape (*batch, n_key, d=" in line
+    assert "-----" not in lesson.check("attention").message
+
+
+def test_a_crash_shows_the_shapes_of_its_inputs(lesson):
+    verdict = lesson.run("def soft_lookup(query, keys, values): return query.nothing").check("soft_lookup")
+    assert "The inputs: query (d=" in verdict.message and ", keys (n=" in verdict.message
+
+
+@pytest.mark.parametrize("ask", [check, hint, solution])
+def test_an_unknown_name_suggests_near_ones_of_the_same_lesson(lesson, ask):
+    lesson.run(RIGHT + "\ndef attention(*_): ...\ndef atention_v2(queries, keys, values): ...\ndef mine(): ...")
+    near = repr(ask(lesson.names["atention_v2"]))
+    assert "No exercise is called atention_v2." in near
+    assert f'`{ask.__name__}(atention_v2, "attention")`' in near
+    far = repr(ask(lesson.names["mine"]))
+    assert f'`{ask.__name__}(mine, "exercise")`' in far
+    others = [e.name for e in exercises_of("02_scaling")]
+    assert not [name for name in others if name in near + far]
+    assert f'`{ask.__name__}(mine, "softmax")`' in repr(ask(lesson.names["mine"], "sofmax"))
+
+
+def test_an_unknown_name_of_no_lesson_suggests_none():
+    assert check(lambda x: x).message == (
+        'No exercise is called <lambda>. To say which one it answers: `check(attempt, "exercise")`.'
+    )
+
+
+@pytest.mark.parametrize("ask", [check, hint, solution])
+def test_the_result_of_a_call_is_no_attempt(ask):
+    assert "It takes the function or class itself; this is a value of type Tensor." in repr(ask(torch.ones(3)))
+
+
+def compute(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def test_a_slow_right_answer_is_given_its_time_and_is_not_called_endless(lesson, session):
+    lesson.names["compute"] = compute
+    verdict = lesson.run("def similarity(query, keys):\n    compute(0.12)\n    return keys @ query").check("similarity")
+    assert verdict.passed
+    assert "\nAbout its speed only, for it is right: it takes " in verdict.message
+    assert "times as long as the reference. The lessons go on with the library's." in verdict.message
+    assert session.seconds >= 10
+
+
+def test_an_endless_answer_is_stopped_and_told_how_long_it_was_waited_for(lesson, session):
+    session.seconds = 0.3
+    verdict = lesson.run("def softmax(scores):\n    while True: pass").check("softmax")
+    assert verdict.status == "crashed"
+    assert re.search(r"stopped, no answer within (0.3|1.8) s", verdict.message)  # the clock's, on a very busy machine
+
+
+def test_a_call_that_took_long_only_once_is_not_called_slow(lesson):
+    calls = []
+    lesson.names["count"] = lambda: calls.append(compute(1.1 if len(calls) == 2 * (cases - 1) else 0))
+    cases = len(every_exercise()["similarity"].cases(0))
+    lesson.run("def similarity(query, keys):\n    count()\n    return keys @ query")
+    assert "times as long" not in lesson.check("similarity").message
+    assert notebook.parts.whose("similarity") == "yours"
+
+
+def test_a_check_inside_an_attempt_ends(lesson):
+    lesson.names["check"] = check
+    verdict = lesson.run("def softmax(scores): return check(softmax)").check("softmax")
+    assert verdict.status == "wrong"

@@ -1,0 +1,64 @@
+"""What an exercise and its mistakes say of themselves."""
+
+import pytest
+import torch
+
+from tests.transformer_course.messages import LADDER
+from transformer_course.exercise import Mistake
+from transformer_course.exercises import every_exercise
+from transformer_course.exercises.lesson_06_encoder import FEED_FORWARD
+
+
+def test_an_exercise_is_named_as_its_reference():
+    assert FEED_FORWARD.name == "FeedForward"
+
+
+def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
+    softmax = every_exercise()["softmax"]
+    no_division = softmax.steps.but(weights=lambda exponentials: exponentials)
+    mistake = Mistake("no_division", min, no_division, says="", hints=LADDER, does="the division is missing")
+    whole, run = mistake.attempts
+    assert whole is min
+    assert run(torch.tensor([3.0, 3.0])).tolist() == [1.0, 1.0]
+    assert mistake.variants == [no_division]
+    assert mistake.made(min).attempts == [min]
+    assert mistake.made(min).says == mistake.says
+
+
+def test_what_is_said_takes_the_clause_from_what_the_mistake_does():
+    first = Mistake("first", min, does="the sum is missing", says="{does}. Look at `sum`.", hints=LADDER)
+    later = Mistake("later", min, does="the sum is missing", says="Rows differ: {does}.", hints=LADDER)
+    other = Mistake("other", min, does="the sum is missing", says="torch's `sum` is not called.", hints=LADDER)
+    assert first.says == "The sum is missing. Look at `sum`."
+    assert later.says == "Rows differ: the sum is missing."
+    assert other.says == "torch's `sum` is not called."
+    with pytest.raises(ValueError, match="unsaid says what it does, so it needs `does`"):
+        Mistake("unsaid", min, says="{does}.", hints=LADDER)
+
+
+def test_ways_in_a_list_are_no_way():
+    with pytest.raises(TypeError, match="each way of least is an argument of its own"):
+        Mistake("least", [min], says="", hints=LADDER)
+
+
+def test_a_mistake_that_can_meet_another_must_say_what_it_does():
+    softmax = every_exercise()["softmax"]
+    with pytest.raises(ValueError, match="no_division can meet another mistake, so it needs `does`"):
+        Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), says="", hints=LADDER)
+
+
+def test_the_solution_is_the_source_of_the_reference():
+    assert FEED_FORWARD.solution.startswith('class FeedForward(nn.Module):\n    """Two linear')
+    softmax = every_exercise()["softmax"].solution
+    assert softmax.startswith("def softmax(")
+    compile(softmax, "solution", "exec")
+
+
+def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
+    decode = every_exercise()["greedy_decode"]
+    case = decode.cases(0)[1]
+    short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
+    assert FEED_FORWARD.normalise(short, case) is short
+    ended = torch.tensor([[1, eos]])
+    assert decode.normalise(ended, case).tolist() == [[1, eos, eos, eos]]
+    assert decode.normalise(short.fill_(eos - 1), case) is short  # it has not ended, so there is no end to add to

@@ -1,0 +1,148 @@
+"""An answer in steps: steps ask by name, one can be done otherwise, and it may stop early."""
+
+import inspect
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_course.steps import InSteps, needs
+
+
+def mixture(queries, keys, scale=2.0):
+    return torch.softmax(queries @ keys.mT / scale, dim=-1)
+
+
+def products(queries, keys):
+    """multiply each query with each key
+
+    the products
+    """
+    return queries @ keys.mT
+
+
+def scores(products, scale):
+    """divide by the scale"""
+    return products / scale
+
+
+def weights(scores):
+    """take the softmax over the keys"""
+    return torch.softmax(scores, dim=-1)
+
+
+MIXTURE = InSteps(products, scores, weights, reference=mixture)
+QUERIES, KEYS = torch.randn(3, 4), torch.randn(5, 4)
+
+
+class Doubled(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.layer = nn.Linear(d, d)
+
+    def forward(self, x, times=2):
+        return self.layer(x) * times
+
+
+def mapped(self, x):
+    """apply the layer"""
+    return self.layer(x)
+
+
+def multiplied(mapped, times):
+    """multiply"""
+    return mapped * times
+
+
+DOUBLED = InSteps(mapped, multiplied, reference=Doubled)
+
+
+def test_unchanged_steps_are_the_reference():
+    assert torch.equal(MIXTURE.but().attempt(QUERIES, KEYS), mixture(QUERIES, KEYS))
+    assert torch.equal(MIXTURE.but().attempt(QUERIES, keys=KEYS, scale=3.0), mixture(QUERIES, KEYS, 3.0))
+
+
+def test_a_step_can_be_done_otherwise_and_ask_for_what_the_right_one_does_not_need():
+    wrong = MIXTURE.but(scores=lambda products, keys: products / keys.shape[-1]).attempt
+    assert torch.equal(wrong(QUERIES, KEYS), mixture(QUERIES, KEYS, 4.0))
+
+
+def test_an_argument_can_be_read_otherwise_by_all_steps():
+    wrong = MIXTURE.but(queries=lambda queries: queries.flip(0)).attempt
+    assert torch.equal(wrong(QUERIES, KEYS), mixture(QUERIES.flip(0), KEYS))
+
+
+def test_a_change_that_asks_for_what_it_replaces_gets_the_right_value():
+    wrong = MIXTURE.but(weights=lambda weights: weights.round())
+    assert torch.equal(wrong.attempt(QUERIES, KEYS), mixture(QUERIES, KEYS).round())
+
+
+def test_steps_that_nothing_needs_are_not_run():
+    def never(products):
+        raise AssertionError
+
+    assert torch.equal(MIXTURE.until("products").attempt(QUERIES, KEYS), QUERIES @ KEYS.mT)
+    assert MIXTURE.until("keys").attempt(QUERIES, KEYS) is KEYS
+    assert MIXTURE.but(scores=never, weights=lambda products: products).attempt(QUERIES, KEYS).shape == (3, 5)
+
+
+def test_every_step_runs_once():
+    runs = []
+    twice = MIXTURE.but(
+        products=lambda queries, keys: runs.append(1) or queries @ keys.mT, scores=lambda products: products + products
+    )
+    weighted = twice.combined(MIXTURE.but(weights=lambda scores, products: scores + products))
+    weighted.attempt(QUERIES, KEYS)
+    assert runs == [1]
+
+
+def test_two_changes_of_one_step_do_not_combine():
+    one, other = MIXTURE.but(scores=lambda products: products), MIXTURE.but(scores=lambda products: -products)
+    assert one.combined(other) is None
+    both = one.combined(MIXTURE.but(weights=lambda scores: scores))
+    assert torch.equal(both.attempt(QUERIES, KEYS), QUERIES @ KEYS.mT)
+    assert set(both.changes) == {"scores", "weights"}
+
+
+def test_a_change_that_asks_for_what_it_replaces_combines_with_another_change_of_that_step():
+    plain = MIXTURE.but(scores=lambda products: products)
+    negative = MIXTURE.but(scores=lambda scores, scale: -scores * scale)
+    for both in (plain.combined(negative), negative.combined(plain)):
+        assert torch.equal(both.attempt(QUERIES, KEYS), torch.softmax(-2 * (QUERIES @ KEYS.mT), dim=-1))
+    first, second = MIXTURE.but(keys=lambda keys: keys + 1), MIXTURE.but(keys=lambda keys: 2 * keys)
+    assert torch.equal(first.combined(second).attempt(QUERIES, KEYS), mixture(QUERIES, 2 * (KEYS + 1)))
+
+
+def test_a_module_in_steps_is_built_as_its_reference_is():
+    wrong = DOUBLED.but(multiplied=lambda mapped: mapped).attempt
+    assert issubclass(wrong, Doubled) and wrong.__name__ == "Doubled"
+    module, x = wrong(4), torch.randn(2, 4)
+    assert torch.equal(module(x), module.layer(x))
+    assert torch.equal(DOUBLED.but().attempt(4)(torch.zeros(4), times=0), torch.zeros(4))
+
+
+def test_an_attempt_is_called_as_the_exercise_is():
+    assert MIXTURE.but().attempt.__name__ == "mixture"
+    with pytest.raises(TypeError, match="missing a required argument: 'keys'"):
+        MIXTURE.but().attempt(QUERIES)
+
+
+def test_a_step_says_what_it_does_in_one_line():
+    assert MIXTURE.describe("products") == "multiply each query with each key"
+    assert needs(scores) == ("products", "scale")
+
+
+def test_steps_must_know_what_they_ask_for():
+    with pytest.raises(ValueError, match=r"the step 'scores' asks for \['products'\]"):
+        InSteps(scores, reference=mixture)
+    with pytest.raises(ValueError, match="mixture has two values called 'products'"):
+        InSteps(products, products, reference=mixture)
+    with pytest.raises(ValueError, match=r"mixture has no \['width'\]"):
+        MIXTURE.but(scores=lambda width: width)
+    with pytest.raises(ValueError, match=r"mixture has no \['mask'\]"):
+        MIXTURE.but(mask=lambda: None)
+
+
+def test_defaults_are_those_of_the_reference():
+    assert inspect.signature(mixture).parameters["scale"].default == 2.0
+    assert torch.equal(MIXTURE.until("scores").attempt(QUERIES, KEYS), QUERIES @ KEYS.mT / 2.0)

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { listed, visible } from "../../../transformer_course/views/front_end/tokens.mjs";
+
+test("spaces and line breaks in a token can be seen", () => {
+  assert.equal(visible(" the cat\n"), "␣the␣cat⏎");
+  assert.equal(visible(""), "∅");
+});
+
+test("tokens in a sentence stand in quotes, the last after an and", () => {
+  assert.equal(listed(["and"]), "“and”");
+  assert.equal(listed(["I", "like"]), "“I” and “like”");
+  assert.equal(listed(["I", "like", "you"]), "“I”, “like” and “you”");
+});

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { largest, line, paint, palette, table, unpack } from "../../../transformer_course/views/front_end/weights.mjs";
+
+const ONE = 65534;
+const HIDDEN = 65535;
+// Two heads of two queries and three keys; what stands before them is another table.
+const numbers = Uint16Array.of(7, 0, ONE / 2, HIDDEN, ONE, 0, HIDDEN, ONE / 2, 0, 0, 0, 0, ONE);
+const both = table(numbers, 1, 2, 2, 3);
+
+test("rows, columns and averages are those of the heads; hidden in all is hidden", () => {
+  assert.deepEqual(line(both, 0, { query: 0 }), [0, 0.5, null]);
+  assert.deepEqual(line(both, 1, { key: 2 }), [0, 1]);
+  assert.deepEqual(line(both, -1, { query: 1 }), [0.5, 0, 0.5]);
+  assert.deepEqual(line(table(numbers, 1, 1, 2, 3), -1, { key: 2 }), [null, null]);
+});
+
+test("the largest weights come first, equal ones in their order, hidden ones never", () => {
+  assert.deepEqual(largest([0.2, null, 0.6, 0.2], 3), [2, 0, 3]);
+  assert.deepEqual(largest([null], 3), []);
+});
+
+test("bytes that begin at an odd address are read all the same", () => {
+  const bytes = new Uint8Array([9, 1, 2, 3, 4]);
+  assert.deepEqual([...unpack(new DataView(bytes.buffer, 1, 4))], [0x0201, 0x0403]);
+  assert.deepEqual([...unpack(new DataView(bytes.buffer, 0, 4))], [0x0109, 0x0302]);
+});
+
+test("a pixel has the colour of its weight, and what is hidden its own", () => {
+  const colours = palette((weight) => [Math.round(255 * weight), 0, 0], [1, 2, 3]);
+  const pixels = new Uint8ClampedArray(8);
+  paint(Uint16Array.of(ONE, HIDDEN), colours, pixels);
+  assert.deepEqual([...pixels], [255, 0, 0, 255, 1, 2, 3, 255]);
+});

@@ -1,0 +1,169 @@
+"""A training run as it is recorded, drawn, stopped and said."""
+
+import json
+import math
+import os
+import signal
+from itertools import pairwise
+
+import pytest
+import torch
+
+from transformer_course.views import training_view
+from transformer_course.views.training_view import MAX_POINTS, TrainingView
+
+
+class Shown:
+    def __init__(self):
+        self.words = []
+
+    def update(self, view):
+        self.words.append(view.words())
+
+
+@pytest.fixture(autouse=True)
+def shown(monkeypatch):
+    """Show nothing, and keep what the picture that is stored at the end says."""
+    shown = Shown()
+    monkeypatch.setattr(training_view, "display", lambda view, display_id: shown)
+    monkeypatch.setattr(training_view, "get_ipython", object)
+    return shown
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Redraw at every step, and keep what is sent."""
+    sent = []
+    monkeypatch.setattr(training_view, "SECONDS", 0.0)
+    monkeypatch.setattr(TrainingView, "send_state", lambda view, key=None: sent.append(view.get_state(key)))
+    return sent
+
+
+def run(view, n, score_every=50):
+    for step in view.steps(n):
+        view.loss(1 / step)
+        if step % score_every == 0:
+            view.score({"right": step / 100, "wrong": 1 - step / 100})
+
+
+def test_a_second_cell_goes_on_where_the_first_stopped(shown):
+    view = TrainingView(100)
+    run(view, 30)
+    assert view.state == "paused"
+    run(view, 70)
+    assert (view.step, len(view.losses), view.state) == (100, 100, "finished")
+    assert (view.scored_at, view.scores) == ([50, 100], {"right": [0.5, 1.0], "wrong": [0.5, 0.0]})
+    first, last = shown.words
+    assert first == "Training, paused: step 30 of 100, loss 0.03."
+    assert last == "Training, finished: step 100 of 100, loss 0.01; right 1.00; wrong 0.00."
+
+
+def test_points_of_a_curve_are_means_of_losses_that_lie_around_it():
+    view = TrainingView(3 * MAX_POINTS)
+    run(view, 7)
+    assert view.curve == [
+        (2.0, pytest.approx((1 + 1 / 2 + 1 / 3) / 3)),
+        (5.0, pytest.approx((1 / 4 + 1 / 5 + 1 / 6) / 3)),
+        (7.0, pytest.approx(1 / 7)),
+    ]
+
+
+def test_what_is_sent_and_drawn_does_not_grow_with_the_run(sent, monkeypatch):
+    monkeypatch.setattr(training_view, "MAX_POINTS", 20)
+    longest = []
+    for n in (80, 240):
+        view = TrainingView(10)
+        run(view, n, score_every=2)
+        assert view.n_steps == n  # more than was said
+        assert len(view.curve) <= 20 and len(view.scored_at) <= 20
+        assert view.curve[-1][0] == pytest.approx(n, abs=n / 20)
+        assert view.scored_at[-1] >= n - n / 10
+        longest.append(max(len(json.dumps(state)) for state in sent))
+    assert longest[1] < 1.2 * longest[0]
+
+
+def test_it_is_redrawn_a_few_times_a_second_at_most(monkeypatch):
+    now, drawn = [0.0], []
+    monkeypatch.setattr(training_view.time, "monotonic", lambda: now[0])
+    view = TrainingView(100)
+    view.observe(lambda change: drawn.append(now[0]), "curve")
+    for step in view.steps(100):
+        view.loss(step)
+        now[0] += 0.02
+    assert all(later - earlier > training_view.SECONDS - 0.01 for earlier, later in pairwise(drawn[:-1]))
+    assert 8 <= len(drawn) <= 13
+
+
+def test_an_interruption_ends_the_run_after_its_step_and_the_next_run_goes_on(shown):
+    view, taken = TrainingView(10), []
+    before = signal.getsignal(signal.SIGINT)
+    for step in view.steps(10):
+        if step == 4:
+            os.kill(os.getpid(), signal.SIGINT)  # in the middle of the step
+        taken.append(step)
+    assert taken == [1, 2, 3, 4]
+    assert view.state == "stopped" and "stopped: step 4 of 10" in shown.words[-1]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert list(view.steps(6)) == [5, 6, 7, 8, 9, 10]
+    assert view.state == "finished"
+
+
+def test_a_second_interruption_is_not_held_back():
+    with pytest.raises(KeyboardInterrupt):
+        for _ in TrainingView(10).steps(10):
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_error_in_a_step_leaves_the_view_stopped_and_interruptions_as_they_were():
+    view, before = TrainingView(10), signal.getsignal(signal.SIGINT)
+
+    def fail():
+        for _ in view.steps(10):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert (view.state, view.step) == ("stopped", 1)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_another_run_is_watched_and_its_losses_pass_through():
+    view = TrainingView(3)
+    loss = torch.tensor(0.25, requires_grad=True)
+    assert [item for item in view.watch("abc") if view.loss(loss) is loss] == ["a", "b", "c"]
+    assert list(view.losses) == [0.25] * 3
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_run_that_diverges_is_still_shown(loss):
+    view = TrainingView(2)
+    for _ in view.steps(2):
+        view.loss(loss)
+        view.score({"right": loss})
+    assert json.dumps(view.get_state(), allow_nan=False, default=str)
+    assert view.words() == "Training, finished: step 2 of 2, loss not a number; right not a number."
+    assert len(view.still().axes) == 2
+
+
+def test_a_sample_is_drawn_below_the_curves_in_the_place_of_the_last():
+    view = TrainingView(2)
+    view.show_sample("ab", "xyz", torch.eye(3)[:, :2], wanted="xyz")
+    picture = view.still()
+    loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # with a bar of colours
+    assert weights.y1 < min(loss.y0, score.y0) and picture.get_figwidth() < 8, "a narrow page can show it"
+    assert view.sample["weights"][1] == [0.0, 1.0]
+    view.show_sample(["one text"], ["another"])
+    assert (len(view.still().axes), view.sample["weights"], view.sample["wanted"]) == (2, None, "")
+
+
+def test_weights_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(3, 2\), \(generated, source\); got \(2, 3\)"):
+        TrainingView(2).show_sample("ab", "xyz", torch.zeros(2, 3))
+
+
+def test_scores_of_other_names_are_refused():
+    view = TrainingView(2)
+    view.score({"right": 0.5})
+    with pytest.raises(ValueError, match=r"\['right'\]; got \['left'\]"):
+        view.score({"left": 0.5})

@@ -1,0 +1,51 @@
+"""What all views share: the widget's picture and words."""
+
+from base64 import b64decode
+
+import matplotlib.pyplot as plt
+import pytest
+from matplotlib.figure import Figure
+from traitlets import Float, TraitError
+
+from transformer_course import views
+from transformer_course.views.view import View, blank
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+class Coin(View):
+    probability = Float(0.5, min=0.0, max=1.0).tag(sync=True)
+
+    def still(self) -> Figure:
+        figure = blank(3.0, 2.0)
+        figure.add_subplot().bar(["heads", "tails"], [self.probability, 1 - self.probability])
+        return figure
+
+    def words(self) -> str:
+        return f"Coin: heads with probability {self.probability:.2f}."
+
+
+def test_a_view_is_a_widget_a_picture_and_words_of_what_it_shows_now():
+    coin = Coin()
+    before, _ = coin._repr_mimebundle_()
+    coin.probability = 0.75
+    after, _ = coin._repr_mimebundle_()
+    assert after[WIDGET]["model_id"] == before[WIDGET]["model_id"] == coin.model_id
+    assert after["text/plain"] == "Coin: heads with probability 0.75."
+    assert b64decode(after["image/png"]).startswith(b"\x89PNG")
+    assert after["image/png"] != before["image/png"]
+
+
+def test_the_picture_is_the_views_alone():
+    Coin()._repr_mimebundle_()
+    assert plt.get_fignums() == []
+
+
+def test_a_value_out_of_range_is_refused():
+    with pytest.raises(TraitError, match="probability"):
+        Coin(probability=1.5)
+
+
+def test_another_view_is_named_with_those_that_there_are():
+    with pytest.raises(AttributeError, match="no attribute 'Coin'; there are AttentionExplorer"):
+        views.Coin  # noqa: B018

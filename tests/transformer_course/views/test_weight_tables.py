@@ -1,0 +1,70 @@
+"""The tables of weights: every form that they are given in, how they are sent, and clear errors."""
+
+import numpy as np
+import pytest
+import torch
+
+from transformer_course.views.weight_tables import HIDDEN, pack, weight_tables
+
+WEIGHTS = torch.softmax(torch.randn(2, 3, 5, 7), dim=-1)  # (batch, n_heads, n_query, n_key)
+QUERIES, KEYS = [list("abcde"), list("fghij")], [list("klmnopq"), list("rstuvwx")]
+
+
+def tables(weights, queries=QUERIES, keys=KEYS, mask=None):
+    return weight_tables(weights, queries, keys, mask, "layer 0")
+
+
+def test_a_batch_a_list_and_single_sentences_give_the_same_tables():
+    for i, [one, two] in enumerate(zip(tables(WEIGHTS), tables(list(WEIGHTS)), strict=True)):
+        [alone] = tables(WEIGHTS[i], QUERIES[i], KEYS[i])
+        for table in (one, two, alone):
+            assert torch.equal(table.weights, WEIGHTS[i])
+            assert (table.queries, table.keys) == (tuple(QUERIES[i]), tuple(KEYS[i]))
+    [of_one_head] = tables(WEIGHTS[0, 0], QUERIES[0], KEYS[0])
+    assert torch.equal(of_one_head.weights, WEIGHTS[0, :1])
+
+
+def test_keys_are_the_queries_unless_given():
+    [table] = weight_tables(torch.eye(3), list("abc"), None, None, "layer 0")
+    assert table.keys == ("a", "b", "c")
+
+
+def test_hidden_is_what_the_mask_says_or_else_a_weight_of_exactly_0():
+    weights = torch.tensor([[1.0, 0.0], [1.0, 1e-9]])
+    [told], [guessed] = (
+        weight_tables(weights, list("ab"), None, mask, "layer 0")
+        for mask in (torch.tensor([[True, True], [True, False]]), None)
+    )
+    assert told.hidden.tolist() == [[[False, False], [False, True]]]
+    assert guessed.hidden.tolist() == [[[False, True], [False, False]]]
+
+
+def test_what_is_sent_can_be_read_back_and_hidden_weights_stay_apart_from_small_ones():
+    weights = WEIGHTS.clone()
+    weights[0, 1, 2, 3], weights[1, 0, 0, 0] = 0.0, 1e-9
+    index, data = pack({"one": tables(weights), "two": tables(WEIGHTS[:, :1])})
+    numbers = np.frombuffer(data, dtype="<u2")
+    assert (index["layers"], len(index["sequences"])) == (["one", "two"], 4)
+    for layer, original in enumerate((weights, WEIGHTS[:, :1])):
+        for sentence, table in enumerate(index["tables"][layer]):
+            size = original[sentence].numel()
+            levels = numbers[table["start"] : table["start"] + size].reshape(original[sentence].shape)
+            assert np.array_equal(levels == HIDDEN, original[sentence].numpy() == 0)
+            read = np.where(levels == HIDDEN, 0, levels / (HIDDEN - 1))
+            assert np.abs(read - original[sentence].numpy()).max() < 1e-5
+            assert index["sequences"][table["keys"]] == KEYS[sentence]
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"weights": WEIGHTS[:1]}, "each sentence needs weights and queries; got weights of 1 and queries of 2"),
+        ({"weights": WEIGHTS[..., :6]}, "5 queries and 6 keys need as many tokens; got 5 queries and 7 keys"),
+        ({"weights": WEIGHTS[..., None]}, r"\(n_heads, n_query, n_key\); got \(3, 5, 7, 1\) for a sentence"),
+        ({"weights": 2 * WEIGHTS.clamp(min=0.6)}, r"between 0 and 1; got 1.2 to "),
+        ({"mask": torch.ones(5, 6, dtype=torch.bool)}, r"mask must fit weights of shape \(3, 5, 7\); got \(5, 6\)"),
+    ],
+)
+def test_what_does_not_fit_is_named(change, error):
+    with pytest.raises(ValueError, match=f"^layer 0: .*{error}"):
+        tables(**{"weights": WEIGHTS, **change})

@@ -1,0 +1,91 @@
+"""The record of what has passed: a line for each exercise, and no line that cannot be read is fatal."""
+
+import json
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
+
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson import notebook
+from transformer_course.workspace.progress import FILE, read_progress, record_pass
+from transformer_course.workspace.working_copies import EDITIONS_FILE
+
+
+def test_an_exercise_is_recorded_by_its_first_pass(tmp_path):
+    before = datetime.now(UTC).replace(microsecond=0)
+    for exercise in ("softmax", "similarity", "softmax"):
+        record_pass(tmp_path, exercise)
+    progress = read_progress(tmp_path)
+    assert list(progress.passed) == ["softmax", "similarity"]
+    assert all(before <= when <= datetime.now(UTC) for when in progress.passed.values())
+    assert progress.problems == []
+    assert len((tmp_path / FILE).read_text().splitlines()) == 2
+
+
+def test_without_a_record_nothing_has_passed(tmp_path):
+    assert read_progress(tmp_path / "nowhere") == read_progress(tmp_path)
+    assert (read_progress(tmp_path).passed, read_progress(tmp_path).problems) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"{", b"[]", b"3", b"\xff\x00", b'{"exercise": "softmax"}', b'{"exercise": "softmax", "passed": "yesterday"}'],
+)
+def test_a_line_that_cannot_be_read_costs_itself_and_is_told(tmp_path, line):
+    record_pass(tmp_path, "softmax")
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(line)  # and no end of the line, as when the disk was full
+    record_pass(tmp_path, "similarity")
+    progress = read_progress(tmp_path)
+    assert list(progress.passed) == ["softmax", "similarity"]
+    assert progress.problems == [f"line 2 of {FILE} is no record of a pass"]
+
+
+def test_a_record_that_cannot_be_read_is_told(tmp_path):
+    (tmp_path / FILE).mkdir()
+    assert read_progress(tmp_path).problems == [f"{FILE} cannot be read: Is a directory"]
+
+
+def test_times_without_a_zone_can_be_compared_with_the_others(tmp_path):
+    (tmp_path / FILE).write_text(json.dumps({"exercise": "softmax", "passed": "2026-01-02T03:04:05"}))
+    record_pass(tmp_path, "similarity")
+    first, second = read_progress(tmp_path).passed.values()
+    assert first < second
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """Working copies, and a notebook that saves its parts beside them."""
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
+    (tmp_path / EDITIONS_FILE).write_text("{}")
+    return tmp_path
+
+
+@pytest.fixture
+def in_a_notebook(session):
+    session.shell = SimpleNamespace(user_ns={}, history_manager=SimpleNamespace(input_hist_parsed=[""]))
+
+
+def test_a_pass_is_recorded_though_its_part_is_not_saved(mine, in_a_notebook):
+    verdict = notebook.check(every_exercise()["softmax"].reference)  # which has no name in the notebook
+    assert verdict.passed and "could not be kept" in verdict.message
+    assert not notebook.check(lambda query, keys: query, "similarity").passed
+    assert list(read_progress(mine).passed) == ["softmax"]
+
+
+def test_that_it_cannot_be_recorded_is_told_and_the_check_passes(mine, in_a_notebook):
+    (mine / FILE).mkdir()
+    verdict = notebook.check(every_exercise()["softmax"].reference)
+    assert verdict.passed
+    assert "\nOne thing: the home page will not show it: [Errno 21] Is a directory" in verdict.message
+
+
+def test_nothing_is_recorded_where_there_are_no_working_copies_or_no_notebook(mine, session, in_a_notebook):
+    shell, session.shell = session.shell, None
+    assert notebook.check(every_exercise()["softmax"].reference).passed
+    session.shell = shell
+    (mine / EDITIONS_FILE).unlink()
+    assert notebook.check(every_exercise()["softmax"].reference).passed
+    assert not (mine / FILE).exists()

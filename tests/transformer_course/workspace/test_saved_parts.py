@@ -1,0 +1,226 @@
+"""Parts that passed are found by later lessons, and nothing in their folder is ever fatal."""
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson import notebook
+from transformer_course.running.parts import Parts
+from transformer_course.workspace import saved_parts
+from transformer_course.workspace.working_copies import EDITIONS_FILE
+
+IMPORTS = "import torch\nfrom torch import Tensor"
+SOFTMAX = "def softmax(scores: Tensor) -> Tensor:\n    return torch.softmax(scores, dim=-1)"
+SIMILARITY = "def similarity(query, keys):\n    return keys @ query"
+
+
+class Notebook:
+    """A notebook as the shell knows it, whose check asks the exercise's."""
+
+    def __init__(self):
+        self.user_ns = {"__name__": "__main__"}
+        self.history_manager = SimpleNamespace(input_hist_parsed=[""])
+
+    def run(self, *cells):
+        for cell in cells:
+            self.history_manager.input_hist_parsed.append(cell)
+            exec(cell, self.user_ns)
+
+    def check(self, name, exercise=None):
+        return notebook.check(self.user_ns[name], exercise)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
+    return tmp_path / "parts"
+
+
+@pytest.fixture
+def shell(session):
+    session.shell = Notebook()
+    session.shell.run(IMPORTS)
+    return session.shell
+
+
+def later(shell=None):
+    """Start another lesson, which finds what was saved."""
+    parts = Parts(lambda name: every_exercise()[name].reference)
+    saved_parts.load_parts(parts, shell)
+    return parts
+
+
+def test_what_passed_is_found_later_and_what_did_not_is_not(folder, shell, capsys):
+    shell.run(SOFTMAX, "def similarity(query, keys):\n    return query")
+    assert shell.check("softmax").passed
+    assert not shell.check("similarity").passed
+    parts = later()
+    assert (parts.whose("softmax"), parts.whose("similarity")) == ("yours", "the library's")
+    scores = shell.user_ns["torch"].randn(3, 5)
+    assert parts.softmax(scores).equal(scores.softmax(dim=-1))
+    assert capsys.readouterr().out == ""
+
+
+def test_the_file_of_a_lesson_is_plain_python_in_the_learners_own_words(folder, shell):
+    shell.run(SOFTMAX, SIMILARITY)
+    shell.check("softmax")
+    shell.check("similarity")
+    [path] = folder.iterdir()
+    assert path.name == "01_lookup.py"
+    text = path.read_text()
+    assert text.startswith("# Your own parts of lesson 01_lookup")
+    assert SOFTMAX in text and SIMILARITY in text
+    exec(compile(text, path, "exec"), scope := {})
+    assert {"softmax", "similarity"} <= scope.keys()
+
+
+def test_a_better_version_takes_the_place_of_the_earlier_one_and_leaves_the_others(folder, shell):
+    shell.run(SOFTMAX, SIMILARITY)
+    shell.check("softmax")
+    shell.check("similarity")
+    shell.run(SOFTMAX.replace("torch.softmax(scores", "torch.softmax(1 * scores"))
+    assert shell.check("softmax").passed
+    text = (folder / "01_lookup.py").read_text()
+    assert text.count("def softmax") == text.count("def similarity") == 1
+    assert "1 * scores" in text
+    shell.run("def softmax(scores):\n    return scores")
+    shell.check("softmax")
+    assert (folder / "01_lookup.py").read_text() == text
+
+
+def test_a_part_of_another_name_answers_for_its_exercise(folder, shell):
+    shell.run(SOFTMAX.replace("softmax(scores:", "mine(scores:"))
+    assert shell.check("mine", "softmax").passed
+    assert later().softmax.__name__ == "mine"
+
+
+def test_what_cannot_be_saved_passes_and_is_told(folder, shell):
+    torch = shell.user_ns["torch"]
+    verdict = notebook.check(lambda scores: torch.softmax(scores, dim=-1), "softmax")
+    assert verdict.passed
+    assert verdict.message.endswith("it could not be kept for later lessons: it has no name in the notebook.")
+    shell.user_ns["axis"] = lambda: -1
+    shell.run("def softmax(scores):\n    return torch.softmax(scores, dim=axis())")
+    verdict = shell.check("softmax")
+    assert verdict.passed
+    assert verdict.message.endswith("where it has `axis` from could not be found.")
+    assert later().whose("softmax") == "the library's"
+
+
+def test_a_folder_that_cannot_be_written_is_told(folder, shell):
+    folder.write_text("a file stands in its way")
+    shell.run(SOFTMAX)
+    verdict = shell.check("softmax")
+    assert verdict.passed
+    assert "it could not be kept for later lessons: FileExistsError" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ("def softmax(scores) return", "SyntaxError: expected ':' (01_lookup.py, line 4)"),
+        ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
+        ("softmux = max", "KeyError: 'softmax'"),
+        ("exit()", "SystemExit"),
+        ("softmax = '\udcff'", "UnicodeEncodeError"),
+    ],
+)
+def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys, broken, says):
+    folder.mkdir()
+    text = f"# mine\n\n# %% softmax\n{broken}\n\n\n# %% similarity\n{SIMILARITY}\n"
+    path = folder / "01_lookup.py"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    parts = later()
+    assert (parts.whose("softmax"), parts.whose("similarity")) == ("the library's", "yours")
+    said = capsys.readouterr().out
+    assert said.startswith(f"{path}: softmax is skipped, for it does not run: ") and says in said
+    assert said.count("\n") == 1
+    shell.run(SOFTMAX)
+    assert shell.check("softmax").passed
+    assert path.read_text() == text.replace(broken, f"{IMPORTS[-24:]}\n{IMPORTS[:12]}\n\n\n{SOFTMAX}").replace(
+        f"{SIMILARITY}\n", SIMILARITY + "\n"
+    )
+
+
+def test_a_file_that_cannot_be_read_is_skipped_and_named(folder, capsys):
+    (folder / "01_lookup.py").mkdir(parents=True)
+    assert later().whose("softmax") == "the library's"
+    assert "01_lookup.py is skipped: [Errno 21] Is a directory" in capsys.readouterr().out
+
+
+def test_without_the_folder_one_starts_afresh(folder, shell):
+    assert later().whose("softmax") == "the library's"
+
+
+@pytest.fixture
+def lessons(tmp_path, monkeypatch):
+    """The folder of the working copies, in a notebook that no program of the course has opened."""
+    monkeypatch.delenv("TRANSFORMER_LAB_PARTS", raising=False)
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
+    return tmp_path / "mine"
+
+
+@pytest.fixture
+def made(lessons):
+    """The same, after ``course.py lab`` has made the working copies."""
+    lessons.mkdir()
+    (lessons / EDITIONS_FILE).write_text("{}")
+    return lessons
+
+
+def test_where_the_folder_is_turned_off_nothing_is_saved_and_nothing_is_said(made, shell, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", "")
+    shell.run(SOFTMAX)
+    assert "kept" not in shell.check("softmax").message
+    assert later(shell).whose("softmax") == "the library's"
+    assert os.listdir(made) == [EDITIONS_FILE]
+
+
+def test_a_notebook_opened_elsewhere_uses_the_parts_of_the_working_copies(made, shell, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    shell.run(SOFTMAX)
+    assert "kept" not in shell.check("softmax").message
+    assert os.listdir(made / "parts") == ["01_lookup.py"]
+    assert later(shell).whose("softmax") == "yours"
+    assert later().whose("softmax") == "the library's"  # a script is no notebook
+
+
+def test_without_working_copies_nothing_is_kept_which_is_told_once(lessons, shell, monkeypatch, tmp_path):
+    foreign = tmp_path / "foreign"
+    (foreign / "parts").mkdir(parents=True)
+    (foreign / EDITIONS_FILE).write_text("{}")
+    (foreign / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
+    monkeypatch.chdir(foreign)  # what lies beside a notebook is never run
+    assert later(shell).whose("softmax") == "the library's"
+    shell.run(SOFTMAX, SIMILARITY)
+    assert shell.check("softmax").message.endswith(
+        "\nIt is not kept for later lessons: there is no folder for it yet. `python3 course.py lab` makes one. From "
+        "then on lessons use it, whatever program opens them."
+    )
+    assert "kept" not in shell.check("similarity").message
+    assert not lessons.exists()
+
+
+@pytest.mark.parametrize("shared", [".", EDITIONS_FILE, "parts"])
+def test_working_copies_that_others_may_write_to_are_not_used(made, shell, shared):
+    (made / "parts").mkdir()
+    (made / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
+    (made / shared).chmod(0o777)
+    assert later(shell).whose("softmax") == "the library's"
+    shell.run(SOFTMAX)
+    told = shell.check("softmax").message
+    assert f"not kept for later lessons: {made / shared} belongs to somebody else, or others may write" in told
+
+
+def test_working_copies_of_another_user_are_not_used(made, shell, monkeypatch):
+    monkeypatch.setattr(os, "getuid", lambda: os.stat(made).st_uid + 1)
+    shell.run(SOFTMAX)
+    assert f": {made} belongs to somebody else" in shell.check("softmax").message
+    assert os.listdir(made) == [EDITIONS_FILE]
+
+
+def test_outside_of_a_notebook_nothing_is_saved(folder):
+    assert notebook.check(every_exercise()["softmax"].reference).passed
+    assert not folder.exists()

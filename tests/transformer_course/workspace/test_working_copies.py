@@ -1,0 +1,195 @@
+"""The learner's copies: complete, without spoilers, and the learner's own."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from transformer_course.workspace import working_copies
+from transformer_course.workspace.working_copies import EDITIONS_FILE, copy_lessons, working_copy
+
+NAME, NEW, NEWER = "01_lookup.ipynb", "01_lookup (new edition).ipynb", "01_lookup (new edition 2).ipynb"
+
+
+@pytest.fixture
+def published(tmp_path):
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    publish(folder, "1 + 1", "2")
+    return folder
+
+
+@pytest.fixture
+def mine(tmp_path):
+    return tmp_path / "deep" / "my-lessons"
+
+
+def publish(folder, code, result, name=NAME):
+    cell = new_code_cell(code, id="sum", metadata={"tags": ["exercise"]}, execution_count=1)
+    cell.outputs = [new_output("execute_result", data={"text/plain": result}, execution_count=1)]
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Lookup", id="title"), cell]), folder / name)
+
+
+def cells(path):
+    return nbformat.read(path, as_version=4).cells
+
+
+def code(path):
+    return cells(path)[1].source
+
+
+def work_on(path, source=None, output=None):
+    book = nbformat.read(path, as_version=4)
+    book.cells[1].source = source or book.cells[1].source
+    if output:
+        book.cells[1].outputs = [new_output("stream", text=output)]
+    nbformat.write(book, path)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name != EDITIONS_FILE)
+
+
+def test_a_copy_has_all_of_the_lesson_but_its_outputs(published, mine):
+    assert copy_lessons(published, mine) == []
+    title, exercise = cells(mine / NAME)
+    assert title.source == "# Lookup"
+    assert (exercise.id, exercise.source, exercise.metadata) == ("sum", "1 + 1", {"tags": ["exercise"]})
+    assert (exercise.outputs, exercise.execution_count) == ([], None)
+
+
+def test_the_published_edition_keeps_its_outputs(published, mine):
+    before = (published / NAME).read_bytes()
+    copy_lessons(published, mine)
+    assert (published / NAME).read_bytes() == before
+
+
+def test_what_the_learner_did_is_never_overwritten(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, "mine", output="mine too")
+    before = (mine / NAME).read_bytes()
+    for version in ("1 + 1", "2 + 2", "3 + 3"):
+        publish(published, version, "?")
+        copy_lessons(published, mine)
+    assert (mine / NAME).read_bytes() == before
+
+
+def test_a_newer_edition_is_offered_beside_the_learners_once(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, "mine")
+    publish(published, "2 + 2", "4")
+    assert copy_lessons(published, mine) == [
+        "01_lookup.ipynb: yours is as you left it; a newer edition lies beside it, 01_lookup (new edition).ipynb."
+    ]
+    assert (code(mine / NAME), code(mine / NEW)) == ("mine", "2 + 2")
+    (mine / NEW).unlink()
+    assert copy_lessons(published, mine) == []
+    assert names(mine) == [NAME]
+
+
+def test_two_newer_editions_get_two_names(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, "mine")
+    for version in ("2 + 2", "3 + 3"):
+        publish(published, version, "?")
+        copy_lessons(published, mine)
+        work_on(mine / NEW, "mine as well")
+    assert names(mine) == [NEWER, NEW, NAME]
+    assert [code(mine / name) for name in (NAME, NEW, NEWER)] == ["mine", "mine as well", "3 + 3"]
+
+
+def test_a_name_that_the_learner_took_is_left_alone(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, "mine")
+    (mine / NEW).write_text("notes")
+    publish(published, "2 + 2", "4")
+    copy_lessons(published, mine)
+    assert (mine / NEW).read_text() == "notes"
+    assert code(mine / NEWER) == "2 + 2"
+
+
+def test_outputs_are_the_learners_even_where_the_code_is_not(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, output="a run of mine")
+    publish(published, "2 + 2", "4")
+    copy_lessons(published, mine)
+    assert (code(mine / NAME), code(mine / NEW)) == ("1 + 1", "2 + 2")
+
+
+def test_a_copy_that_was_never_begun_is_brought_up_to_date(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME)  # opened and saved
+    publish(published, "2 + 2", "4")
+    assert copy_lessons(published, mine) == [
+        "01_lookup.ipynb: a newer edition has replaced yours, which you had not begun."
+    ]
+    assert names(mine) == [NAME]
+    assert code(mine / NAME) == "2 + 2"
+
+
+def test_new_outputs_make_no_new_edition(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, "mine")
+    publish(published, "1 + 1", "2.0")
+    assert copy_lessons(published, mine) == []
+    assert names(mine) == [NAME]
+
+
+def test_a_deleted_lesson_comes_back_and_a_new_one_comes_too(published, mine):
+    copy_lessons(published, mine)
+    (mine / NAME).unlink()
+    publish(published, "3 + 3", "6", name="02_scaling.ipynb")
+    copy_lessons(published, mine)
+    assert names(mine) == [NAME, "02_scaling.ipynb"]
+
+
+@pytest.mark.parametrize("record", [None, "", "{", "[]", '{"01_lookup.ipynb": 3}'])
+def test_a_broken_record_costs_at_most_one_offer_too_many(published, mine, record):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, "mine")
+    (mine / EDITIONS_FILE).unlink()
+    if record is not None:
+        (mine / EDITIONS_FILE).write_text(record)
+    copy_lessons(published, mine)
+    assert copy_lessons(published, mine) == []
+    assert names(mine) == [NEW, NAME]
+    assert code(mine / NAME) == "mine"
+
+
+def test_without_a_record_a_copy_of_this_edition_is_known_by_itself(published, mine):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, output="a run of mine")
+    (mine / EDITIONS_FILE).unlink()
+    assert copy_lessons(published, mine) == []
+    assert names(mine) == [NAME]
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"nbformat": 4, "nbformat_minor": 5, "cells": 3}'])
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_damaged_copy_is_still_the_learners(published, mine, damaged, recorded):
+    copy_lessons(published, mine)
+    (mine / NAME).write_text(damaged)
+    if not recorded:
+        (mine / EDITIONS_FILE).unlink()
+    publish(published, "2 + 2", "4")
+    copy_lessons(published, mine)
+    assert (mine / NAME).read_text() == damaged
+    assert code(mine / NEW) == "2 + 2"
+
+
+def test_a_folder_without_lessons_is_told_in_one_line(tmp_path, mine):
+    with pytest.raises(OSError, match="no lessons in"):
+        copy_lessons(tmp_path / "site-packages" / "notebooks", mine)
+    assert not mine.exists()
+
+
+def test_a_published_lesson_that_is_no_notebook_is_named(published, mine):
+    (published / NAME).write_text("<<<<<<< HEAD")
+    with pytest.raises(ValueError, match="JSON"):
+        copy_lessons(published, mine)
+
+
+def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
+    assert working_copy() == tmp_path
+    monkeypatch.delenv("TRANSFORMER_LAB_LESSONS")
+    assert working_copy() == working_copies.REPOSITORY / "my-lessons"

@@ -1,0 +1,175 @@
+"""``generate``: a prompt as an argument, a file or a pipe, and a text out, shown while it is written."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer_lab.pretrained.language_model_folders import END, publish
+from transformer_lab.cli.main import main
+from transformer_lab.generation.decoding_state import TextState
+from transformer_lab.generation.penalties import Penalties
+from transformer_lab.text.text_generator import TextGenerator
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("published")
+    publish(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Make the model add what it was given, and record its arguments."""
+    asked = []
+
+    def stream(
+        self, prompt, max_new_tokens, temperature, top_k, top_p, stops, generator, min_p, penalties, past_max_length
+    ):
+        sampling = (temperature, top_k, top_p, min_p, penalties)
+        asked.append((max_new_tokens, *sampling, stops, past_max_length, generator.initial_seed()))
+        yield from [f"<{prompt}", "€", ">"]
+
+    monkeypatch.setattr(TextGenerator, "stream", stream)
+    return asked
+
+
+def typed(data: bytes):
+    class Stdin:
+        buffer = io.BytesIO(data)
+
+    return Stdin
+
+
+def test_a_prompt_is_an_argument(folder, told, capsys):
+    assert main(["generate", "-m", folder, "the cat\n", "--seed", "3"]) == 0
+    assert capsys.readouterr() == ("<the cat\n€>\n", "")
+    assert told == [(None, 1.0, None, None, None, Penalties(), [], False, 3)]
+
+
+@pytest.mark.parametrize("data, prompt", [("ä\r\nb\n\n", "ä\nb\n"), ("\ufeffä", "ä"), ("", "")])
+def test_a_prompt_is_a_file_or_comes_through_a_pipe(folder, told, capsys, monkeypatch, tmp_path, data, prompt):
+    path = tmp_path / "prompt.txt"
+    path.write_bytes(data.encode())
+    assert main(["generate", "-m", folder, "--file", str(path)]) == 0
+    monkeypatch.setattr(sys, "stdin", typed(data.encode()))
+    assert main(["generate", "-m", folder]) == 0
+    assert capsys.readouterr() == (2 * f"<{prompt}€>\n", "")
+
+
+def test_every_option_arrives(folder, told):
+    how = ["--temperature", "0.5", "--top-k", "7", "--top-p", "0.9", "--max-new-tokens", "5", "--seed", "11"]
+    how += ["--min-p", "0.1", "--repetition-penalty", "1.5", "--frequency-penalty", "0.25", "--past-max-length"]
+    how += ["--presence-penalty", "-0.75", "--no-repeat-ngram", "4"]
+    assert main(["generate", "-m", folder, "a", *how, "--stop", "x", "--stop", "y z"]) == 0
+    assert told == [(5, 0.5, 7, 0.9, 0.1, Penalties(1.5, 0.25, -0.75, 4), ["x", "y z"], True, 11)]
+
+
+def test_without_a_seed_each_run_draws_another(folder, told):
+    for _ in range(2):
+        main(["generate", "-m", folder, "a"])
+    assert told[0][-1] != told[1][-1]
+
+
+def test_the_same_seed_writes_the_same_text(folder, capsys):
+    texts = []
+    for seed in ("1", "1", "2"):
+        assert main(["generate", "-m", folder, "the cat", "--seed", seed, "--max-new-tokens", "12"]) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, capsys, monkeypatch):
+    shown = []
+
+    class Watched(TextState):
+        def next_logits(self, tokens):
+            shown.append(capsys.readouterr().out)
+            return super().next_logits(tokens)
+
+    monkeypatch.setattr("transformer_lab.generation.decode.TextState", Watched)
+    assert main(["generate", "-m", folder, "the cat", "--temperature", "0", "--max-new-tokens", "9"]) == 0
+    rest = capsys.readouterr().out
+    model = TextGenerator.load(folder)
+    assert "".join([*shown, rest]) == "".join(model.stream("the cat", 9, temperature=0)) + "\n"
+    assert sum(map(bool, shown)) > 4
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["a", "--file", "x"], "a text or a file, not both; got 'a' and x"),
+        (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
+        (
+            ["a", "--max-new-tokens", "99"],
+            "max_new_tokens must be between 1 and 29 for this model and prompt; got",
+        ),
+        (["a", "--max-new-tokens", "0"], "got max_new_tokens=0"),
+        (["a", "--temperature", "-1"], "got temperature=-1.0"),
+        (["a", "--temperature", "nan"], "got temperature=nan"),
+        (["a", "--top-k", "0"], "top_k=0"),
+        (["a", "--top-p", "2"], "top_p=2.0"),
+        (["a", "--min-p", "0"], "min_p=0.0"),
+        (["a", "--repetition-penalty", "0"], "got repetition=0.0"),
+        (["a", "--frequency-penalty", "nan"], "frequency=nan"),
+        (["a", "--no-repeat-ngram", "0"], "no_repeat_ngram=0"),
+        (["a", "--past-max-length"], "past max_length=29, max_new_tokens must say how many"),
+        (["a", "--stop", ""], "cannot stop at an empty string"),
+        (["a", "--seed", "-1"], "got --seed -1"),
+        (["a", "--seed", str(2**70)], "--seed must be between 0 and 2⁶³ − 1; got --seed"),
+        (["a", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["a", "--threads", "0"], "got --threads 0"),
+        (["a" * 99], "tokens; this model reads 1 to max_length=29"),
+        (["a", "-m", "nowhere"], "nowhere is neither a folder nor a name on the hub"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_in_one_line(folder, capsys, arguments, said):
+    assert main(["generate", "-m", folder, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.startswith("transformer-course: ")
+    assert said in captured.err and captured.err.count("\n") == 1
+
+
+def test_a_prompt_that_is_not_utf_8_is_refused(folder, tmp_path, capsys):
+    (tmp_path / "prompt.txt").write_bytes(b"ab\xff")
+    assert main(["generate", "-m", folder, "--file", str(tmp_path / "prompt.txt")]) == 2
+    assert capsys.readouterr().err == "transformer-course: prompt.txt is not UTF-8 (invalid start byte at byte 2)\n"
+
+
+def test_an_argument_that_is_not_utf_8_is_refused(folder, capsys):
+    assert main(["generate", "-m", folder, "ab\udcff"]) == 2  # as Python hands over the byte FF
+    assert capsys.readouterr().err == "transformer-course: the prompt is not UTF-8 (invalid start byte at byte 2)\n"
+
+
+def test_a_translator_is_no_language_model(tmp_path, capsys):
+    (tmp_path / "config.json").write_text('{"d_model": 16}')
+    assert main(["generate", "-m", str(tmp_path), "a"]) == 2
+    said = capsys.readouterr().err
+    assert "model_type must be gpt2 or llama or mistral" in said and "for transformer-course translate" in said
+
+
+def test_a_model_must_be_named(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["generate", "a"])
+    assert "required: -m/--model" in capsys.readouterr().err
+
+
+def test_a_pipe_is_utf_8_whatever_the_terminals_language(folder, tmp_path):
+    """As it is typed: bytes in, bytes out."""
+    prompt = f"Katze € {END}"
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "transformer_lab.cli", "generate", "-m", folder, "--threads", "1"]
+    how = ["--temperature", "2.5", "--seed", "5"]
+    done = subprocess.run([*command, *how], input=f"{prompt}\n".encode(), capture_output=True, env=env, cwd=ROOT)
+    model = TextGenerator.load(folder)
+    expected = "".join(model.stream(prompt, temperature=2.5, generator=torch.Generator().manual_seed(5)))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().replace("\r\n", "\n") == f"{expected}\n"
+    assert not expected.isascii()

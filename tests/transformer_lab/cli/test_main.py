@@ -1,0 +1,66 @@
+"""The command line: what it understands, and what it says when it does not."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_lab.cli.conftest import GRADE
+from transformer_lab.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: COMMAND"),
+        (["lba"], "invalid choice: 'lba'"),
+        (["grade", "x.ipynb"], "required: -o/--out"),
+        (["grade", "-o", "graded"], "required: PATH"),
+        (["grade", "x.ipynb", "-o", "graded", "--sed", "3"], "unrecognized arguments: --sed"),
+        (["grade", "x.ipynb", "-o", "graded", "--seed", "three"], "invalid int value: 'three'"),
+    ],
+)
+def test_what_cannot_be_understood_is_named(graded, capsys, arguments, said):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert said in capsys.readouterr().err
+    assert graded == []
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"transformer-course {version('transformer-course')}\n"
+
+
+def test_an_interrupted_command_says_so_and_ends_with_130(graded, monkeypatch, capsys):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules[GRADE], "grade", interrupt)
+    assert main(["grade", "x.ipynb", "-o", "graded"]) == 130
+    assert capsys.readouterr() == ("", "transformer-course: interrupted\n")
+
+
+def loaded_by(command: list[str]) -> set[str]:
+    """Return the modules that are loaded when a command ends, in a process of its own."""
+    note = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
+    script = f"{note}; from transformer_lab.cli.main import main; sys.exit(main({command}))"
+    env = {"PATH": "", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True)
+    assert "usage: transformer-course" in done.stdout
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "lab", "release", "grade", "feedback", "export", "train", "evaluate", "translate", "generate", "push"],
+)
+def test_help_loads_none_of_what_the_commands_need(command):
+    loaded = loaded_by([*command.split(), "--help"])
+    assert f"transformer_lab.cli.{command or 'main'}" in loaded
+    assert not {"torch", "pandas", "jupyterlab", "nbformat", "tokenizers", "babel"} & loaded

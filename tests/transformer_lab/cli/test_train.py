@@ -1,0 +1,237 @@
+"""``train``: what is typed is what is done, alone and under torchrun."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.transformer_lab.cli.conftest import FEW, SMALL, typed
+from transformer_lab.cli import evaluate
+from transformer_lab.cli.main import main
+from transformer_lab.cli.train import SHAPE, TRAINING
+from transformer_lab.tensor_files import read_tensors
+from transformer_lab.text.text_generator import TextGenerator
+from transformer_lab.text.translator import Translator
+from transformer_lab.training import recipes, trainer
+from transformer_lab.training.checkpoint import CHECKPOINT
+from transformer_lab.training.config import TrainingConfig
+from transformer_lab.training.folder_lock import folder_lock
+from transformer_lab.training.log import LOG
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def settings(folder):
+    return read_tensors(folder / CHECKPOINT)[1]
+
+
+def shown_help(capsys) -> str:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
+    shown = shown_help(capsys)
+    for meanings, configs in (
+        (TRAINING, (recipes.DATES, recipes.CORPUS, recipes.TEXT)),
+        (SHAPE, (recipes.DATES_MODEL, recipes.CORPUS_MODEL, recipes.TEXT_MODEL)),
+    ):
+        for name, meaning in meanings.items():
+            dates, corpus, text = (f"{getattr(config, name):g}" for config in configs)
+            if name == "vocab_size":
+                dates = "as many as characters"
+            each = f"{dates} for dates, {corpus} for a corpus, {text} for text"
+            default = text if dates == corpus == text else each
+            assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in shown
+
+
+def test_every_setting_has_an_option(capsys):
+    shown = shown_help(capsys)
+    for name in [field.name for field in fields(TrainingConfig)] + list(SHAPE):
+        assert f"--{name.replace('_', '-')} " in shown.replace("]", " "), name
+
+
+def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model, tmp_path):
+    info = settings(model)
+    assert {name: info["training"][name] for name in ("steps", "warmup", "batch_tokens", "save_every")} == {
+        "steps": 6, "warmup": 2, "batch_tokens": 300, "save_every": 3,
+    }  # fmt: skip
+    assert info["training"]["peak_rate"] == recipes.CORPUS.peak_rate  # as nothing else was typed
+    assert (info["model"]["d_model"], info["model"]["n_layers"], info["model"]["max_length"]) == (16, 1, 20)
+    assert pd.read_csv(model / LOG)["step"].tolist() == [2, 4, 6]
+    Translator.load(model)
+
+
+def test_every_kind_of_option_arrives(corpus, tmp_path):
+    options = typed(schedule="noam", seed=7, peak_rate=0.5, smoothing=0, patience=2, dropout=0.2, validate_every=3)
+    assert main(["train", *corpus, "-o", "m", *SMALL, *FEW, *options, "--autocast", "--validation", *corpus]) == 0
+    info = settings(tmp_path / "m")
+    expected = {"schedule": "noam", "autocast": True, "compile": False, "seed": 7, "peak_rate": 0.5, "smoothing": 0.0}
+    assert expected.items() <= info["training"].items()
+    assert (info["training"]["patience"], info["model"]["dropout"]) == (2, 0.2)
+
+
+def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path, capsys):
+    assert main(["train", *corpus, "--validation", *corpus, *SMALL, *FEW]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("6 steps in ") and "; best validation score 0." in said
+    assert said.endswith("the model is in model-x\n")
+    Translator.load(tmp_path / "model-x")
+
+
+def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
+    monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
+    monkeypatch.setattr(evaluate, "N_TEST_DATES", 30)
+    options = typed(steps=4, warmup=1, d_model=16, d_ff=16, n_layers=1, n_heads=2, device="cpu")
+    assert main(["train", "dates", *options]) == 0
+    assert "the model is in model-dates" in capsys.readouterr().out
+    assert main(["translate", "3 mars 2021"]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+    assert main(["evaluate", "dates", "--seed", "3"]) == 0
+    assert capsys.readouterr().out.startswith("pairs        30\n")
+
+
+def test_text_makes_a_language_model_that_generate_continues_and_evaluate_measures(story, language_model, capsys):
+    info = settings(language_model)
+    assert (info["training"]["steps"], info["model"]["d_model"], info["model"]["max_length"]) == (6, 16, 20)
+    assert info["training"]["peak_rate"] == recipes.TEXT.peak_rate and info["model"]["norm"] == "rms"
+    assert main(["generate", "-m", str(language_model), "eins", "--temperature", "0", "--max-new-tokens", "3"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "--text", str(language_model / "data" / "held_out.txt"), "-m", str(language_model)]) == 0
+    said = capsys.readouterr().out
+    best = -pd.read_csv(language_model / LOG)["validation_score"].max()
+    assert said.startswith("documents       1\n") and said.endswith(f"bits per byte   {best:.3f}\n")
+
+
+def test_the_end_of_a_run_on_text_tells_its_bits_per_byte(story, tmp_path, capsys):
+    assert main(["train", str(story), "--text", "--validation", str(story), *SMALL, *FEW]) == 0
+    best = -pd.read_csv(tmp_path / "model-story" / LOG)["validation_score"].max()
+    assert capsys.readouterr().out.endswith(
+        f"; best validation {best:.3f} bits per byte; the model is in model-story\n"
+    )
+
+
+def interrupt_the_third_step(patch):
+    batch_loss, calls = trainer.batch_loss, []
+
+    def interrupting(*args, **keywords):
+        calls.append(args)
+        if len(calls) == 2 + 3:  # the first two measure how long a step takes
+            signal.raise_signal(signal.SIGINT)
+        return batch_loss(*args, **keywords)
+
+    patch.setattr(trainer, "batch_loss", interrupting)
+
+
+def test_a_stopped_run_on_text_goes_on_with_the_same_command(story, language_model, tmp_path, monkeypatch):
+    command = ["train", "--text", str(story), "-o", "m", *SMALL, *FEW]
+    with monkeypatch.context() as patch:
+        interrupt_the_third_step(patch)
+        assert main(command) == 130
+    TextGenerator.load(tmp_path / "m")
+    assert main(command) == 0
+    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(language_model / LOG)["loss"].tolist()
+
+
+def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, capsys, monkeypatch):
+    command = ["train", *corpus, "-o", "m", *SMALL, *FEW]
+    with monkeypatch.context() as patch:
+        interrupt_the_third_step(patch)
+        assert main(command) == 130
+    said = capsys.readouterr().out
+    assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")
+    Translator.load(tmp_path / "m")
+    assert main(command) == 0
+    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(model / LOG)["loss"].tolist()
+
+
+def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
+    (tmp_path / "bad.tsv").write_text("eins\tEINS\nzwei\n", "utf-8")
+    assert main(["train", "bad.tsv", "-o", "m", *SMALL, *FEW]) == 0
+    said = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n1 pair of "
+    assert capsys.readouterr().err.startswith(said)
+    assert main(["train", "bad.tsv", "-o", "strict", *SMALL, *FEW, "--bad-lines", "refuse"]) == 2
+    assert capsys.readouterr().err == "transformer-course: bad.tsv, line 2: no tab, so no translation\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["nowhere.tsv"], "No such file or directory: 'nowhere.tsv'"),
+        (["x.tsv"] * 3, "got 3 files"),
+        (["dates", "--steps", "50"], "warmup=100, steps=50"),
+        (["dates", "--d-model", "30"], "n_heads=4"),
+        (["dates", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["dates", "--seed", "99999999999999999999"], "seed must be less than 2 ** 63; got seed=99999999999999999999"),
+        (["nowhere.tsv", "--n-heads", "3"], "n_heads must divide d_model; got d_model="),
+        (["nowhere.txt", "--text", "--n-heads", "3"], "got d_model=256, n_heads=3"),
+        (["dates", "--threads", "0"], "got --threads 0"),
+        (["dates", "--validation", "x"], "dates bring their own validation"),
+        (["dates", "--vocab-size", "300"], "and vocabulary"),
+        (["dates", "--text"], "No such file or directory: 'dates'"),
+        (["x.tsv", "--text", "--batch-tokens", "1"], "n_tokens=1 cannot hold the longest window, of"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, monkeypatch):
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
+    Path("x.tsv").write_text("eins\tEINS\n")
+    assert main(["train", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
+
+
+def test_the_first_line_tells_what_is_learned_from_and_how_long_it_takes(corpus, story, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
+    monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 5)
+    counts = r"[\d,]+ tokens; [\d,]+ parameters; [\d,]+ steps per epoch; [\d,]+ steps in about a minute\n"
+    for arguments, items in (([*corpus], "pairs"), (["--text", str(story)], "windows"), (["dates"], "30 pairs")):
+        small = [*SMALL, *FEW] if items != "30 pairs" else [*FEW, "--d-model", "16", "--n-heads", "2", "--d-ff", "8"]
+        assert main(["train", *arguments, "-o", items, *small]) == 0
+        assert re.search(rf"{items} of {counts}", capsys.readouterr().err)
+
+
+def test_two_runs_do_not_work_in_one_folder(corpus, tmp_path, capsys):
+    with folder_lock(tmp_path / "m"):
+        assert main(["train", *corpus, "-o", "m", *SMALL, *FEW]) == 2
+    user = f"process {os.getpid()} on {socket.gethostname()}"
+    assert capsys.readouterr().err == f"transformer-course: m is in use by {user}\n"
+
+
+def test_a_changed_validation_is_noticed(corpus, tmp_path, capsys):
+    same = ["train", *corpus, "-o", "m", *SMALL, *FEW, "--validation", "val.tsv"]
+    Path("val.tsv").write_text("eins\tEINS\n", "utf-8")
+    assert main(same) == 0
+    Path("val.tsv").write_text("eins\tEINE\n", "utf-8")
+    assert main(same) == 2
+    assert "was made with other settings: val.tsv='" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
+def test_torchrun_gives_what_one_process_gives(corpus, tmp_path):
+    same = [*corpus, *SMALL, *FEW, "--dropout", "0", "--validation", *corpus]
+    assert main(["train", *same, "-o", "one"]) == 0
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command = [*torchrun, "-m", "transformer_lab.cli", "train", *same, "-o", str(tmp_path / "two")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the model is in ") == 1
+    one, two = (pd.read_csv(tmp_path / name / LOG) for name in ("one", "two"))
+    assert two["loss"].tolist() == pytest.approx(one["loss"].tolist(), rel=1e-5)
+    assert two["validation_loss"].dropna().tolist() == pytest.approx(one["validation_loss"].dropna().tolist(), rel=1e-4)
+
+
+def test_the_configuration_is_json(model):
+    assert json.loads((model / "config.json").read_text())["d_model"] == 16

@@ -1,0 +1,183 @@
+"""``translate``: a line, a file or a pipe in, a line out for each."""
+
+import gzip
+import io
+import subprocess
+import sys
+
+import pytest
+
+from transformer_lab.cli.main import main
+from transformer_lab.generation.penalties import Penalties
+from transformer_lab.text.translator import Translator
+
+LINES = ["eins zwei", "", "drei vier fünf", "neun"]
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Make the model return what it reads, backwards, and record its arguments."""
+    sizes = []
+
+    def translate(self, texts, max_length=None, batch_size=64, beam_size=1, penalties=None):
+        sizes.append((max_length, batch_size, beam_size))
+        return (text.strip()[::-1] for text in texts)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    return sizes
+
+
+class Stdin:
+    def __init__(self, data):
+        self.buffer = io.BytesIO(data)
+
+
+def backwards(lines):
+    return "".join(f"{line[::-1]}\n" for line in lines)
+
+
+def test_each_argument_is_a_line(model, told, capsys):
+    assert main(["translate", "-m", str(model), *LINES]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+    assert told == [(None, 64, 1)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_translated_line_by_line(model, told, tmp_path, capsys, packed):
+    data = "\r\n".join(LINES).encode("utf-8-sig")
+    path = tmp_path / "lines.txt"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    assert main(["translate", "-m", str(model), "--file", str(path)]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+
+
+def test_a_pipe_is_translated_line_by_line(model, told, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode()))
+    assert main(["translate", "-m", str(model)]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+
+
+class Slow(io.RawIOBase):
+    """A pipe through which a piece comes at a time, and none before all that came was translated."""
+
+    def __init__(self, pieces, shown):
+        self.pieces, self.shown, self.seen = iter(pieces), shown, []
+
+    def readable(self):
+        return True
+
+    def readinto(self, room):
+        self.seen.append(self.shown())
+        piece = next(self.pieces, b"")
+        room[: len(piece)] = piece
+        return len(piece)
+
+
+def test_lines_are_translated_as_soon_as_they_come(model, told, capsys, monkeypatch):
+    stdin = Stdin(b"")
+    slow = Slow([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
+    stdin.buffer = io.BufferedReader(slow)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert main(["translate", "-m", str(model)]) == 0
+    assert slow.seen == ["", "ba\n", "dc\nfe\nhg\n", "", "ä\n"]
+    assert capsys.readouterr() == ("q\n", "")
+
+
+def test_lengths_and_batches_are_as_asked(model, told):
+    assert main(["translate", "-m", str(model), "eins", "--max-length", "7", "--batch-size", "3"]) == 0
+    assert told == [(7, 3, 1)]
+
+
+def test_a_line_that_is_cut_is_reported_by_number(model, told, capsys):
+    assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
+    said = "arguments, line 2: 50 tokens, of which the model reads 19\n"
+    assert capsys.readouterr() == (backwards(["eins", "q" * 50]), said)
+
+
+def test_a_line_of_millions_of_characters_is_cut_before_it_is_tokenized(model, told, capsys):
+    assert main(["translate", "-m", str(model), "q" * 3_000_000]) == 0
+    said = "arguments, line 1: more than 950 characters, of which the model reads 19 tokens\n"
+    assert capsys.readouterr() == (backwards(["q" * 950]), said)
+
+
+@pytest.mark.parametrize(
+    ("bad_lines", "second", "said"),
+    [
+        (["--bad-lines", "replace"], "\N{REPLACEMENT CHARACTER}zwei", "translated with �"),
+        ([], "\N{REPLACEMENT CHARACTER}zwei", "translated with �"),
+        (["--bad-lines", "skip"], "", "its translation is empty"),
+    ],
+    ids=["replace", "default", "skip"],
+)
+def test_a_line_that_is_not_utf_8_costs_no_other_line(model, told, capsys, monkeypatch, bad_lines, second, said):
+    monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xffzwei\ndrei\n"))
+    assert main(["translate", "-m", str(model), *bad_lines]) == 0
+    report = f"standard input, line 2: not UTF-8 (invalid start byte); {said}\n"
+    assert capsys.readouterr() == (backwards(["eins", second, "drei"]), report)
+
+
+@pytest.mark.parametrize("batch_size", ["1", "64"])
+def test_a_line_that_is_an_error_comes_after_all_before_it(model, told, capsys, tmp_path, batch_size):
+    (tmp_path / "lines").write_bytes(b"eins\nzwei\n\xff\nvier\n")
+    options = ["--bad-lines", "error", "--batch-size", batch_size, "--file", str(tmp_path / "lines")]
+    assert main(["translate", "-m", str(model), *options]) == 2
+    error = "transformer-course: lines, line 3: not UTF-8 (invalid start byte)\n"
+    assert capsys.readouterr() == (backwards(["eins", "zwei"]), error)
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
+        (["eins", "--batch-size", "0"], "got --batch-size 0"),
+        (["eins", "--max-length", "99"], "this model reads 1 to max_length=20 tokens; 99 were asked for"),
+        (["eins", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_in_one_line(model, capsys, arguments, said):
+    assert main(["translate", "-m", str(model), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_a_reader_that_has_enough_is_no_error(model):
+    """Through a real pipe, as with ``| head -1``."""
+    command = [sys.executable, "-m", "transformer_lab.cli", "translate", "-m", str(model), "--max-length", "2"]
+    process = subprocess.Popen(
+        [*command, "--batch-size", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdin.write(b"eins\n" * 500)
+    process.stdin.close()
+    assert process.stdout.readline().endswith(b"\n")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() in (0, 1)
+    process.stderr.close()
+
+
+def test_the_best_translations_come_with_their_scores(model, capsys):
+    arguments = ["translate", "-m", str(model), "--max-length", "4", "--n-best", "3"]
+    assert main([*arguments, "eins zwei", "", "drei"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    best = Translator.load(model).translate_n_best(["eins zwei", "", "drei"], 3, max_length=4)
+    expected = [[str(n), f"{score:.4f}", text] for n, them in enumerate(best, start=1) for text, score in them]
+    assert rows == expected and [row[0] for row in rows] == [*"1112333"]
+    assert main([*arguments, "--n-best", "0", "eins"]) == 2
+    assert "--n-best must be between 1 and 1000; got --n-best 0" in capsys.readouterr().err
+
+
+def test_penalties_are_asked_for_by_name(model, capsys):
+    assert main(["translate", "-m", str(model), "--max-length", "5", "--no-repeat-ngram", "1", "eins", "zwei"]) == 0
+    penalties = Penalties(no_repeat_ngram=1)
+    expected = Translator.load(model).translate(["eins", "zwei"], max_length=5, penalties=penalties)
+    assert capsys.readouterr().out.splitlines() == list(expected)
+
+
+def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
+    assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
+    assert told == [(None, 64, 3)]
+    for size in ("0", "99999999999"):  # which would fill the memory
+        assert main(["translate", "-m", str(model), "--beam", size, "eins"]) == 2
+        assert capsys.readouterr().err == f"transformer-course: --beam must be between 1 and 1000; got --beam {size}\n"

@@ -1,0 +1,78 @@
+"""What is GPT-2's own: options that only they have, and the forms in which it is published."""
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.transformer_lab.pretrained.small_checkpoints import GPT2, VARIANTS, difference, drawn
+from transformer_lab.pretrained import gpt2
+from transformer_lab.pretrained.config_json import Options
+from transformer_lab.pretrained.load import load_language_model
+
+REFUSED = {
+    "scale_attn_weights": (False, "scale_attn_weights=False; only scale_attn_weights=True"),
+    "scale_attn_by_inverse_layer_idx": (True, "scale_attn_by_inverse_layer_idx=True; only"),
+    "add_cross_attention": (True, "add_cross_attention=True; only"),
+    "embd_pdrop": (0.2, "resid_pdrop=0.1, embd_pdrop=0.2; only resid_pdrop = embd_pdrop"),
+    "activation_function": ("tanh", "activation_function='tanh'; only activation_function='gelu' or"),
+    "n_head": ("six", "n_head must be int; got 'six'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_options_that_ours_lack_are_named(name):
+    value, says = REFUSED[name]
+    with pytest.raises(ValueError, match=f"config.json: .*{says}"):
+        gpt2.config_of(Options(GPT2 | {name: value}, "config.json"))
+
+
+def test_dropout_is_taken_over():
+    options = {"resid_pdrop": 0.2, "embd_pdrop": 0.2, "attn_pdrop": 0.3}
+    config = gpt2.config_of(Options(GPT2 | options, "config.json"))
+    assert (config.dropout, config.attention_dropout) == (0.2, 0.3)
+    assert options.items() <= gpt2.options_of(config).items()
+
+
+@pytest.fixture
+def theirs(tmp_path):
+    model = drawn(VARIANTS["GPT-2"])
+    model.save_pretrained(tmp_path)
+    return model
+
+
+def edit(folder, change):
+    path = folder / "model.safetensors"
+    save_file(change(load_file(path)), path)
+
+
+def test_names_may_lack_their_prefix_as_in_the_first_release(theirs, tmp_path):
+    edit(tmp_path, lambda tensors: {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()})
+    assert difference(load_language_model(tmp_path), theirs) < 1e-4
+
+
+def test_masks_may_be_stored(theirs, tmp_path):
+    masks = {"transformer.h.1.attn.bias": torch.ones(1, 1, 29, 29), "transformer.h.1.attn.masked_bias": torch.ones(1)}
+    edit(tmp_path, lambda tensors: tensors | masks)
+    assert difference(load_language_model(tmp_path), theirs) < 1e-4
+
+
+def test_the_tied_head_may_be_stored_beside_the_embeddings_or_instead(theirs, tmp_path):
+    embeddings, head = "transformer.wte.weight", "lm_head.weight"
+    edit(tmp_path, lambda tensors: tensors | {head: tensors[embeddings].clone()})
+    assert difference(load_language_model(tmp_path), theirs) < 1e-4
+    edit(tmp_path, lambda tensors: {name: tensor for name, tensor in tensors.items() if name != embeddings})
+    assert difference(load_language_model(tmp_path), theirs) < 1e-4
+
+
+def test_a_tied_head_that_is_not_the_embeddings_is_refused(theirs, tmp_path):
+    edit(tmp_path, lambda tensors: tensors | {"lm_head.weight": tensors["transformer.wte.weight"] + 1})
+    with pytest.raises(ValueError, match=r"lm_head.weight and transformer.wte.weight differ, and should be one"):
+        load_language_model(tmp_path)
+
+
+def test_half_precision_becomes_float32(theirs, tmp_path):
+    theirs.bfloat16()
+    edit(tmp_path, lambda tensors: {name: tensor.bfloat16() for name, tensor in tensors.items()})
+    ours = load_language_model(tmp_path)
+    assert {parameter.dtype for parameter in ours.parameters()} == {torch.float32}
+    assert difference(ours, theirs.float()) < 1e-4

@@ -1,0 +1,189 @@
+"""Folders of published models: in one file or many, fetched or not, damaged, and pickled."""
+
+import json
+import pickle
+import sys
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+import torch
+
+from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS, difference, drawn
+from transformer_lab.pretrained.hub import fetch_model, read_json, read_model_tensors, write_model
+from transformer_lab.pretrained.load import load_translation_model
+
+TENSORS = {"a": torch.arange(6.0).reshape(2, 3), "b.c": torch.ones(4)}
+
+
+def assert_tensors(found):
+    assert found.keys() == TENSORS.keys()
+    assert all(torch.equal(found[name], TENSORS[name]) for name in TENSORS)
+
+
+def test_what_is_written_is_read(tmp_path):
+    write_model(tmp_path / "new" / "folder", {"model_type": "gpt2"}, TENSORS)
+    assert_tensors(read_model_tensors(tmp_path / "new" / "folder"))
+    assert read_json(tmp_path / "new" / "folder" / "config.json") == {"model_type": "gpt2"}
+
+
+def test_tensors_may_be_spread_over_many_files(tmp_path):
+    theirs = drawn(VARIANTS["Marian"])
+    theirs.save_pretrained(tmp_path, max_shard_size="2KB")
+    shards = sorted(path.name for path in tmp_path.glob("model-*.safetensors"))
+    assert len(shards) > 5
+    assert difference(load_translation_model(tmp_path), theirs) < 1e-4
+    (tmp_path / shards[1]).unlink()
+    with pytest.raises(ValueError, match=f"lacks what model.safetensors.index.json lists: {shards[1]}$"):
+        load_translation_model(tmp_path)
+
+
+def test_an_index_reads_nothing_outside_of_its_folder(tmp_path):
+    write_model(tmp_path, {}, TENSORS)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    index = {"weight_map": {"a": "../model.safetensors"}}
+    (inside / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(ValueError, match=r"lacks what .* lists: model.safetensors$"):
+        read_model_tensors(inside)
+
+
+@pytest.mark.parametrize("index", [{}, {"weight_map": ["a"]}, {"weight_map": {"a": 1}}], ids=str)
+def test_an_index_without_a_map_is_named(tmp_path, index):
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(ValueError, match=r"index.json has no weight_map that says in which files the tensors are"):
+        read_model_tensors(tmp_path)
+
+
+def test_damage_is_named(tmp_path):
+    with pytest.raises(ValueError, match=f"{tmp_path.name} has no config.json$"):
+        read_json(tmp_path / "config.json")
+    for text, says in {
+        "{": "is not valid JSON",
+        "[]": "must hold an object; got list",
+        '"\\ud800': "is not valid JSON",
+    }.items():
+        (tmp_path / "config.json").write_text(text)
+        with pytest.raises(ValueError, match=f"config.json {says}"):
+            read_json(tmp_path / "config.json")
+    (tmp_path / "config.json").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(ValueError, match="is not valid JSON"):
+        read_json(tmp_path / "config.json")
+    with pytest.raises(
+        ValueError, match=r"has no model.safetensors, no model.safetensors.index.json, and no pytorch_m"
+    ):
+        read_model_tensors(tmp_path)
+    write_model(tmp_path, {}, TENSORS)
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(ValueError, match=r"model.safetensors is damaged: "):
+        read_model_tensors(tmp_path)
+
+
+def test_pickled_tensors_are_read_where_there_are_no_others(tmp_path):
+    torch.save(TENSORS, tmp_path / "pytorch_model.bin")
+    assert_tensors(read_model_tensors(tmp_path))
+    torch.save({"a": torch.zeros(1)}, tmp_path / "pytorch_model.bin")
+    write_model(tmp_path, {}, TENSORS)
+    assert_tensors(read_model_tensors(tmp_path))
+
+
+class Trap:
+    """Creates a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+def pickled(found: object, path: Path) -> None:
+    path.write_bytes(pickle.dumps(found, protocol=2))
+
+
+@pytest.mark.parametrize("save", [torch.save, pickled], ids=["as torch saves", "as python pickles"])
+def test_no_code_in_a_pickle_is_run(tmp_path, save):
+    sprung, path = tmp_path / "sprung", tmp_path / "pytorch_model.bin"
+    save({"trap": Trap(sprung)}, path)
+    with pytest.raises(ValueError, match=r"pytorch_model.bin is damaged, or holds more than tensors$"):
+        read_model_tensors(tmp_path)
+    assert not sprung.exists()
+    if save is pickled:
+        pickle.loads(path.read_bytes())
+    else:
+        torch.load(path, weights_only=False)
+    assert sprung.exists(), "the trap does not work"
+
+
+def test_what_is_no_pickle_is_named(tmp_path):
+    for garbage in (b"", b"garbage", bytes(range(256))):
+        (tmp_path / "pytorch_model.bin").write_bytes(garbage)
+        with pytest.raises(ValueError, match=r"pytorch_model.bin is damaged"):
+            read_model_tensors(tmp_path)
+
+
+@pytest.mark.parametrize("found", [[torch.ones(1)], {"a": 1}], ids=["a list", "a number"])
+def test_pickles_of_something_else_are_named(tmp_path, found):
+    torch.save(found, tmp_path / "pytorch_model.bin")
+    with pytest.raises(ValueError, match=r"pytorch_model.bin must hold tensors by name$"):
+        read_model_tensors(tmp_path)
+
+
+def test_pickles_are_refused_by_a_torch_that_can_be_fooled(tmp_path, monkeypatch):
+    torch.save(TENSORS, tmp_path / "pytorch_model.bin")
+    monkeypatch.setattr(torch, "__version__", type(torch.__version__)("2.5.1+cpu"))
+    with pytest.raises(ValueError, match=r"safely needs torch 2.6; this is 2.5.1\+cpu$"):
+        read_model_tensors(tmp_path)
+    monkeypatch.setattr(torch, "__version__", type(torch.__version__)("2.13.0"))
+    assert_tensors(read_model_tensors(tmp_path))
+
+
+def test_a_folder_here_is_not_fetched(tmp_path, monkeypatch):
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", None)
+    assert fetch_model(tmp_path) == tmp_path
+    (tmp_path / "org" / "model").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert fetch_model("org/model") == Path("org/model")
+
+
+@pytest.mark.parametrize("has_safetensors", [True, False])
+def test_a_name_is_fetched_and_pickles_only_where_there_is_nothing_else(tmp_path, monkeypatch, has_safetensors):
+    asked = []
+
+    def download(name, allow_patterns):
+        asked.append((name, allow_patterns))
+        if has_safetensors:
+            write_model(tmp_path, {}, TENSORS)
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    assert fetch_model("Helsinki-NLP/opus-mt-en-de") == tmp_path
+    wanted = [["*.json", "model*.safetensors", "*.spm", "merges.txt"], ["pytorch_model*.bin"]][
+        : 1 if has_safetensors else 2
+    ]
+    assert asked == [("Helsinki-NLP/opus-mt-en-de", patterns) for patterns in wanted]
+
+
+def test_what_cannot_be_fetched_is_said_in_one_line(monkeypatch):
+    def fail(name, allow_patterns):
+        raise OSError("no route\nto host")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
+    says = r"^some/model is not a folder here, and could not be fetched from the hub: OSError: no route to host$"
+    with pytest.raises(ValueError, match=says):
+        fetch_model("some/model")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(
+        ValueError, match=r"^some/model is not a folder here; to fetch it .*: pip install huggingface_hub$"
+    ):
+        fetch_model("some/model")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "./runs/mine", "a/b/c", "/nowhere/at/all", "../x"])
+def test_what_is_no_name_is_not_looked_for_on_the_hub(name, monkeypatch):
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", None)
+    with pytest.raises(
+        ValueError, match="is neither a folder nor a name on the hub, such as Helsinki-NLP/opus-mt-en-de"
+    ):
+        fetch_model(name)

@@ -1,0 +1,303 @@
+"""Published models, ours and theirs: the same logits, the same texts, and both ways."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+from tests.transformer_lab.pretrained.small_checkpoints import (
+    EOS,
+    PAD,
+    VARIANTS,
+    difference,
+    drawn,
+    greedy,
+    loaded,
+    logits,
+    texts,
+    their_greedy,
+    until_the_end,
+)
+from transformer_lab.attention.positions import LinearScaling, Llama3Scaling
+from transformer_lab.generation.decode import generate
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.pretrained import gpt2, marian
+from transformer_lab.pretrained.llama_layout import LlamaLayout
+from transformer_lab.pretrained.load import load_language_model, load_translation_model, save_pretrained
+from transformer_lab.pretrained.tensor_layout import (
+    AddOne,
+    Chain,
+    Conversion,
+    Entry,
+    InterleaveHalves,
+    Layout,
+    Transpose,
+)
+
+
+class Both(NamedTuple):
+    theirs: PreTrainedModel
+    folder: Path
+    ours: LanguageModel | Transformer
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    theirs, folder = drawn(VARIANTS[request.param]), tmp_path_factory.mktemp("published")
+    theirs.save_pretrained(folder)
+    return Both(theirs, folder, loaded(folder))
+
+
+def read_by_them(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
+    model, report = kind.from_pretrained(folder, output_loading_info=True)
+    assert not any(report[what] for what in ("unexpected_keys", "mismatched_keys", "error_msgs"))
+    assert set(report["missing_keys"]) <= {marian.BIAS}
+    return model.eval()
+
+
+def test_logits_are_theirs(both: Both):
+    assert difference(both.ours, both.theirs) < 1e-4
+    assert logits(both.ours).std() > 0.5
+    assert not both.ours.training
+
+
+def test_greedy_texts_are_theirs_token_for_token(both: Both):
+    assert greedy(both.ours, 15) == their_greedy(both.theirs, 15)
+
+
+def test_texts_are_the_same_with_cached_keys_and_values(both: Both):
+    if isinstance(both.ours, LanguageModel):
+        cached = generate(both.ours, texts(5), 15, temperature=0, eos_id=EOS)[:, 5:].tolist()
+        assert [until_the_end(row) for row in cached] == greedy(both.ours, 15)
+
+
+def test_what_we_save_is_theirs_again(both: Both, tmp_path: Path):
+    save_pretrained(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
+    again = read_by_them(type(both.theirs) if isinstance(both.ours, Transformer) else AutoModelForCausalLM, tmp_path)
+    for name, tensor in both.theirs.state_dict().items():
+        rounding = 1e-6 if "norm" in name else 0  # Gemma stores scales as differences from 1
+        assert_close(again.state_dict()[name], tensor, rtol=0, atol=rounding, msg=name)
+    assert difference(both.ours, again) < 1e-4
+    assert greedy(both.ours, 5) == their_greedy(again, 5)
+    assert loaded(tmp_path).config == both.ours.config
+
+
+SIZES = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
+TRANSLATES = SIZES | {"source_pad_id": PAD, "target_pad_id": PAD, "hide_target_padding": False}
+GEMMA = {
+    "norm_placement": "both", "qk_norm": True, "scaled_embeddings": True, "feed_forward": "geglu", "tied": True,
+}  # fmt: skip
+OURS = {
+    "GPT-2's": LanguageModelConfig(37, **SIZES, norm_eps=0.01),
+    "Llama's": LanguageModelConfig.llama(37, **SIZES, n_kv_heads=2, rotary_base=30.0),
+    "Llama's, tied, with biases": LanguageModelConfig.llama(37, **SIZES, bias=True, tied=True),
+    "Llama's, gated by GELU, scaled": LanguageModelConfig.llama(
+        37, **SIZES, feed_forward="geglu", rotary_scaling=Llama3Scaling(original_max_length=7), d_k=10
+    ),
+    "Mistral's": LanguageModelConfig.llama(37, **SIZES, window=SlidingWindow(3)),
+    "Qwen 2's": LanguageModelConfig.llama(37, **SIZES, qkv_bias=True, window=SlidingWindow(3, (False, True))),
+    "Qwen 3's": LanguageModelConfig.llama(37, **SIZES, qk_norm=True, rotary_scaling=LinearScaling(2.0)),
+    "Gemma 3's": LanguageModelConfig.llama(37, **SIZES, **GEMMA, window=SlidingWindow(3, (False, True), 50.0)),
+    "Gemma 3's, no window": LanguageModelConfig.llama(37, **SIZES, **GEMMA, bias=True),
+    "the paper's": TransformerConfig(37, **TRANSLATES),
+    "of two vocabularies": TransformerConfig(43, 37, **TRANSLATES, feed_forward="gelu"),
+}
+
+
+@pytest.mark.parametrize("config", OURS.values(), ids=OURS)
+def test_a_model_of_our_own_is_read_by_them_and_by_us(config: LanguageModelConfig | TransformerConfig, tmp_path: Path):
+    ours = (LanguageModel if isinstance(config, LanguageModelConfig) else Transformer)(config).eval()
+    for parameter in ours.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    save_pretrained(ours, tmp_path, bos_id=PAD, eos_id=EOS)
+    kind = VARIANTS["Marian"].model if isinstance(ours, Transformer) else AutoModelForCausalLM
+    assert difference(ours, read_by_them(kind, tmp_path)) < 1e-4
+    assert_close(logits(loaded(tmp_path)), logits(ours))
+
+
+EntryEdit = Callable[[Entry], Entry]
+
+
+def swap(one: str, other: str, within: str = "") -> EntryEdit:
+    """Load each of two parameters into the other."""
+
+    def swapped(name: str) -> str:
+        return name.replace(one, "?").replace(other, one).replace("?", other)
+
+    return lambda e: e._replace(ours=tuple(map(swapped, e.ours))) if within in e.theirs else e
+
+
+def unconverted(kind: type[Conversion], within: str = "") -> EntryEdit:
+    """Load tensors as they are that have to be converted."""
+    return lambda e: e._replace(conversion=Conversion()) if isinstance(e.conversion, kind) and within in e.theirs else e
+
+
+MISTAKES: dict[str, tuple[str, object, EntryEdit]] = {
+    "a square matrix is not turned round": ("GPT-2", gpt2, unconverted(Transpose, "attn.c_proj")),
+    "GPT-2's queries for keys": ("GPT-2", gpt2, swap("w_q", "w_k")),
+    "GPT-2's keys for values": ("GPT-2", gpt2, swap("w_k", "w_v")),
+    "GPT-2's first norm for the second": ("GPT-2", gpt2, swap("norm_1", "norm_2")),
+    "rotary halves taken for pairs": ("Llama", LlamaLayout, unconverted(InterleaveHalves)),
+    "rotary halves of the queries taken for pairs": ("Llama", LlamaLayout, unconverted(InterleaveHalves, "q_proj")),
+    "Llama's queries for keys": ("Llama, multi-head", LlamaLayout, swap("w_q", "w_k")),
+    "Llama's keys for values": ("Llama", LlamaLayout, swap("w_k", "w_v")),
+    "the gate for what passes it": ("Llama", LlamaLayout, swap("w_gate", "w_up")),
+    "rotary halves of the scales of queries taken for pairs": ("Qwen 3", LlamaLayout, unconverted(Chain, "q_norm")),
+    "the scales of queries for those of keys": ("Qwen 3", LlamaLayout, swap("norm_q", "norm_k")),
+    "a norm before a sublayer for one after it": ("Gemma 3", LlamaLayout, swap(".norm_2", ".post_norm_1")),
+    "differences from 1 for scales": ("Gemma 3", LlamaLayout, unconverted(AddOne)),
+    "a bias of queries as it is": ("Qwen 2", LlamaLayout, unconverted(InterleaveHalves, "q_proj.bias")),
+    "sines and cosines by turns": ("Marian", marian, unconverted(InterleaveHalves)),
+    "features of one norm in another order": (
+        "Marian",
+        marian,
+        unconverted(InterleaveHalves, "decoder.layers.1.final_layer_norm"),
+    ),
+    "Marian's queries for keys": ("Marian", marian, swap("w_q", "w_k")),
+    "Marian's keys for values": ("Marian", marian, swap("w_k", "w_v")),
+    "cross-attention for self-attention": ("Marian", marian, swap("self_attention", "cross_attention", "decoder")),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_layout_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    variant, layouts, edit = MISTAKES[mistake]
+    theirs, right = drawn(VARIANTS[variant]), layouts.layout
+    theirs.save_pretrained(tmp_path)
+    assert difference(loaded(tmp_path), theirs) < 1e-4
+
+    def wrong(*arguments: object) -> Layout:
+        return replace(right(*arguments), entries=[edit(entry) for entry in right(*arguments).entries])
+
+    monkeypatch.setattr(layouts, "layout", wrong)
+    assert difference(loaded(tmp_path), theirs) > 0.1
+
+
+def test_padding_is_hidden_where_they_are_told_to_hide_it(tmp_path: Path):
+    for variant in ("GPT-2", "Llama", "Mistral", "Gemma 3"):
+        theirs = drawn(VARIANTS[variant])
+        theirs.save_pretrained(tmp_path)
+        tokens = texts(11)
+        tokens[0, :4] = PAD
+        mask = tokens != PAD
+        where = (mask.cumsum(dim=1) - 1).clamp(min=0)
+        hidden = theirs(tokens, attention_mask=mask, position_ids=where).logits
+        ours = load_language_model(tmp_path, pad_id=PAD)
+        assert_close(ours(tokens)[mask], hidden[mask], rtol=0, atol=1e-4)
+
+
+REFUSED = {
+    "no layout holds a norm after a sublayer only": (
+        lambda: save_pretrained(
+            LanguageModel(replace(OURS["Llama's"], window=SlidingWindow(3), norm_placement="after")), Path("nowhere")
+        ),
+        r"llama needs norm_placement='before', window=None; mistral needs norm_placement='before'; qwen2",
+    ),
+    "GPT-2's layout holds no rotary positions": (
+        lambda: save_pretrained(LanguageModel(replace(OURS["GPT-2's"], positions="rotary")), Path("nowhere")),
+        r"gpt2 needs positions='learned'; llama needs norm='rms', feed_forward='swiglu' or 'geglu'; mistral",
+    ),
+    "Qwen's layouts hold no base of local blocks": (
+        lambda: save_pretrained(
+            LanguageModel(replace(OURS["Qwen 2's"], window=SlidingWindow(3, (False, True), 50.0))), Path("nowhere")
+        ),
+        r"window.pattern=\(True,\), window.rotary_base=None; qwen2 needs window.rotary_base=None; ",
+    ),
+    "Gemma's layout holds no scaling of local blocks": (
+        lambda: save_pretrained(
+            LanguageModel(replace(OURS["Gemma 3's"], window=SlidingWindow(3), rotary_scaling=LinearScaling(2.0))),
+            Path("nowhere"),
+        ),
+        r"gemma3_text needs rotary_scaling=None, or a rotary_base of the window$",
+    ),
+    "GPT-2's layout holds no groups": (
+        lambda: save_pretrained(LanguageModel(replace(OURS["GPT-2's"], n_kv_heads=2)), Path("nowhere")),
+        r"gpt2 needs n_kv_heads=6; llama",
+    ),
+    "Marian's layout holds no pre-norm": (
+        lambda: save_pretrained(Transformer(replace(OURS["the paper's"], pre_norm=True)), Path("nowhere")),
+        r"Marian's needs pre_norm=False$",
+    ),
+    "Marian's layout holds one token for padding": (
+        lambda: save_pretrained(Transformer(replace(OURS["the paper's"], source_pad_id=0)), Path("nowhere")),
+        r"Marian's needs source_pad_id = target_pad_id$",
+    ),
+    "Marian's layout says how targets begin": (
+        lambda: save_pretrained(Transformer(OURS["the paper's"]), Path("nowhere"), eos_id=3),
+        r"got bos_id=None, eos_id=3",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_no_layout_holds_is_refused(what: str):
+    attempt, says = REFUSED[what]
+    with pytest.raises(ValueError, match=says):
+        attempt()
+    assert not Path("nowhere").exists()
+
+
+def test_models_of_another_kind_are_named(tmp_path: Path):
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(
+        ValueError, match="model_type must be gpt2 or llama or mistral or qwen2 or qwen3 or gemma3_text; got 'bert'"
+    ):
+        load_language_model(tmp_path)
+    with pytest.raises(ValueError, match="model_type must be marian; got 'bert'"):
+        load_translation_model(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    with pytest.raises(
+        ValueError, match="must be marian; got 'llama', a language model, which is for transformer-course ge"
+    ):
+        load_translation_model(tmp_path)
+
+
+def test_tensors_that_do_not_fit_the_configuration_are_all_named(tmp_path: Path):
+    drawn(VARIANTS["Llama"]).save_pretrained(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    del tensors["model.layers.1.mlp.up_proj.weight"]
+    tensors["model.norm.bias"] = torch.zeros(24)
+    tensors["lm_head.weight"] = tensors["lm_head.weight"].T.contiguous()
+    save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError) as error:
+        load_language_model(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path} does not fit its configuration: lm_head.weight has the shape (24, 37), not (37, 24); "
+        "model.layers.1.mlp.up_proj.weight is missing; model.norm.bias is unknown"
+    )
+
+
+SIZES_OF = {"GPT-2": (24, 19, 29), "Llama": (24, 19, 29), "Marian": (24, 19, 29, 6)}
+"""The options that are left out, by their values: Marian's 6 heads would not divide its default width."""
+
+
+@pytest.mark.parametrize("variant", SIZES_OF)
+def test_a_model_of_another_size_is_refused_before_its_numbers_are_made(variant: str, tmp_path: Path):
+    drawn(VARIANTS[variant]).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    kept = {name: value for name, value in config.items() if value not in SIZES_OF[variant]}
+    assert len(kept) <= len(config) - 3
+    (tmp_path / "config.json").write_text(json.dumps(kept))
+    made = []
+
+    class Watched(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            made.extend(x.numel() for x in [result] if isinstance(x, torch.Tensor) and not x.is_meta)
+            return result
+
+    with Watched(), pytest.raises(ValueError, match=r"does not fit its configuration: .* has the shape \("):
+        loaded(tmp_path)
+    assert max(made, default=0) < 2**21  # the sinusoids of Marian's 1024 positions; Llama's matrices have 2²⁴ numbers

@@ -1,0 +1,74 @@
+"""Tokenizers of published language models, against what ``transformers`` makes of the same files."""
+
+import pytest
+import transformers
+from tokenizers import Tokenizer
+
+from tests.transformer_lab.pretrained.language_model_folders import END, FORMS, TEXTS, publish
+from transformer_lab.pretrained.text_tokenizer import load_text_tokenizer
+
+
+def theirs(folder, form):
+    if form == "vocab.json":
+        return transformers.GPT2Tokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
+    return transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+
+
+def ours(folder):
+    return load_text_tokenizer(folder, [load_text_tokenizer(folder).token_to_id(END) or 0])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_texts_become_the_same_tokens_and_back(tmp_path, form):
+    publish(tmp_path, form)
+    tokenizer, other = ours(tmp_path), theirs(tmp_path, form)
+    for text in TEXTS:
+        ids = tokenizer.encode(text).ids
+        assert ids == other(text)["input_ids"], text
+        kept = other.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        assert tokenizer.decode(ids) == kept, text
+
+
+def test_gpt_2s_two_forms_are_one(tmp_path):
+    both = []
+    for form in ("tokenizer.json", "vocab.json"):
+        (tmp_path / form).mkdir()
+        publish(tmp_path / form, form)
+        both.append(ours(tmp_path / form))
+    one, other = both
+    for text in TEXTS:
+        assert one.encode(text).ids == other.encode(text).ids
+    assert one.encode(END).ids == [one.token_to_id(END)]
+    assert other.decode(other.encode(f"a{END}").ids) == "a"
+
+
+def test_a_whole_text_is_read_however_the_tokenizer_was_used_before(tmp_path):
+    publish(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    used = Tokenizer.from_file(str(path))
+    used.enable_truncation(3)
+    used.enable_padding(length=70)
+    used.save(str(path))
+    assert load_text_tokenizer(tmp_path).decode(load_text_tokenizer(tmp_path).encode(TEXTS[1]).ids) == TEXTS[1]
+    assert 3 < len(load_text_tokenizer(tmp_path).encode(TEXTS[1]).ids) < 70
+
+
+@pytest.mark.parametrize(
+    "files, says",
+    [
+        ({}, r"has no tokenizer.json, and no vocab.json and no merges.txt$"),
+        ({"vocab.json": "{}"}, r"has no tokenizer.json, and no merges.txt$"),
+        ({"tokenizer.json": "{"}, "no tokenizer could be read from tokenizer.json: "),
+        ({"vocab.json": "{", "merges.txt": ""}, r"no tokenizer could be read from vocab.json and merges.txt: "),
+        (
+            {"vocab.json": '{"a": 0}', "merges.txt": "b c"},
+            r"no tokenizer could be read from vocab.json and merges.txt: ",
+        ),
+    ],
+    ids=["nothing", "half", "damaged", "damaged vocabulary", "merges of another"],
+)
+def test_what_is_missing_or_damaged_is_named(tmp_path, files, says):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=says):
+        load_text_tokenizer(tmp_path)

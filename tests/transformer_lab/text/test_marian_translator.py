@@ -1,0 +1,142 @@
+"""A published translator, whole: the same texts from the same folder as by ``transformers``."""
+
+import json
+import warnings
+
+import huggingface_hub
+import pytest
+import torch
+import transformers
+
+from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN, write_tokenizer
+from tests.transformer_lab.pretrained.small_checkpoints import drawn, marian
+from transformer_lab.cli.main import main
+from transformer_lab.data.tokenizers import character_tokenizer
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.tensor_files import PARAMETERS, write_tensors
+from transformer_lab.text.marian_translator import MarianTranslator, load_translator
+from transformer_lab.text.translator import Translator
+
+TEXTS = [*ENGLISH, "the", "日本"]
+N_TOKENS = 12
+
+
+def publish(folder, apart=False, **overrides: object) -> transformers.MarianMTModel:
+    """Fill a folder as ``Helsinki-NLP/opus-mt-…`` are, with a model that was never trained."""
+    target = write_tokenizer(folder, apart)
+    vocabulary = json.loads((folder / "vocab.json").read_text())
+    pad_id = vocabulary["<pad>"]
+    sizes = {
+        "vocab_size": len(vocabulary), "decoder_vocab_size": len(target),
+        "share_encoder_decoder_embeddings": not apart, "eos_token_id": target["</s>"],
+    }  # fmt: skip
+    model = drawn(marian(**sizes, pad_token_id=pad_id, decoder_start_token_id=pad_id, **overrides))
+    model.save_pretrained(folder)
+    return model
+
+
+def their_texts(model, folder):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
+        tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    batch = tokenizer(TEXTS, return_tensors="pt", padding=True)
+    never = [[model.config.pad_token_id]]
+    written = model.generate(**batch, num_beams=1, do_sample=False, max_new_tokens=N_TOKENS, bad_words_ids=never)
+    return tokenizer.batch_decode(written, skip_special_tokens=True)
+
+
+def test_texts_are_translated_as_by_them(tmp_path):
+    theirs = publish(tmp_path)
+    ours = load_translator(str(tmp_path))
+    assert isinstance(ours, MarianTranslator)
+    translated = list(ours.translate(TEXTS, max_length=N_TOKENS))
+    assert translated == their_texts(theirs, tmp_path)
+    assert len(set(translated)) > 3
+    assert [next(ours.translate([text], max_length=N_TOKENS)) for text in TEXTS] == translated
+
+
+def test_padding_is_never_written_even_where_it_is_likeliest(tmp_path):
+    theirs = publish(tmp_path)
+    pad_id = theirs.config.pad_token_id
+    theirs.final_logits_bias[0, pad_id] = 100.0
+    theirs.save_pretrained(tmp_path)
+    ours = MarianTranslator.load(tmp_path)
+    source = torch.from_numpy(ours.encode_source(ENGLISH[0]))[None]
+    assert ours.model(source, torch.tensor([[pad_id, 5]]))[0, :, pad_id].tolist() == [-torch.inf] * 2
+    assert list(ours.translate(TEXTS, max_length=N_TOKENS)) == their_texts(theirs, tmp_path)
+
+
+def test_two_vocabularies_are_kept_apart(tmp_path):
+    publish(tmp_path, apart=True)
+    ours = load_translator(tmp_path)
+    vocabulary, target = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("vocab", "target_vocab"))
+    assert ours.encode_source("c").tolist() == [vocabulary["▁"], vocabulary["c"], vocabulary["</s>"]]
+    assert ours.decode(ours.encode_target(GERMAN[0]).tolist()[1:]) == GERMAN[0]
+    assert ours.encode_target(GERMAN[0])[[0, -1]].tolist() == [ours.bos_id, target["</s>"]]
+    assert all(isinstance(text, str) for text in ours.translate(TEXTS, max_length=N_TOKENS))
+
+
+def test_a_text_is_cut_to_what_the_model_takes(tmp_path):
+    publish(tmp_path)
+    ours = load_translator(tmp_path)
+    assert len(ours.encode_source("the cat " * 99)) == ours.model.config.max_length == 29
+    assert list(ours.translate(["the cat " * 99], max_length=3)) != [""]
+    assert len(ours.source_tokens("the cat " * 99)) > 99
+    assert ours.encode_source("the cat " * 99)[-1] == ours.encode_source("the")[-1] == ours.eos_id
+
+
+def test_a_name_on_the_hub_is_a_translator_too(tmp_path, monkeypatch):
+    publish(tmp_path)
+    asked = []
+
+    def download(name, allow_patterns):
+        asked.append(name)
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    here, fetched = load_translator(tmp_path), load_translator("Helsinki-NLP/opus-mt-en-de")
+    assert asked == ["Helsinki-NLP/opus-mt-en-de"]
+    assert list(fetched.translate(TEXTS, max_length=2)) == list(here.translate(TEXTS, max_length=2))
+
+
+def test_the_command_translates_with_it(tmp_path, capsys):
+    theirs = publish(tmp_path)
+    arguments = ["translate", "-m", str(tmp_path), "--max-length", str(N_TOKENS), "--device", "cpu"]
+    assert main([*arguments, *TEXTS]) == 0
+    assert capsys.readouterr() == ("".join(f"{text}\n" for text in their_texts(theirs, tmp_path)), "")
+    assert main([*arguments, "the cat " * 99]) == 0
+    assert "of which the model reads 28" in capsys.readouterr().err
+
+
+def test_a_translator_trained_here_is_loaded_by_the_same_function(tmp_path):
+    tokenizer = character_tokenizer(["abc "])
+    config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=9)
+    trained = Translator(Transformer(config).eval(), tokenizer)
+    trained.save_description(tmp_path)
+    write_tensors(tmp_path / PARAMETERS, trained.model.state_dict(), {})
+    assert isinstance(load_translator(tmp_path), Translator)
+    assert list(load_translator(tmp_path).translate(["abc"])) == list(trained.translate(["abc"]))
+
+
+def test_a_tokenizer_of_another_model_is_refused(tmp_path):
+    publish(tmp_path)
+    vocabulary = json.loads((tmp_path / "vocab.json").read_text())
+    last = len(vocabulary)
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"more": last}))
+    with pytest.raises(ValueError, match=f"below vocab_size={last}; the tokenizer has {last}"):
+        load_translator(tmp_path)
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"<pad>": 7}))
+    with pytest.raises(ValueError, match=f"padding is 7 for the tokenizer, and {last - 1} for the model"):
+        load_translator(tmp_path)
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"</s>": 7}))
+    with pytest.raises(ValueError, match="the token that ends a text is 7 for the tokenizer, and 0 for the model"):
+        load_translator(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"])
+def test_what_is_missing_is_named(tmp_path, name):
+    publish(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(ValueError, match=name):
+        MarianTranslator.load(tmp_path)

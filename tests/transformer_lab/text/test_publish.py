@@ -1,0 +1,134 @@
+"""Publishing: what is saved or pushed is read back, and its card says what is so."""
+
+import json
+import shutil
+from unittest.mock import create_autospec
+
+import huggingface_hub
+import pytest
+import torch
+from huggingface_hub import HfApi, ModelCard
+
+from tests.transformer_lab.pretrained.language_model_folders import publish
+from transformer_lab.data.tokenizers import character_tokenizer
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.pretrained.hub import push_folder
+from transformer_lab.text.marian_translator import load_translator
+from transformer_lab.text.publish import push_model, save_model
+from transformer_lab.text.text_generator import TextGenerator
+from transformer_lab.text.translator import Translator
+
+
+@pytest.fixture(scope="module")
+def translator():
+    torch.manual_seed(3)
+    tokenizer = character_tokenizer(["3 mars 2021"])
+    config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)
+    return Translator(Transformer(config).eval(), tokenizer)
+
+
+@pytest.fixture(scope="module")
+def generator(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("published")
+    publish(folder, n_positions=64)
+    return TextGenerator.load(folder)
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub in a folder, which is called as the real one can be."""
+    root = tmp_path / "hub"
+
+    def create_repo(repo_id, **options):
+        calls.append(options)
+        (root / repo_id).mkdir(parents=True, exist_ok=options["exist_ok"])
+        return f"https://hub/{repo_id}"
+
+    def upload_folder(*, repo_id, folder_path, **_):
+        shutil.copytree(folder_path, root / repo_id, dirs_exist_ok=True)
+
+    calls = []
+    api = create_autospec(HfApi, instance=True)
+    api.create_repo.side_effect, api.upload_folder.side_effect = create_repo, upload_folder
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: api)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, allow_patterns: str(root / name))
+    return root, calls
+
+
+def assert_same_translations(one, other):
+    texts = ["3 mars", "2021"]
+    assert list(one.translate(texts, 5)) == list(other.translate(texts, 5))
+    assert all(map(torch.equal, one.model.state_dict().values(), other.model.state_dict().values()))
+
+
+def assert_same_texts(one, other):
+    assert one.generate(["the cat"], 8, temperature=0) == other.generate(["the cat"], 8, temperature=0)
+    assert (one.bos_id, list(one.eos_ids)) == (other.bos_id, list(other.eos_ids))
+    own, read = one.model.state_dict(), other.model.state_dict()
+    assert own.keys() == read.keys() and all(torch.equal(own[name], read[name]) for name in own)
+
+
+def test_a_folder_gives_back_the_translator(translator, tmp_path):
+    assert_same_translations(translator, load_translator(save_model(translator, tmp_path / "new" / "dates")))
+
+
+def test_a_folder_gives_back_the_language_model(generator, tmp_path):
+    assert_same_texts(generator, TextGenerator.load(save_model(generator, tmp_path / "stories")))
+
+
+def test_every_token_that_ends_a_text_is_saved(generator, tmp_path):
+    several = TextGenerator(generator.model, generator.tokenizer, generator.bos_id, [*generator.eos_ids, 1])
+    assert_same_texts(several, TextGenerator.load(save_model(several, tmp_path / "stories")))
+
+
+def test_the_hub_gives_back_what_was_pushed_and_private_unless_asked(translator, generator, hub):
+    _, calls = hub
+    assert push_model(translator, "ada/dates") == "https://hub/ada/dates"
+    assert_same_translations(translator, load_translator("ada/dates"))
+    push_model(generator, "ada/stories", public=True)
+    assert_same_texts(generator, TextGenerator.load("ada/stories"))
+    assert [options["private"] for options in calls] == [True, False]
+
+
+def test_a_new_version_takes_the_place_of_the_old_one(translator, hub):
+    root, _ = hub
+    push_model(translator, "ada/dates", {"accuracy": "1 %"})
+    push_model(translator, "ada/dates", {"accuracy": "2 %"})
+    card = (root / "ada" / "dates" / "README.md").read_text(encoding="utf-8")
+    assert "2 %" in card and "1 %" not in card
+
+
+def test_the_card_says_what_was_counted_and_measured_and_runs(translator, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    save_model(translator, "dates", {"exact | match": "99.3 %"}, license="mit")
+    card = ModelCard.load(tmp_path / "dates" / "README.md")
+    assert (card.data.license, card.data.pipeline_tag) == ("mit", "translation")
+    count = sum(parameter.numel() for parameter in translator.model.parameters())
+    assert f"| parameters | {count:,} |\n| stored as | float32 |" in card.text
+    assert "| `max_length` | `20` |" in card.text
+    assert "| exact \\| match | 99.3 % |" in card.text
+    exec(card.text.split("```python\n")[1].split("```")[0], {})
+    assert capsys.readouterr().out == next(translator.translate(["a text"])) + "\n"
+
+
+def test_a_card_without_measurements_or_licence_claims_none(generator, tmp_path):
+    card = ModelCard.load(save_model(generator, tmp_path / "stories") / "README.md")
+    assert card.data.license is None
+    assert card.data.pipeline_tag == "text-generation"
+    assert card.text.rstrip().endswith("## What was measured\n\nNothing was.")
+    assert json.loads((tmp_path / "stories" / "config.json").read_text())["model_type"] == "gpt2"
+
+
+@pytest.mark.parametrize("name", ["dates", "ada/", "../dates", "a/b/c"])
+def test_what_is_no_name_on_the_hub_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match="is no name on the hub, such as ada/dates"):
+        push_folder(tmp_path, name)
+
+
+def test_a_failed_upload_says_why_in_one_line(translator, monkeypatch):
+    api = create_autospec(HfApi, instance=True)
+    api.create_repo.side_effect = OSError("no\nnetwork")
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: api)
+    with pytest.raises(ValueError, match=r"^ada/dates could not be uploaded to the hub: OSError: no network$"):
+        push_model(translator, "ada/dates")

@@ -1,0 +1,251 @@
+"""A published language model, whole: the texts that ``transformers`` writes with the same folder."""
+
+import json
+
+import huggingface_hub
+import pytest
+import torch
+import transformers
+
+from tests.transformer_lab.pretrained.language_model_folders import END, FORMS, publish
+from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS, drawn
+from transformer_lab.generation.decode import generate
+from transformer_lab.generation.penalties import Penalties
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.pretrained.load import save_pretrained
+from transformer_lab.text import text_generator
+from transformer_lab.text.text_generator import TextGenerator
+
+PROMPTS = ["the cat", "a dog barks at", "Katze €"]
+
+
+def text(model, prompt, *arguments, **options):
+    return "".join(model.stream(prompt, *arguments, **options))
+
+
+def their_text(folder, form, model, prompt, n_tokens):
+    if form == "vocab.json":
+        tokenizer = transformers.GPT2Tokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
+    else:
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+    given = tokenizer(prompt, return_tensors="pt")
+    written = model.generate(
+        given["input_ids"], attention_mask=given["attention_mask"], max_new_tokens=n_tokens, do_sample=False,
+        pad_token_id=model.config.eos_token_id,
+    )[0]  # fmt: skip
+    kept = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+    return tokenizer.decode(written, **kept)[len(tokenizer.decode(given["input_ids"][0], **kept)) :]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_likeliest_texts_are_theirs(tmp_path, form):
+    theirs = publish(tmp_path, form)
+    ours = TextGenerator.load(tmp_path)
+    texts = [text(ours, prompt, 12, temperature=0) for prompt in PROMPTS]
+    assert texts == [their_text(tmp_path, form, theirs, prompt, 12) for prompt in PROMPTS]
+    assert len(set(texts)) == 3 and all(texts)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("published")
+    publish(folder)
+    return folder
+
+
+@pytest.fixture
+def model(folder):
+    return TextGenerator.load(folder)
+
+
+def test_what_is_drawn_is_what_the_library_draws(model):
+    how = {"temperature": 0.9, "top_k": 40, "top_p": 0.95}
+    tokens = torch.tensor([model.tokenizer.encode("the cat").ids])
+    [ids] = generate(model.model, tokens, 15, **how, generator=torch.Generator().manual_seed(3)).tolist()
+    expected = model.tokenizer.decode(ids)[len("the cat") :]
+    assert text(model, "the cat", 15, **how, generator=torch.Generator().manual_seed(3)) == expected
+    assert text(model, "the cat", 15, **how, generator=torch.Generator().manual_seed(4)) != expected
+
+
+@pytest.mark.parametrize("batch_size", [2, 64])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"max_new_tokens": 12, "stops": ["d", "ogs"]},
+        {"max_new_tokens": 40, "past_max_length": True},
+        {"max_new_tokens": 20, "penalties": Penalties(1.2, 0.5, 0.1, 2)},
+    ],
+    ids=["all the room", "stops", "past the length", "penalties"],
+)
+def test_several_texts_at_once_are_what_each_is_alone(model, how, batch_size):
+    prompts = [*PROMPTS, "a cat", "the cat", "", "the dog", "the mat"]
+    alone = [text(model, prompt, temperature=0, **how) for prompt in prompts]
+    if "stops" not in how:  # an end for some: the third new token of the first text
+        model.eos_ids = [299, generate_ids(model, "the cat", 3)[2]]
+        ended = [text(model, prompt, temperature=0, **how) for prompt in prompts]
+        assert ended != alone
+        alone = ended
+    assert model.generate(prompts, temperature=0, batch_size=batch_size, **how) == alone
+    assert len(set(alone)) > 3
+
+
+def generate_ids(model, prompt, n):
+    ids = torch.tensor([model.tokenizer.encode(prompt).ids])
+    return generate(model.model, ids, n, temperature=0)[0, ids.shape[1] :].tolist()
+
+
+def test_texts_of_one_length_are_continued_together_each_by_a_draw_of_its_own(model):
+    passes = counted(model)
+    drawn = model.generate(["the cat"] * 9, 5, generator=torch.Generator().manual_seed(1))
+    assert len(passes) <= 5 and len(set(drawn)) > 2
+    assert model.generate([], 5) == []
+
+
+def test_what_repeats_is_penalised_and_what_is_improbable_is_not_drawn(model):
+    usual = text(model, "the cat", 20, temperature=0)
+    assert text(model, "the cat", 20, temperature=0, penalties=Penalties(no_repeat_ngram=1)) != usual
+    assert text(model, "the cat", 20, min_p=1.0) == usual
+
+
+def test_a_text_may_become_longer_than_the_model_reads_where_that_is_asked_for(model):
+    model.eos_ids, passes = [], counted(model)
+    longer = text(model, "the cat", 60, temperature=0, past_max_length=True)
+    assert longer.startswith(text(model, "the cat", temperature=0)[:-4])
+    assert [n for n, n_tokens in enumerate(passes) if n_tokens == 15] == [
+        28,
+        43,
+        58,
+    ]  # half of 29, each time it is full
+
+
+def counted(model):
+    """Return a list that gets the number of tokens of each pass through the model, whichever method it goes through."""
+    passes = []
+    model.model.blocks[0].register_forward_hook(lambda _, args, __: passes.append(args[0].shape[1]))
+    return passes
+
+
+def test_without_a_limit_the_model_is_filled_to_its_last_token(model):
+    passes = counted(model)
+    model.eos_ids = []
+    text(model, "the cat", temperature=0)
+    assert sum(passes) == model.model.config.max_length == 29  # the last that is written is not read again
+
+
+def test_each_piece_is_there_before_the_next_token_is_computed(model):
+    passes = counted(model)
+    stream = model.stream("the cat", 9, temperature=0)
+    assert passes == []
+    n = []
+    for piece in stream:
+        assert piece
+        n.append(len(passes))
+    assert n[0] < 4 and sorted(set(n)) == n
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_text_ends_with_the_token_that_says_so(folder, tmp_path, several):
+    model = TextGenerator.load(folder)
+    ids = [generate(model.model, torch.tensor([model.tokenizer.encode("the cat").ids]), 9, temperature=0)[0].tolist()]
+    n_prompt = len(model.tokenizer.encode("the cat").ids)
+    last = next(n for n in range(n_prompt + 2, n_prompt + 9) if ids[0].index(ids[0][n]) == n)
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["eos_token_id"] = [0, ids[0][last]] if several else ids[0][last]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    ended = text(TextGenerator.load(tmp_path), "the cat", 9, temperature=0)
+    assert ended == model.tokenizer.decode(ids[0][:last])[len("the cat") :]
+    assert len(ended) < len(text(model, "the cat", 9, temperature=0))
+
+
+def test_a_text_ends_before_a_stop_and_nothing_more_is_computed(model):
+    whole = text(model, "the cat", 12, temperature=0)
+    stop = whole[3:6]
+    passes = counted(model)
+    assert text(model, "the cat", 12, temperature=0, stops=[stop, "never"]) == whole[: whole.index(stop)]
+    assert 0 < len(passes) < 12
+
+
+def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
+    assert text(model, "", 5, temperature=0) == text(model, END, 5, temperature=0) != ""
+    model.bos_id = None
+    with pytest.raises(ValueError, match="prompt is empty, and this model has no token that begins a text"):
+        model.stream("")
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        ({"prompt": "cat " * 30}, r"the prompt has \d\d tokens; this model reads 1 to max_length=29$"),
+        (
+            {"max_new_tokens": 99},
+            r"max_new_tokens must be between 1 and 2\d for this model and prompt; got max_new_tokens=99",
+        ),
+        ({"max_new_tokens": 0}, "got max_new_tokens=0"),
+        ({"temperature": -1.0}, r"got temperature=-1.0, top_k=None, top_p=None"),
+        ({"top_p": 1.5}, "top_p=1.5"),
+        ({"stops": ["a", ""]}, "stop at an empty string"),
+        ({"past_max_length": True}, "past max_length=29, max_new_tokens must say how many; got max_new_tokens=None"),
+    ],
+    ids=["prompt", "too many", "none", "temperature", "top_p", "stop", "no end"],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(model, arguments, says):
+    passes = counted(model)
+    with pytest.raises(ValueError, match=says):
+        model.stream(**{"prompt": "the cat"} | arguments)
+    assert passes == []
+
+
+def test_a_word_that_follows_keeps_the_space_before_it(tmp_path, monkeypatch):
+    publish(tmp_path, "Llama")
+    model = TextGenerator.load(tmp_path)
+    word = model.tokenizer.token_to_id("▁dog")
+    monkeypatch.setattr(text_generator, "generate_steps", lambda *_: iter([torch.tensor([word])]))
+    assert text(model, "the") == " dog"
+    assert model.tokenizer.decode([word]) == "dog"
+
+
+def test_a_name_on_the_hub_is_a_model_too(folder, model, monkeypatch):
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, allow_patterns: str(folder))
+    fetched = TextGenerator.load("openai-community/gpt2")
+    assert text(fetched, "the cat", 5, temperature=0) == text(model, "the cat", 5, temperature=0)
+
+
+def test_a_model_of_our_own_is_saved_with_its_tokenizer(model, tmp_path):
+    n_tokens = model.tokenizer.get_vocab_size()
+    config = LanguageModelConfig.llama(n_tokens, d_model=24, n_heads=6, d_ff=19, n_layers=2, max_length=29)
+    own = LanguageModel(config).eval()
+    save_pretrained(own, tmp_path, bos_id=model.bos_id, eos_id=7, tokenizer=model.tokenizer)
+    loaded = TextGenerator.load(tmp_path)
+    assert (loaded.bos_id, loaded.eos_ids) == (model.bos_id, [7])
+    saved = TextGenerator(own, model.tokenizer, model.bos_id, [7])
+    assert text(loaded, "the cat", 9, temperature=0) == text(saved, "the cat", 9, temperature=0)
+
+
+def test_a_tokenizer_of_another_model_is_refused(tmp_path):
+    publish(tmp_path)
+    drawn(VARIANTS["GPT-2"]).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match=r"below vocab_size=37; the tokenizer has \d\d\d"):
+        TextGenerator.load(tmp_path)
+
+
+@pytest.mark.parametrize("value", ["end", [1, "end"], 1.5, True], ids=str)
+def test_an_end_that_is_no_token_is_refused(folder, tmp_path, value):
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"eos_token_id": value}))
+    with pytest.raises(ValueError, match=r"config.json: eos_token_id must be a token id, or a list of them; got"):
+        TextGenerator.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_what_is_missing_is_named(folder, tmp_path, name):
+    for path in folder.iterdir():
+        if path.name != name:
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    with pytest.raises(ValueError, match=name):
+        TextGenerator.load(tmp_path)

@@ -1,0 +1,432 @@
+"""The training loop: every step is what it should be, and a run that was stopped goes on as if it had not been."""
+
+import io
+import re
+import signal
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.transformer_lab.training.small_task import (
+    SHAPE,
+    STEPS,
+    batches,
+    config,
+    model,
+    text_batches,
+    text_model,
+    text_trainer,
+    trainer,
+)
+from transformer_lab.data.batches import pad
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
+from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
+from transformer_lab.training.checkpoint import CHECKPOINT
+from transformer_lab.training.log import LOG
+from transformer_lab.training.trainer import Trainer
+from transformer_lab.training.validation import ValidationResult
+
+
+def losses(folder):
+    return pd.read_csv(folder / LOG)["loss"].tolist()
+
+
+def parameters(folder):
+    return read_tensors(folder / PARAMETERS)[0]
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    assert trainer(folder).run()
+    return folder
+
+
+# What a step is
+
+
+def rows(tensor):
+    return [row[row != PAD_ID].numpy() for row in tensor]
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
+    """Written out: the input is the target without its end, the answer the target without its beginning."""
+    run = trainer(tmp_path, dropout=0.0, accumulate=k, clip=1e9)
+    stream = batches().from_step(0)
+    parts = [next(stream) for _ in range(k)]
+    big = [pad([row for part in parts for row in rows(getattr(part, side))], PAD_ID) for side in ("source", "target")]
+    source, written = big
+    assert k == 1 or len({int((part.target != PAD_ID).sum()) for part in parts}) > 1
+    ends = [len(row) - 1 for row in rows(written)]
+    asked = pad([row[:-1] for row in rows(written)], PAD_ID)
+    answers = pad([row[1:] for row in rows(written)], PAD_ID)
+    assert all(asked[:, 0] == BOS_ID) and all(row[end - 1] == EOS_ID for row, end in zip(answers, ends, strict=True))
+    reference = model(dropout=0.0)
+    log_p = F.log_softmax(reference(source, asked), dim=-1)
+    wanted = 0.9 * F.one_hot(answers, log_p.shape[-1]) + 0.1 / log_p.shape[-1]
+    real = torch.arange(answers.shape[1]) < torch.tensor(ends)[:, None]
+    loss = -(wanted * log_p).sum(-1)[real].mean()
+    loss.backward()
+    run.run(max_steps=1)
+    assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
+    for (name, ours), theirs in zip(run.model.named_parameters(), reference.parameters(), strict=True):
+        assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
+
+
+def test_a_step_on_text_predicts_each_token_from_those_before_it(tmp_path):
+    run = text_trainer(tmp_path, dropout=0.0, smoothing=0.0, clip=1e9)
+    windows = [row[row >= 0] for row in next(text_batches().from_step(0)).tokens]
+    reference = text_model(dropout=0.0)
+    log_p = [F.log_softmax(reference(window[None, :-1])[0], dim=-1) for window in windows]
+    answers = [(rows_, window[1:]) for rows_, window in zip(log_p, windows, strict=True)]
+    loss = -torch.cat([rows_[range(len(after)), after] for rows_, after in answers]).mean()
+    loss.backward()
+    run.run(max_steps=1)
+    assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
+    for (name, ours), theirs in zip(run.model.named_parameters(), reference.parameters(), strict=True):
+        assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
+
+
+def test_a_run_with_accumulation_takes_the_batches_in_turn(tmp_path):
+    run = trainer(tmp_path, accumulate=3, steps=7)
+    taken = []
+    run.model.register_forward_pre_hook(lambda _, inputs: taken.append((run.progress.step, *inputs)))
+    run.run()
+    stream = batches().from_step(0)
+    assert [step for step, *_ in taken] == [step for step in range(7) for _ in range(3)]
+    for _, source, target in taken:
+        batch = next(stream)
+        assert torch.equal(source, batch.source) and torch.equal(target, batch.target[:, :-1])
+
+
+def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
+    run = trainer(tmp_path, clip=1e-3, steps=STEPS)
+    for step in range(1, 4):
+        run.run(max_steps=1)
+        norm = torch.stack([p.grad.norm() for p in run.model.parameters()]).norm()
+        assert norm == pytest.approx(1e-3, rel=1e-3)
+        assert {group["lr"] for optimizer in run.optimizers for group in optimizer.param_groups} == {1e-2 * step / 5}
+
+
+def test_dropout_is_on_in_training_even_after_a_validation(tmp_path):
+    run = trainer(tmp_path)
+    run.model.eval()
+    run.run(max_steps=1)
+    assert run.model.training
+
+
+def test_the_loss_in_the_log_is_a_mean_over_the_tokens_since_the_last_row(tmp_path, uninterrupted):
+    trainer(tmp_path, log_every=6).run()
+    every = pd.read_csv(uninterrupted / LOG)
+    tokens = [int((batch.target[:, 1:] != PAD_ID).sum()) for batch in islice(batches().from_step(0), STEPS)]
+    for row, mean in enumerate(losses(tmp_path)):
+        part = slice(6 * row, 6 * row + 6)
+        expected = sum(every["loss"][part] * tokens[part]) / sum(tokens[part])
+        assert mean == pytest.approx(expected)
+
+
+def test_it_learns_to_write_by_itself(tmp_path):
+    """A low loss proves nothing: a model that sees its answers, or learns to copy its input, writes nothing right."""
+    run = trainer(tmp_path, dropout=0.0, steps=250, smoothing=0.0, log_every=250)
+    run.run()
+    batch = next(batches().from_step(0))
+    written = greedy_decode(run.model.eval(), batch.source, BOS_ID, EOS_ID, 12)
+    expected = F.pad(batch.target[:, 1:], (0, written.shape[1] - batch.target.shape[1] + 1))
+    right = ((written == expected) | (expected == PAD_ID)).all(dim=1).float().mean()
+    assert right > 0.8
+
+
+# Stopping and going on
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path, uninterrupted):
+    trainer(tmp_path / "same").run()
+    trainer(tmp_path / "other", seed=1).run()
+    assert losses(tmp_path / "same") == losses(uninterrupted)
+    assert same(parameters(tmp_path / "same"), parameters(uninterrupted))
+    assert losses(tmp_path / "other") != losses(uninterrupted)  # by its dropout alone
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninterrupted, number):
+    run = trainer(tmp_path)
+
+    def interrupt(*_):
+        if run.progress.step == 12:
+            signal.raise_signal(number)  # in the middle of the 13th step, which is finished
+
+    run.model.decoder.norm.register_forward_hook(interrupt)
+    assert not run.run()
+    assert len(losses(tmp_path)) == run.progress.step == 13
+    assert same(parameters(tmp_path), dict(run.model.state_dict()))
+    assert trainer(tmp_path).run()
+    assert losses(tmp_path) == losses(uninterrupted)
+    assert same(parameters(tmp_path), parameters(uninterrupted))
+
+
+@pytest.mark.parametrize("max_steps, made", [(0, 0), (7, 7), (STEPS, STEPS), (STEPS + 1, STEPS), (None, STEPS)])
+def test_a_run_makes_as_many_steps_as_are_asked_for_or_left(tmp_path, max_steps, made):
+    run = trainer(tmp_path)
+    assert run.run(max_steps) == run.is_finished == (made == STEPS)
+    assert run.progress.step == len(losses(tmp_path)) == made
+    assert trainer(tmp_path).progress == run.progress  # a checkpoint was saved
+
+
+def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_path):
+    for stop_at in (3, 6):
+        run = trainer(tmp_path)
+        assert not run.run(max_steps=3)
+        assert run.progress.step == stop_at
+        assert same(parameters(tmp_path), dict(run.model.state_dict()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills and forks as Unix does")
+@pytest.mark.parametrize("task", ["pairs", "text"])
+def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path_factory, tmp_path, uninterrupted, task):
+    if task == "text":
+        uninterrupted = tmp_path_factory.mktemp("text")
+        assert text_trainer(uninterrupted).run()
+    kills = 10
+    command = [sys.executable, "-m", "tests.transformer_lab.training.kill_and_resume", str(tmp_path), str(kills), task]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ends = [int(line) for line in done.stdout.split()]
+    assert ends[-1] == 0 and ends.count(-signal.SIGKILL) >= 5, done.stdout + done.stderr
+    assert losses(tmp_path) == losses(uninterrupted)
+    assert same(parameters(tmp_path), parameters(uninterrupted))
+
+
+def test_a_finished_run_stays_as_it_is(tmp_path):
+    trainer(tmp_path).run()
+    before = losses(tmp_path)
+    again = trainer(tmp_path)
+    assert again.run()
+    assert again.progress.step == STEPS and losses(tmp_path) == before
+
+
+def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
+    trainer(tmp_path).run()
+    with pytest.raises(ValueError, match=rf"{CHECKPOINT} was made with other settings: peak_rate=0\.01, not 0\.02$"):
+        trainer(tmp_path, peak_rate=2e-2)
+    with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
+        trainer(tmp_path, dropout=0.0)
+
+
+def test_a_run_of_before_there_was_a_choice_of_optimisers_goes_on(tmp_path):
+    trainer(tmp_path).run(max_steps=3)
+    tensors, info = read_tensors(tmp_path / CHECKPOINT)
+    del info["training"]["optimizer"]
+    write_tensors(tmp_path / CHECKPOINT, tensors, info)
+    with pytest.raises(ValueError, match=r"other settings: optimizer='adamw', not 'muon'$"):
+        trainer(tmp_path, optimizer="muon")
+    assert trainer(tmp_path).progress.step == 3
+
+
+def test_a_run_with_muon_is_resumed_as_if_it_had_not_stopped(tmp_path):
+    trainer(tmp_path / "at once", optimizer="muon").run()
+    for stop in (1, 9, STEPS):  # from a checkpoint each time
+        run = trainer(tmp_path / "in three", optimizer="muon")
+        run.run(max_steps=stop - run.progress.step)
+    assert same(parameters(tmp_path / "in three"), parameters(tmp_path / "at once"))
+    trainer(tmp_path / "adamw").run()
+    assert not same(parameters(tmp_path / "adamw"), parameters(tmp_path / "at once"))
+
+
+def test_with_muon_every_parameter_has_one_optimiser_and_all_have_the_rate_of_the_schedule(tmp_path):
+    run = trainer(tmp_path, optimizer="muon")
+    run.run(max_steps=2)
+    muon, adamw = run.optimizers
+    groups = [*muon.param_groups, *adamw.param_groups]
+    assert sorted(id(p) for group in groups for p in group["params"]) == sorted(map(id, run.model.parameters()))
+    assert all(p.dim() == 2 for group in muon.param_groups for p in group["params"])
+    assert {group["lr"] for group in groups} == {1e-2 * 2 / 5}
+
+
+def test_the_settings_are_compared_before_the_tensors(tmp_path):
+    trainer(tmp_path).run()
+    wider = Transformer(TransformerConfig(**vars(SHAPE) | {"d_model": 18}))
+    with pytest.raises(ValueError, match=r"other settings: d_model=16, not 18$"):
+        Trainer(wider, batches(), config(), tmp_path)
+
+
+def test_a_run_goes_on_past_its_end_if_it_gets_more_steps(tmp_path, uninterrupted):
+    constant = {"schedule": "noam", "peak_rate": 0.1}
+    trainer(tmp_path / "at once", steps=STEPS + 7, **constant).run()
+    trainer(tmp_path / "in two", **constant).run()
+    again = trainer(tmp_path / "in two", steps=STEPS + 7, log_every=2, save_every=3, **constant)
+    assert again.run() and again.progress.step == STEPS + 7
+    assert same(parameters(tmp_path / "in two"), parameters(tmp_path / "at once"))
+    with pytest.raises(ValueError, match=f"other settings: steps={STEPS + 7}, not {STEPS}$"):
+        trainer(tmp_path / "in two", **constant)
+
+
+def test_a_run_is_not_gone_on_with_other_held_out_data(tmp_path):
+    Trainer(model(), batches(), config(), tmp_path, held_out={"val.tsv": "1f"}).run()
+    for other in ({"val.tsv": "2e"}, {"test.tsv": "1f"}, None):
+        with pytest.raises(ValueError, match=r"other settings: val\.tsv='1f', not "):
+            Trainer(model(), batches(), config(), tmp_path, held_out=other)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"{")], ids=["gone", "damaged"])
+def test_the_best_parameters_are_replaced_by_the_last_if_they_are_lost(tmp_path, damage):
+    trainer(tmp_path, scoring([9.5, 8.5]), validate_every=STEPS // 2).run()
+    last = trainer(tmp_path, scoring([]), validate_every=STEPS // 2).model.state_dict()
+    damage(tmp_path / PARAMETERS)
+    with pytest.warns(UserWarning, match=f"{PARAMETERS}, of the best validation, is missing or damaged"):
+        trainer(tmp_path, scoring([]), validate_every=STEPS // 2).run()
+    assert same(parameters(tmp_path), last)
+
+
+def test_measuring_a_step_changes_nothing(tmp_path, uninterrupted):
+    run = trainer(tmp_path)
+    assert 0 < run.seconds_per_step() < 60
+    run.run()
+    assert losses(tmp_path) == losses(uninterrupted)
+
+
+def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
+    trainer(tmp_path).run()
+    (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:999])
+    with pytest.raises(ValueError, match="is not a checkpoint of this library"):
+        trainer(tmp_path)
+
+
+def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
+    with pytest.raises(ValueError, match="the loss is nan at step"):
+        trainer(tmp_path, peak_rate=1e30, warmup=1, log_every=5).run()
+
+
+# Validation
+
+
+def scoring(scores):
+    """Return a validation that finds these scores, one after another."""
+    scores = iter(scores)
+    return lambda: ValidationResult(1.5, next(scores))
+
+
+def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
+    trainer(tmp_path, scoring([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
+    table = pd.read_csv(tmp_path / LOG).dropna()
+    assert table["step"].tolist() == [10, 20, 25]
+    assert table["validation_score"].tolist() == [10, 20, 15]
+    assert table["validation_loss"].tolist() == [1.5] * 3
+
+
+def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
+    trainer(tmp_path, scoring([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
+    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
+
+
+def test_training_stops_when_nothing_gets_better(tmp_path):
+    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
+    assert run.run()
+    assert run.progress.step == 12
+    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 6}
+    assert trainer(tmp_path, scoring([]), validate_every=3, patience=2, save_every=4).run()
+
+
+def test_patience_survives_an_interruption(tmp_path):
+    settings = {"validate_every": 3, "patience": 2}
+    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0]), **settings)
+    assert not run.run(max_steps=10)
+    resumed = trainer(tmp_path, scoring([5.9]), **settings)
+    assert resumed.run() and resumed.progress.step == 12
+
+
+def test_patience_with_nothing_to_validate_on_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="patience=2 counts validations, and there is nothing to validate on"):
+        trainer(tmp_path, validate_every=3, patience=2)
+
+
+# Averages
+
+
+def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_without_it(tmp_path, uninterrupted):
+    seen = []
+
+    def validate():
+        seen.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
+        return ValidationResult(1.5, float(len(seen)))
+
+    run = trainer(tmp_path, validate, average=0.8, validate_every=10)
+    run.run()
+    assert losses(tmp_path) == losses(uninterrupted)
+    assert same(seen[-1], parameters(tmp_path)) and len(seen) == 3
+    assert not same(parameters(tmp_path), parameters(uninterrupted))
+    assert same(dict(run.model.state_dict()), parameters(uninterrupted))
+
+
+def test_the_average_is_saved_and_gone_on_with(tmp_path):
+    trainer(tmp_path / "whole", average=0.8).run()
+    run = trainer(tmp_path / "stopped", average=0.8)
+    assert not run.run(max_steps=9)
+    assert trainer(tmp_path / "stopped", average=0.8).run()
+    assert same(parameters(tmp_path / "stopped"), parameters(tmp_path / "whole"))
+    with pytest.raises(ValueError, match=r"other settings: average=0\.8, not 0\.0"):
+        trainer(tmp_path / "stopped")
+
+
+# What the user sees, and options
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Screen())
+    trainer(tmp_path, scoring([9.5]), log_every=5).run()
+    shown = sys.stderr.getvalue()
+    for part in (
+        r"loss=\d",
+        r"tokens_per_second=\d",
+        r"validation_score=9\.5",
+        rf"{STEPS}/{STEPS}",
+        r"\d\d:\d\d<\d\d:\d\d",
+    ):
+        assert re.search(part, shown), part
+
+
+def test_no_bar_is_drawn_without_a_terminal(tmp_path, capfd):
+    trainer(tmp_path).run()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture(scope="module")
+def without_dropout(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    assert trainer(folder, dropout=0.0).run()
+    return folder
+
+
+def test_autocast_computes_in_bfloat16_and_keeps_the_parameters_in_float32(tmp_path, without_dropout):
+    run = trainer(tmp_path, dropout=0.0, autocast=True)
+    run.run()
+    assert losses(tmp_path) != losses(without_dropout)
+    assert losses(tmp_path) == pytest.approx(losses(without_dropout), rel=0.02)
+    assert {p.dtype for p in run.model.parameters()} == {torch.float32}
+
+
+def test_compiling_is_left_to_torch_and_changes_no_name(tmp_path, monkeypatch, without_dropout):
+    asked = []
+    monkeypatch.setattr(torch, "compile", lambda module, **options: asked.append(options) or (lambda *x: module(*x)))
+    trainer(tmp_path, dropout=0.0, compile=True).run()
+    assert asked == [{"dynamic": True}]
+    assert losses(tmp_path) == pytest.approx(losses(without_dropout), rel=1e-4)
+    assert parameters(tmp_path).keys() == parameters(without_dropout).keys()

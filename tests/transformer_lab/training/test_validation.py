@@ -1,0 +1,123 @@
+"""Validation: the loss of what it is shown, and the score of what it writes freely."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from tests.transformer_lab.training.small_task import VOCAB_SIZE, model, text_model
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
+from transformer_lab.text.translator import Translator
+from transformer_lab.training.metrics import exact_match
+from transformer_lab.training.validation import TextValidation, Validation
+
+PAIRS = [("abc", "cba"), ("g", "gggggg"), ("fedcba", "a"), ("bb", "bbbb"), ("cdefg", "gfe")]
+
+
+@pytest.fixture
+def translator():
+    tokenizer = character_tokenizer(["abcdefg"])
+    assert tokenizer.get_vocab_size() == VOCAB_SIZE
+    return Translator(model(), tokenizer)
+
+
+def by_hand(translator, pairs):
+    """Take one pair at a time, without padding and without dropout, and every token for itself."""
+    losses = []
+    for source, target in pairs:
+        ids = translator.tokenizer.encode(target).ids
+        translator.model.eval()
+        with torch.no_grad():
+            logits = translator.model(
+                torch.tensor([[*translator.tokenizer.encode(source).ids, EOS_ID]]), torch.tensor([[BOS_ID, *ids]])
+            )
+        losses += F.cross_entropy(logits[0], torch.tensor([*ids, EOS_ID]), reduction="none").tolist()
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 8, 100])
+def test_the_loss_is_a_mean_over_all_tokens_however_they_are_batched(translator, batch_tokens):
+    translator.model.train()
+    result = Validation(translator, PAIRS, exact_match, batch_tokens)()
+    assert result.loss == pytest.approx(by_hand(translator, PAIRS), rel=1e-5)
+
+
+def test_the_score_is_of_what_it_writes_by_itself(translator):
+    seen = []
+
+    def score(translations, references):
+        seen.append((translations, references))
+        return 12.5
+
+    assert Validation(translator, PAIRS, score, 50)().score == 12.5
+    assert seen == [(list(translator.translate([s for s, _ in PAIRS])), [t for _, t in PAIRS])]
+
+
+def test_validation_changes_nothing_but_the_mode(translator):
+    before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
+    state = torch.get_rng_state()
+    Validation(translator, PAIRS, exact_match, 50)()
+    assert torch.equal(torch.get_rng_state(), state)  # or a run with validation would be another run
+    assert all(torch.equal(tensor, before[name]) for name, tensor in translator.model.state_dict().items())
+    assert all(parameter.grad is None for parameter in translator.model.parameters())
+
+
+def test_a_pair_too_long_for_the_model_is_cut_and_not_left_out(translator):
+    long = [("a" * 99, "b" * 99), *PAIRS]
+    cut = [("a" * 11, "b" * 11), *PAIRS]
+    assert Validation(translator, long, exact_match, 50)().loss == pytest.approx(by_hand(translator, cut), rel=1e-5)
+
+
+def test_without_pairs_there_is_nothing_to_validate_on(translator):
+    with pytest.raises(ValueError, match="0 sources and 0 targets"):
+        Validation(translator, [], exact_match, 50)
+
+
+# Text
+
+TEXTS = ["abcdefgabcdefgabcdefgabc", "g", "fedcbafedcba"]
+
+
+def nats_by_hand(language_model, tokenizer, texts, window):
+    """Take one token at a time, each from those before it in its window."""
+    nats = []
+    for text in texts:
+        ids = [EOS_ID, *tokenizer.encode(text).ids]
+        for i in range(1, len(ids)):
+            start = (i - 1) // window * window
+            with torch.no_grad():
+                log_p = language_model.eval()(torch.tensor([ids[start:i]]))[0, -1].log_softmax(dim=-1)
+            nats.append(-log_p[ids[i]].item())
+    return nats
+
+
+@pytest.mark.parametrize("batch_tokens", [4, 10, 300])
+def test_of_texts_every_token_counts_once_and_every_byte(batch_tokens):
+    tokenizer, language_model = character_tokenizer(["abcdefg"]), text_model().train()
+    validation = TextValidation(language_model, tokenizer, TEXTS, EOS_ID, batch_tokens)
+    nats = nats_by_hand(language_model, tokenizer, TEXTS, window=min(batch_tokens, 10))
+    loss, score = validation()
+    assert (validation.n_tokens, validation.n_bytes) == (len(nats), 37)
+    assert loss == pytest.approx(sum(nats) / 37, rel=1e-5)
+    assert -score == pytest.approx(sum(nats) / math.log(2) / 37, rel=1e-5)
+
+
+def test_the_bytes_of_a_text_are_those_of_utf_8():
+    tokenizer = character_tokenizer(["aé€😀def"])
+    validation = TextValidation(text_model(), tokenizer, ["aé€😀"], EOS_ID, 10)
+    assert (validation.n_tokens, validation.n_bytes) == (4, 10)
+    loss, score = validation()
+    assert -score == pytest.approx(loss * 4 / 10 / math.log(2))
+
+
+def test_a_model_that_gives_all_tokens_the_same_probability_needs_the_logarithm_of_their_number():
+    tokenizer, uniform = character_tokenizer(["abcdefg"]), text_model()
+    torch.nn.init.zeros_(uniform.head.weight)
+    loss, score = TextValidation(uniform, tokenizer, TEXTS, EOS_ID, 10)()
+    assert loss == pytest.approx(math.log(VOCAB_SIZE)) and -score == pytest.approx(math.log2(VOCAB_SIZE))
+
+
+def test_without_texts_there_is_nothing_to_validate_on():
+    with pytest.raises(ValueError, match="a text needs at least two tokens"):
+        TextValidation(text_model(), character_tokenizer(["abcdefg"]), [], EOS_ID, 10)

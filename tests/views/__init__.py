@@ -1,1 +1,0 @@
-"""Tests of ``transformer_lab/views``."""

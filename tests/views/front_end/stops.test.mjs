@@ -1,9 +1,0 @@
-import assert from "node:assert/strict";
-import test from "node:test";
-
-import { nearest } from "../../../transformer_lab/views/front_end/stops.mjs";
-
-test("of positive stops the nearest by ratio is found, of others the nearest by distance", () => {
-  assert.deepEqual([0.01, 4, 30, 1000].map((number) => nearest([0.01, 1, 10, 100], number)), [0, 2, 2, 3]);
-  assert.deepEqual([0, 4, 30].map((number) => nearest([0, 5, 10], number)), [0, 1, 2]);
-});

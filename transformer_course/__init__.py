@@ -1,0 +1,41 @@
+"""The course: exercises, checks, and grading. It knows the model library, and nothing of that knows it.
+
+To be read in this order; each room may use those before it.
+
+1. ``running``: all that runs beside a learner's code. ``jail``: the sandbox around it. No answers in either.
+2. ``steps``: an answer in steps, one of which a mistake does otherwise. ``exercise``: what an exercise is made of.
+   ``exercises``: all of them, a folder for each lesson.
+3. ``checking``: from what was observed to a verdict, in words.
+4. ``workspace``: the learner's folder. ``session``: what one lesson remembers. ``notebook``: what a lesson imports.
+   ``home``: the learner's home page in JupyterLab. ``reading_time``: how long a lesson is read.
+5. ``clinic``: models with a bug each, for lesson 12, and what finds it. It needs the model library alone.
+6. ``grading``: notebooks in, gradebook and feedback out. ``interview_questions`` and ``glossary``: those of all
+   lessons, collected. ``page_to_keep``: the course on one sheet of paper.
+
+A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here, and that begins its session.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformer_course.lesson.notebook import check as check
+    from transformer_course.lesson.notebook import compare as compare
+    from transformer_course.lesson.notebook import hint as hint
+    from transformer_course.lesson.notebook import parts as parts
+    from transformer_course.lesson.notebook import solution as solution
+
+__all__ = ["check", "compare", "hint", "parts", "solution"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what a lesson uses when it is asked for: the rooms that run beside a learner's code need none of it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from transformer_course.lesson import notebook
+
+    notebook.current_session()
+    return getattr(notebook, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,235 @@
+"""What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
+
+import copy
+import itertools
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from typing import Any, cast
+
+from torch import Tensor, nn
+
+from transformer_course.checking.tolerance import observation_distance
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.running.case import Case
+from transformer_course.running.crash_report import message_of
+from transformer_course.running.isolation import default_torch_state, suppressed_output
+from transformer_course.running.observation import Observation
+from transformer_course.running.observe import call_inputs, copy_inputs, count_samples, load_module, observe, seeded
+from transformer_course.running.plain_data import to_plain_data
+from transformer_course.steps import SharedValues, Variant, identity
+
+Way = Variant | Callable[..., Any]
+MAX_KEPT = 8000
+"""So many outputs of variants are kept at most, for the next attempt at the same exercise: most are of tiny cases."""
+MAX_KEPT_NUMBERS = 500
+"""Outputs of more numbers are not kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two mistakes made at once.
+
+    Args:
+        mistakes: The two, in the order of the steps that they change.
+        way: The answer that makes both.
+        n_changes: Number of steps that are changed, one that both change counted twice.
+    """
+
+    mistakes: tuple[Mistake, Mistake]
+    way: Variant
+    n_changes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Behaviour:
+    """What the reference and the mistakes of an exercise show on the cases of one seed."""
+
+    exercise: Exercise
+    cases: Sequence[Case]
+    _runs: dict[Way, Sequence[Observation]] = field(default_factory=dict)
+    _case_runs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
+    _outputs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
+    _modules: dict[int, Any] = field(default_factory=dict)
+
+    @cached_property
+    def expected(self) -> Sequence[Observation]:
+        """What the reference shows."""
+        return self.run(self.exercise.reference)
+
+    @property
+    def mistakes(self) -> Iterator[tuple[Mistake, Sequence[Observation]]]:
+        """What every mistake shows, in each of its ways."""
+        for mistake in self.exercise.mistakes:
+            for way in mistake.ways:
+                yield mistake, self.run(way)
+
+    @cached_property
+    def pairs(self) -> Sequence[Pair]:
+        """Two mistakes at once, those that change the fewest steps first."""
+        steps = self.exercise.steps
+        if steps is None:
+            return ()
+        order = {name: place for place, name in enumerate([*steps.arguments.parameters, *steps.steps])}
+        single = [
+            (min(order[name] for name in way.changes), mistake, way)
+            for mistake in self.exercise.mistakes
+            for way in mistake.variants
+            if way.changes and way.of is steps
+        ]
+        single.sort(key=lambda one: one[0])
+        found = [
+            Pair((first, second), both, len(one.changes) + len(other.changes))
+            for (_, first, one), (_, second, other) in itertools.combinations(single, 2)
+            if (first is not second or not one.changes.keys() & other.changes.keys())
+            and (both := one.combined(other)) is not None
+        ]
+        return sorted(found, key=lambda pair: pair.n_changes)
+
+    def run(self, way: Way) -> Sequence[Observation]:
+        """Return all that a way of answering shows on the cases."""
+        if way not in self._runs:
+            self._runs[way] = [self.run_case(way, index) for index in range(len(self.cases))]
+        return self._runs[way]
+
+    def run_case(self, way: Way, index: int) -> Observation:
+        """Return all that a way of answering shows on one case."""
+        if (way, index) not in self._case_runs:
+            attempt, case = way.attempt if isinstance(way, Variant) else way, self.cases[index]
+            self._case_runs[way, index] = self.normalised([observe(attempt, case)], [case])[0]
+        return self._case_runs[way, index]
+
+    def output(self, way: Way, index: int) -> Observation:
+        """Return only what a way of answering returns, or raises, when it is first called on a case.
+
+        Of a sampler, that is how often each token comes.
+
+        That takes a small part of the time, and is enough to rule most mistakes out. Where all that it shows is known
+        already, that is returned. To be called ``in_isolation``.
+        """
+        if (known := self._case_runs.get((way, index))) is not None:
+            return known
+        if (way, index) not in self._outputs:
+            self._outputs[way, index] = self._output(way, index)
+        return self._outputs[way, index]
+
+    def varies(self, way: Way) -> bool:
+        """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
+        last = len(self.cases) - 1  # the largest: there, no two draws are alike
+        return observation_distance(self._output(way, last), self._output(way, last)) > 1
+
+    def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
+        """Yield the same for thousands of variants: what they share is computed once, and what is small is kept."""
+        common = None
+        for variant in variants:
+            if (known := self._outputs.get((variant, index))) is not None:
+                yield known
+                continue
+            if common is None or not common.is_as_it_was():
+                common = _Common(self._given(index), self._module(index) if variant.of.is_module else None)
+            seen = self._output(variant, index, common)
+            if len(self._outputs) < MAX_KEPT and _count_numbers(seen.get("output")) <= MAX_KEPT_NUMBERS:
+                self._outputs[variant, index] = seen
+            yield seen
+
+    def _given(self, index: int) -> dict[str, Any]:
+        return copy_inputs({**call_inputs(self.cases[index]), **self.cases[index].keywords})
+
+    def _output(self, way: Way, index: int, common: "_Common | None" = None) -> Observation:
+        case = self.cases[index]
+        given = common.given if common else self._given(index)
+        inputs = [given[name] for name in case.inputs]
+        keywords = {name: given[name] for name in case.keywords}
+        if case.kind == "sampler":
+            keywords["generator"] = seeded(0)  # a new one for each call: to draw from it changes it
+        seen: dict[str, Any]
+        try:
+            if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
+                module = [common.module if common else self._module(index)] if way.of.is_module else []
+                bound = way.of.arguments.bind(*module, *inputs, **keywords)
+                returned = way.evaluate(bound, common.shared if common else None)
+            else:
+                attempt = load_module(way, case) if case.kind == "module" else way
+                if isinstance(attempt, dict):
+                    return cast(Observation, {"parameters": attempt})
+                returned = attempt(*inputs, **keywords)
+            seen = count_samples(returned, case) if case.kind == "sampler" else {"output": to_plain_data(returned)}
+        except Exception as error:
+            seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}
+        return self.normalised([cast(Observation, seen)], [case])[0]
+
+    def _module(self, index: int) -> Any:
+        if index not in self._modules:
+            self._modules[index] = load_module(self.exercise.reference, self.cases[index])
+        return self._modules[index]
+
+    def normalised(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
+        """Return observations with outputs and gradients in the form in which the exercise compares them."""
+        found: list[Observation] = []
+        for case, seen in zip(self.cases if cases is None else cases, observed, strict=False):
+            for output in ("output", "output_in_training"):
+                if output in seen:
+                    compared = self.exercise.normalise(cast(Any, seen)[output], case)
+                    seen = cast(Observation, {**seen, output: compared})
+            gradients: object = seen.get("gradients")
+            if self.exercise.distributions and isinstance(gradients, Mapping):
+                along = {name: _along_the_distributions(gradients.get(name)) for name in self.exercise.distributions}
+                seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
+            found.append(seen)
+        return found
+
+
+def _count_numbers(value: Any) -> int:
+    if isinstance(value, Tensor):
+        return value.numel()
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return 1 + sum(map(_count_numbers, parts))
+
+
+def _along_the_distributions(gradient: Any) -> Any:
+    """Return a gradient without the part that would change what each row adds up to."""
+    if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
+        return gradient - gradient.mean(dim=-1, keepdim=True)
+    return gradient
+
+
+class _Common:
+    """What many variants are evaluated with: the same arguments and module, and the values that they share.
+
+    Args:
+        given: The arguments.
+        module: The module whose forward the variants replace, if they do.
+    """
+
+    def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
+        self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
+        self._before = identity([*given.values()])
+        for child in self.module.children() if self.module else []:
+            for part in child if isinstance(child, nn.ModuleList) else [child]:
+                part.forward = partial(self._call, part.forward)
+
+    def is_as_it_was(self) -> bool:
+        """Return whether nothing can have been written into the arguments."""
+        return self._before is not None and identity([*self.given.values()]) == self._before
+
+    def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:
+        if keywords:
+            return forward(*inputs, **keywords)
+        return self.shared.call(forward, inputs, [identity(value) for value in inputs])[0]
+
+
+@contextmanager
+def in_isolation() -> Iterator[None]:
+    """Keep what many calls print, warn of and set from showing."""
+    with default_torch_state(), suppressed_output(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@lru_cache(maxsize=160)  # two seeds of all exercises, and a few megabytes each
+def behaviour(exercise: Exercise, seed: int) -> Behaviour:
+    """Return the behaviour on the cases of a seed."""
+    with default_torch_state():
+        return Behaviour(exercise, list(exercise.cases(seed)))

@@ -1,0 +1,412 @@
+"""Put into words how an attempt's observations differ from what was expected.
+
+Each sentence is about the case at hand and about what was observed there: none vouches for anything else.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from transformer_course.checking import named_shapes
+from transformer_course.checking.numeric_relation import explain_relation
+from transformer_course.checking.tolerance import ABSOLUTE, RELATIVE, distance, frequency_distance
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise
+from transformer_course.running.case import Case
+from transformer_course.running.observation import (
+    CrashReport,
+    FunctionObservation,
+    ModuleObservation,
+    Observation,
+    SamplerObservation,
+)
+from transformer_course.running.plain_data import PlainData
+from transformer_course.running.stand_in_models import is_description
+
+MAX_SHOWN_NUMBERS = 16
+"""An output with more numbers is not shown, only its largest difference."""
+MAX_INPUT_NUMBERS = 48
+"""The inputs are shown if they have no more numbers: such a case can still be worked by hand."""
+MAX_PARAMETER_NUMBERS = 24
+"""So are the parameters of a module."""
+MAX_CHARACTERS = 2000
+"""A longer message is cut."""
+DIGITS = (4, 6, 9, 17)
+"""Numbers of digits to write two different numbers with: the first that tells them apart."""
+
+
+def can_be_worked_by_hand(case: Case) -> bool:
+    """Return whether a case is so small that all it takes is shown."""
+    has_model = any(map(is_description, case.inputs.values()))
+    return _has_few_inputs(case) and _has_few_parameters(case) and not has_model
+
+
+def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
+    """Put into words what was raised, on which line of the learner's own, and what the inputs were."""
+    if error["type"] == "TookTooLong" and "computed" in error:
+        return (
+            f"{where}: stopped, {error['message']}. It computed for {error['computed']:.1f} s of these: either it "
+            "waits for something, or this machine is too busy with other work. If so, check again later."
+        )
+    if error["type"] == "TookTooLong":
+        return f"{where}: stopped, {error['message']}. Either it never ends, or it is very slow."
+    told = f"{where}: {error['type']}" + (f": {error['message']}" if error["message"] else "")
+    if error.get("code"):
+        told += f"\nOn line {error['line']} of the cell:\n    {error['code']}"
+    return f"{told}\nThe inputs: {inputs}." if inputs else told
+
+
+def explain_reading(names: Sequence[str]) -> str:
+    """Put into words which data of the notebook an attempt reads."""
+    which = "those are there and have" if len(names) > 1 else "that is there and has"
+    read = " and ".join(f"`{name}`" for name in names)
+    return (
+        f"It reads {read} from the notebook, so it works only as long as {which} the right value. Whatever "
+        "it needs should come from its arguments, or be defined inside it."
+    )
+
+
+def explain_unfinished(name: str, exercise: str | None = None) -> str:
+    """Put into words that an attempt uses a function that is not written yet.
+
+    Args:
+        name: The name of that function.
+        exercise: The name of the exercise that the attempt answers, whose part it may not use.
+    """
+    told = f"It uses `{name}`, which is not written yet."
+    has_part = name in every_exercise() and name != exercise
+    return f"{told} Meanwhile `parts.{name}` does the same work." if has_part else told
+
+
+def explain_difference(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:
+    """Name the first thing that differs: parameters, the output, then what shows only on a closer look."""
+    match case.kind:
+        case "function":
+            told = _explain_function(exercise, case, cast(FunctionObservation, seen), cast(FunctionObservation, right))
+        case "module":
+            told = _explain_module(exercise, case, cast(ModuleObservation, seen), cast(ModuleObservation, right))
+        case "sampler":
+            told = _explain_sampler(case, cast(SamplerObservation, seen), cast(SamplerObservation, right))
+    return f"{where}: {told or 'it does not yet do what the exercise asks.'}"
+
+
+def _explain_function(
+    exercise: Exercise, case: Case, seen: FunctionObservation, right: FunctionObservation
+) -> str | None:
+    if not seen["repeatable"]:
+        return "a second call with the same arguments gives a different output."
+    if distance(seen["output"], right["output"]) > 1:
+        return _explain_output(exercise, case, seen["output"], right["output"])
+    if seen.get("overwritten"):
+        return "a second call writes into what the first one returned."
+    if distance(own := seen.get("own_parameters"), expected := right.get("own_parameters")) > 0:
+        return _explain_own_parameters(own, expected)
+    return None
+
+
+def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, right: ModuleObservation) -> str | None:
+    if seen["parameters"] != right["parameters"]:
+        return _explain_parameters(seen["parameters"], right["parameters"])
+    called, expected = cast(FunctionObservation, seen), cast(FunctionObservation, right)  # loaded, so it was called
+    return (
+        _explain_function(exercise, case, called, expected)
+        or _explain_frozen(seen.get("frozen", []), right.get("frozen", []))
+        or _explain_training(seen, right)
+        or _explain_later(seen, right)
+    )
+
+
+def _explain_sampler(case: Case, seen: SamplerObservation, right: SamplerObservation) -> str | None:
+    if not seen.get("repeatable", True):
+        return "a second call, with a generator of the same seed, gives different tokens."
+    if "frequencies" not in seen:
+        return _explain_samples(case, seen)
+    if frequency_distance(seen["frequencies"], right["frequencies"], right["n_samples"]) > 1:
+        return _explain_frequencies(seen["frequencies"], right["frequencies"])
+    if seen["used_global_generator"]:
+        return "it uses torch's global random numbers. It should draw only from the generator that it is given."
+    if right.get("varies_with_seed") and not seen.get("varies_with_seed"):
+        return "generators with different seeds give the same tokens."
+    return None
+
+
+def _explain_own_parameters(own: int | None, expected: int | None) -> str:
+    if own is None or expected is None or own > expected:
+        return f"expected {expected or 0} of the model's own parameters in what is returned; got {own or 0}."
+    return (
+        f"of the {expected} parameters that it returns, {own} are the model's own. The others hold the same numbers, "
+        "but they are different tensors."
+    )
+
+
+def _explain_frozen(seen: Sequence[str], right: Sequence[str]) -> str | None:
+    if too_many := [name for name in seen if name not in right]:
+        return f"{_listed(too_many)} should be trained, but `requires_grad` is False."
+    if missing := [name for name in right if name not in seen]:
+        return f"{_listed(missing)} should be frozen, but `requires_grad` is True."
+    return None
+
+
+def _explain_training(seen: ModuleObservation, right: ModuleObservation) -> str | None:
+    if distance(seen.get("output_in_training"), right.get("output_in_training")) <= 1:
+        return None
+    if distance(right.get("output_in_training"), right.get("output")) <= 1:
+        return "in train mode the output differs from that in eval mode. Here the two should be the same."
+    return "in train mode the output is wrong."
+
+
+def _explain_later(seen: ModuleObservation, right: ModuleObservation) -> str | None:
+    for number, (output, expected) in enumerate(zip(seen.get("later", []), right.get("later", []), strict=False), 2):
+        if distance(output, expected) > 1:
+            return f"call {number} of the same module, with other inputs, gives the wrong output."
+    if distance(seen.get("later_in_training"), right.get("later_in_training")) > 1:
+        return "a later call of the same module, with other inputs and in train mode, gives the wrong output."
+    return None
+
+
+def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:
+    for name, shape in right.items():
+        if name not in seen:
+            return f"the parameter `{name}` is missing; there are {', '.join(seen) or 'none'}."
+        if seen[name] != shape:
+            return f"the parameter `{name}` should have the shape {tuple(shape)}; it has {tuple(seen[name])}."
+    return f"there are more parameters than the exercise asks for: {', '.join(n for n in seen if n not in right)}."
+
+
+def _explain_output(exercise: Exercise, case: Case, seen: PlainData, right: PlainData) -> str:
+    if seen is None:
+        return "it returned None. Is a `return` missing?"
+    return _explain_value(exercise, case, seen, right, named_shapes.output_dimensions(exercise.reference))
+
+
+def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, names: Sequence[str] = ()) -> str:
+    """Put into words how a value differs, which is the output or stands in it.
+
+    Args:
+        exercise: What the attempt answers.
+        case: The call.
+        seen: The value.
+        right: What it should be.
+        names: The names of its dimensions.
+    """
+    if isinstance(seen, tuple | list) and isinstance(right, tuple | list):
+        if exercise.normalise is not Exercise.normalise:  # it may have put them in another order than the attempt's
+            return _explain_unordered(exercise, case, seen, right)
+        if len(seen) == len(right):
+            place = next(i for i, pair in enumerate(zip(seen, right, strict=True)) if distance(*pair) > 1)
+            inner = named_shapes.output_dimensions(exercise.reference, place)
+            told = _explain_value(exercise, case, seen[place], right[place], inner)
+            return f"value {place + 1} of {len(right)}: {told}"
+    if isinstance(seen, Mapping) and isinstance(right, Mapping) and "not_plain" not in seen:
+        if seen.keys() != right.keys():
+            return f"expected a dict with the keys {_listed(right)}; got {_listed(seen)}."
+        key = next(key for key in right if distance(seen[key], right[key]) > 1)
+        return f"`{key}`: {_explain_value(exercise, case, seen[key], right[key])}"
+    if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
+        seen = seen.item()
+    if isinstance(seen, Tensor) and isinstance(right, Tensor):
+        return _explain_tensor(exercise, case, seen, right, names)
+    if type(seen) is float and type(right) is int:
+        return f"expected the int {right}, got the float {seen}."
+    if _kind(seen) != _kind(right):
+        return f"expected {_kind(right)}, got {_kind(seen)}."
+    what = "numbers" if _is_number(right) else "values"
+    return f"the {what} differ.\n{_rows(exercise, case, seen, right)}"
+
+
+def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor, names: Sequence[str]) -> str:
+    is_normalised = exercise.normalise is not Exercise.normalise
+    compared = ", in the form in which outputs are compared" if is_normalised else ""
+    if seen.shape != right.shape:
+        inputs = named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
+        expected = named_shapes.name_dimensions(right.shape, names)
+        told = f"expected the shape {expected}, got {named_shapes.name_dimensions(seen.shape, [])}{compared}."
+        return f"{told}\nThe inputs: {inputs}." if inputs else told
+    what = "values" if right.dtype == torch.bool else "numbers"
+    if seen.dtype != right.dtype:
+        told = f"expected the dtype {right.dtype}, got {seen.dtype}"
+        if seen.is_complex() or distance(seen.double(), right.double()) <= 1:
+            return f"{told}."
+        if right.numel() > MAX_SHOWN_NUMBERS:
+            return f"{told}, and the {what} differ, too."
+        return f"{told}, and the {what} differ, too.\n{_rows(exercise, case, seen, right)}"
+    relation = f"\n{told}" if not is_normalised and (told := explain_relation(seen, right)) else ""
+    if right.numel() > MAX_SHOWN_NUMBERS:
+        return _explain_largest_difference(exercise, case, seen, right, names) + relation
+    return f"the {what} differ{compared}.\n{_rows(exercise, case, seen, right)}{relation}"
+
+
+def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData], right: Sequence[PlainData]) -> str:
+    """Put into words how lists differ whose order means nothing."""
+    missing, extra = _without_equals(right, seen), _without_equals(seen, right)
+    if len(seen) != len(right):
+        told = f"expected {_kind(right)}, got {_kind(seen)}"
+        if missing and extra:
+            return f"{told}."
+        return f"{told}: there should {'also' if missing else 'not'} be {_kinds(missing or extra)}."
+    pairs = [(one, other) for one in extra for other in missing if _in_common(one, other)]
+    if not pairs and len(missing) == 1:
+        pairs = [(extra[0], missing[0])]
+    if not pairs:
+        return f"{len(extra)} of the {len(right)} entries are not among the expected ones."
+    one, other = pairs[0]
+    told = _explain_value(exercise, case, one, other)
+    return f"in one of the {len(right)} entries{_in_common(one, other)}: {told}"
+
+
+def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
+    """List the values that have no equal among others, each of which counts once."""
+    left, alone = list(others), []
+    for value in values:
+        place = next((i for i, other in enumerate(left) if distance(other, value) <= 1), None)
+        if place is None:
+            alone.append(value)
+        else:
+            del left[place]
+    return alone
+
+
+def _in_common(one: PlainData, other: PlainData) -> str:
+    """Return what tells a dict from its neighbours: the entries that both versions of it have; empty if none."""
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return ""
+    shared = [
+        f"`{key}` {format_value(value)}"
+        for key, value in other.items()
+        if isinstance(value, int | float | str) and distance(one.get(key), value) <= 1
+    ]
+    return f", the one with {' and '.join(shared)}" if shared else ""
+
+
+def _explain_largest_difference(
+    exercise: Exercise, case: Case, seen: Tensor, right: Tensor, names: Sequence[str]
+) -> str:
+    a, b = seen.double(), right.double()
+    in_tolerances = ((a - b).abs() / (ABSOLUTE + RELATIVE * b.abs())).nan_to_num(nan=torch.inf, posinf=torch.inf)
+    in_tolerances = in_tolerances.masked_fill((a == b) | (a.isnan() & b.isnan()), 0.0)
+    index = tuple(int(i) for i in torch.unravel_index(in_tolerances.argmax(), in_tolerances.shape))
+    off = int((in_tolerances > 1).sum()) if right.is_floating_point() else int((a != b).sum())
+    what = "values" if right.dtype == torch.bool else "numbers"
+    how_many = f"all {off} {what} differ" if off == right.numel() else f"{off} of the {right.numel()} {what} differ"
+    told = f"{how_many}{'s' * (off == 1)}, most at index {list(index)}"
+    axes = [name for name in named_shapes.axis_names(len(index), names) if name]
+    if axes:
+        unnamed = "…, " * (len(axes) < len(index))  # those of the batch, which come first
+        told += f" ({'axis' if len(index) == 1 else 'axes'} {unnamed}{', '.join(axes)})"
+    return f"{told}:\n{_rows(exercise, case, seen[index], right[index], with_inputs=False)}"
+
+
+def _rows(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, with_inputs: bool = True) -> str:
+    """Return a line for each input, if they are few, and for what was expected and what came; else their shapes."""
+    rows = [(name, format_value(value)) for name, value in _few_inputs(case)] if with_inputs else []
+    shapes = "" if rows else named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
+    got, expected = format_both(seen, right)
+    rows += [("expected", expected), ("got", got)]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"    {name:{width}}  {text}" for name, text in rows]
+    return "\n".join([*lines, f"The inputs: {shapes}."] if shapes else lines)
+
+
+def _few_inputs(case: Case) -> Iterator[tuple[str, object]]:
+    """Yield what the case can be worked by hand from: arguments and parameters of a module, inputs, keywords."""
+    if _has_few_inputs(case):
+        yield from ((name, value) for name, value in case.arguments.items() if not is_description(value))
+        if _has_few_parameters(case):
+            yield from case.parameters.items()
+        called = {**case.inputs, **case.keywords}
+        yield from ((name, value) for name, value in called.items() if not is_description(value))
+
+
+def _has_few_inputs(case: Case) -> bool:
+    return _count_numbers({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+
+
+def _has_few_parameters(case: Case) -> bool:
+    return _count_numbers(case.parameters) <= MAX_PARAMETER_NUMBERS
+
+
+def _count_numbers(value: object) -> int:
+    if isinstance(value, Tensor):
+        return value.numel()
+    if is_description(value):
+        return 0  # a model, which is not shown
+    if isinstance(value, Mapping):
+        return sum(map(_count_numbers, value.values()))
+    return sum(map(_count_numbers, value)) if isinstance(value, list | tuple) else 1
+
+
+def _explain_samples(case: Case, seen: SamplerObservation) -> str:
+    name, rows = next(iter(case.inputs.items()))
+    if "range" in seen:
+        low, high = seen["range"]
+        return f"tokens go from 0 to {rows.shape[-1] - 1}; those drawn go from {low} to {high}."
+    n_rows = len(rows) * case.n_samples
+    told = f"expected one int64 token for each row of `{name}`, shape ({n_rows},); got {_kind(seen['output'])}"
+    return f"{told} and dtype {seen['output'].dtype}." if isinstance(seen["output"], Tensor) else f"{told}."
+
+
+def _explain_frequencies(seen: Tensor, right: Tensor) -> str:
+    never, also = ((seen == 0) & (right > 0)).nonzero(), ((seen > 0) & (right == 0)).nonzero()
+    if len(also):
+        row, token = also[0].tolist()
+        return f"for the row at index {row}, token {token} was drawn. It should never be."
+    if len(never):
+        row, token = never[0].tolist()
+        told = f"for the row at index {row}, token {token} was never drawn."
+        return f"{told} It should be drawn in about {right[row, token]:.1%} of all draws."
+    row, token = torch.unravel_index((seen - right).abs().argmax(), right.shape)
+    told = f"for the row at index {row}, token {token} was drawn in {seen[row, token]:.1%} of all draws."
+    return f"{told} It should be about {right[row, token]:.1%}."
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names) or "none"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _kinds(values: Sequence[PlainData]) -> str:
+    """Return what some values are, such as ``a tensor of shape (2,) and a tensor of shape (3,)``."""
+    return " and ".join(map(_kind, values[:3])) + (f" and {len(values) - 3} more" if len(values) > 3 else "")
+
+
+def _kind(value: object) -> str:
+    if _is_number(value):
+        return "a number"
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {named_shapes.name_dimensions(value.shape, [])}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of length {len(value)}"
+    if value is None:
+        return "None"
+    name = str(value["not_plain"]) if isinstance(value, Mapping) and "not_plain" in value else type(value).__name__
+    return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
+
+
+def readable(text: str, max_characters: int = MAX_CHARACTERS) -> str:
+    """Return a text that is short enough to be read, without what cannot be written to a file."""
+    short = text if len(text) <= max_characters else f"{text[:max_characters]} …"
+    return short.encode("utf-8", "replace").decode()
+
+
+def format_both(one: Any, other: Any) -> tuple[str, str]:
+    """Return two pieces of plain data with as few digits as tell them apart."""
+    both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGITS]
+    return next((pair for pair in both if pair[0] != pair[1]), both[0])
+
+
+def format_value(value: Any, digits: int = 4) -> str:
+    """Return plain data with few digits, on one line."""
+    if isinstance(value, Tensor):
+        return format_value(value.tolist(), digits)
+    if isinstance(value, list):
+        return f"[{', '.join(format_value(item, digits) for item in value)}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(format_value(item, digits) for item in value)}{',' * (len(value) == 1)})"
+    if isinstance(value, float):
+        return f"{value + 0.0:.{digits}g}"
+    return repr(value)

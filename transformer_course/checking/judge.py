@@ -1,0 +1,191 @@
+"""From observations to a verdict: right, known mistakes, half-finished, or wrong. Runs on the trusted side only."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from transformer_course.checking.expected_behaviour import Behaviour, behaviour
+from transformer_course.checking.explain import (
+    explain_crash,
+    explain_difference,
+    explain_reading,
+    explain_unfinished,
+    readable,
+)
+from transformer_course.checking.message_panel import code_block
+from transformer_course.checking.mistake_recognition import Recognition, recognise, recognise_besides
+from transformer_course.checking.named_shapes import describe_inputs
+from transformer_course.checking.side_effects import (
+    CHANGES_ARGUMENT,
+    GRADIENT_CUT,
+    REMEMBERS_A_CALL,
+    backward_problem,
+    changed_arguments,
+    describe_changes,
+    explain_gradients,
+    is_cut_entirely,
+    listed,
+    lost_gradients,
+    remembers_a_call,
+    without_part,
+)
+from transformer_course.checking.tolerance import agree, observation_distance
+from transformer_course.checking.verdict import Status, Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.running.case import Case
+from transformer_course.running.observation import Observation
+from transformer_course.running.observe import call_inputs
+from transformer_course.steps import InSteps
+
+
+def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
+    """Return the verdict on an attempt.
+
+    An attempt is right if everything observed equals what the reference shows. It made a known mistake if everything
+    equals what that mistake shows, crashes included; two, if it equals what both show together; it is half-finished if
+    it equals what there is after a step. Otherwise the first case that differs is explained.
+
+    Args:
+        exercise: What the attempt answers.
+        seed: That of the cases.
+        observed: The observations on these cases; they may come from an untrusted process and be malformed.
+    """
+    known = behaviour(exercise, seed)
+    seen_in_cases = known.normalised(_mappings(observed))
+    reading, unfinished, warned = _remarks(seen_in_cases)
+    if seen_in_cases and _is_a_stub(seen_in_cases[0]) and not unfinished:
+        return Verdict(exercise.name, "not_started", "Not started yet.")
+    if agree(seen_in_cases, known.expected, numbers_only=True):
+        return _judge_besides(known, seen_in_cases, reading)
+    if found := recognise(known, seen_in_cases):
+        return _recognised(known, seen_in_cases, found, reading)
+    for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
+        if observation_distance(seen, right, numbers_only=True) > 1:
+            where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
+            status: Status = "crashed" if "error" in seen else "wrong"
+            idle = without_part(seen_in_cases, known.expected) if status == "wrong" else []
+            unused = [f"Not used, or lost on the way to the output: {listed(idle)}."] if idle else []
+            told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *unused, *warned]
+            return Verdict(exercise.name, status, readable("\n".join(told)))
+    return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
+
+
+def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
+    """Return the verdict on an attempt whose numbers are right: its gradients should be, too."""
+    exercise = known.exercise
+    changed = changed_arguments(observed, known.expected)
+    cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
+    if agree(observed, known.expected) or (cut_entirely and not changed):
+        return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
+    if mistake := recognise_besides(known, observed):
+        return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
+    told, names = list(reading), []
+    if changed:
+        told.append(f"The numbers are right, but {describe_changes(changed)}.")
+        names.append(CHANGES_ARGUMENT)
+    if not cut_entirely and (explained := explain_gradients(known, observed, changed)):
+        told.append(explained)
+        lost = lost_gradients(observed, known.expected)
+        names.append(REMEMBERS_A_CALL if lost and remembers_a_call(observed) else GRADIENT_CUT)
+    return Verdict(exercise.name, "mistake", readable("\n".join(told)), tuple(names))
+
+
+def _recognised(
+    known: Behaviour, observed: Sequence[Observation], found: Recognition, reading: Sequence[str]
+) -> Verdict:
+    """Return the verdict on an attempt that behaves as something known."""
+    exercise = known.exercise
+    status: Status = "half_finished" if found.stops_at else "mistake"
+    names: tuple[str, ...]
+    if found.stops_at:
+        told, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
+    elif found.and_more:
+        [one] = found.mistakes
+        told, names = f"{_sentence(one.does)}, and something else is not right either.", (one.name,)
+    elif len(found.mistakes) > 1:
+        numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
+        told = "\n".join(
+            [
+                "Two things at once. The code behaves like an answer in which",
+                *numbered,
+                "Fix the first, then check again.",
+            ]
+        )
+        names = tuple(mistake.name for mistake in found.mistakes)
+    else:
+        told, names = found.mistakes[0].says, (found.mistakes[0].name,)
+    as_right = known.run(found.way)
+    if changed := changed_arguments(observed, as_right):
+        told += f"\nBesides, {describe_changes(changed)}."
+        names = (*names, CHANGES_ARGUMENT)
+    cut = [] if found.stops_at else lost_gradients(observed, as_right)
+    if problem := backward_problem(observed):
+        told += f"\nBesides, torch cannot compute the gradients: {problem}."
+        names = (*names, GRADIENT_CUT)
+    elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
+        told += f"\nBesides, no gradient reaches {listed(cut)}."
+        names = (*names, GRADIENT_CUT)
+    hints = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
+    return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
+
+
+def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
+    """Return hints on the step that comes next."""
+    assert steps is not None
+    names = list(steps.steps)
+    step = names[names.index(stops_at) + 1 if stops_at in names else 0]
+    return (
+        f"The next step: {steps.describe(step)}.",
+        f"What comes of it is {steps.formula(step)}.",
+        f"The step alone, as a function:\n{code_block(steps.code(step))}",
+    )
+
+
+def _half_finished(steps: InSteps | None, stops_at: str) -> str:
+    assert steps is not None
+    names = list(steps.steps)
+    if stops_at not in names:
+        return f"`{stops_at}` comes back as it went in. The first step: {steps.describe(names[0])}."
+    to_come = "; ".join(steps.describe(name) for name in names[names.index(stops_at) + 1 :])
+    return f"Half-way: this is what there is after *{steps.describe(stops_at)}*. Still to come: {to_come}."
+
+
+def _sentence(clause: str) -> str:
+    return clause[:1].upper() + clause[1:].rstrip(".")
+
+
+def _explain(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:
+    try:
+        if "error" in seen:
+            inputs = describe_inputs(exercise.reference, {**call_inputs(case), **case.keywords})
+            return explain_crash(where, seen["error"], inputs)
+        return explain_difference(exercise, where, case, seen, right)
+    except Exception:  # malformed observations can fail anywhere
+        return f"{where}: what was observed makes no sense."
+
+
+def _mappings(observed: Any) -> list[Observation]:
+    """Return what has at least the form of observations: an untrusted process may send any plain data."""
+    seen = [one for one in observed if isinstance(one, Mapping)] if isinstance(observed, list | tuple) else []
+    return cast(list[Observation], seen)
+
+
+def _remarks(observed: Sequence[Observation]) -> tuple[list[str], list[str], list[str]]:
+    """Put the remarks on the first call into words: what it reads, what is unfinished, what it was warned of."""
+    remarks: object = observed[0].get("remarks") if observed else None
+
+    def lines(key: str) -> list[str]:
+        found = remarks.get(key) if isinstance(remarks, Mapping) else None
+        return [readable(line) for line in found if isinstance(line, str)] if isinstance(found, list) else []
+
+    reads, unfinished, warned = lines("reads"), lines("unfinished"), lines("warned")
+    return (
+        [explain_reading(reads)] if reads else [],
+        [explain_unfinished(unfinished[0])] if unfinished else [],
+        [f"A warning came with it: {warned[0]}"] if warned else [],
+    )
+
+
+def _is_a_stub(seen: Observation) -> bool:
+    """Return whether the stub's ``raise NotImplementedError`` was reached; torch's own errors have a message."""
+    error: object = seen.get("error")
+    return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")

@@ -1,0 +1,197 @@
+"""Recognise mistakes: an attempt made one if it behaves as the answer that makes it, and two if it behaves as both.
+
+What is looked for, in this order: one mistake; an answer that stops half-way; two mistakes at once. Evidence is
+behaviour alone. Outputs on a case where the attempt goes wrong rule out nearly everything; what is left must show the
+same on all cases and in all respects. Gradients are judged apart from numbers.
+"""
+
+import builtins
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from transformer_course.checking.expected_behaviour import Behaviour, Pair, Way, in_isolation
+from transformer_course.checking.side_effects import is_cut_entirely
+from transformer_course.checking.tolerance import (
+    agree,
+    comparable_error,
+    distance,
+    frequency_distance,
+    observation_distance,
+    within,
+)
+from transformer_course.exercise import Mistake
+from transformer_course.running.observation import Observation
+
+MAX_PAIRS = 4000
+"""So many pairs are tried at most."""
+NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
+"""What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
+ROUNDED = 10
+"""Up to so many tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
+otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
+mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
+MAX_SECONDS = 1.0
+"""Seconds of computing after which no further pair is tried: a check should answer soon."""
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What an attempt was recognised as.
+
+    Args:
+        way: An answer that behaves the same.
+        mistakes: The mistakes it makes, in the order of the steps.
+        and_more: Whether it makes one more, which is not known for certain.
+        stops_at: The step after which it stops, or the argument that it hands back.
+    """
+
+    way: Way
+    mistakes: tuple[Mistake, ...] = ()
+    and_more: bool = False
+    stops_at: str | None = None
+
+
+def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
+    """Return what an attempt that is not right is recognised as; None if nothing known behaves like it."""
+    if len(observed) != len(known.cases):
+        return None  # it never came to an end, and what it would have shown is not known
+    with in_isolation():
+        reach = _reach(known, observed)
+        return (
+            _single(known, observed, reach) or _half_finished(known, observed, reach) or _pair(known, observed, reach)
+        )
+
+
+def recognise_besides(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
+    """Return the mistake whose numbers are right, and that shows the same in all other respects; None if there is none.
+
+    Outputs alone rule nearly all others out. A way that returns a plain number has no gradients to compare: an attempt
+    through which some pass does not make that mistake.
+    """
+    passes_some = not is_cut_entirely(observed) and not is_cut_entirely(known.expected)
+    exactly = dict.fromkeys(range(len(observed)), 1.0)
+    with in_isolation():
+        for mistake in known.exercise.mistakes:
+            for way in mistake.ways:
+                if (
+                    _behaves_as(known, way, observed, exactly)
+                    and agree(observed, known.run(way))
+                    and not (passes_some and is_cut_entirely(known.run(way)))
+                ):
+                    return mistake
+    return None
+
+
+def _reach(known: Behaviour, observed: Sequence[Observation]) -> dict[int, float]:
+    """Return by case within how many tolerances of it the attempt behaves as a mistake.
+
+    The cases where the attempt goes wrong come first: on the others, half of all mistakes look alike.
+    """
+    from_right = [
+        observation_distance(seen, right, numbers_only=True)
+        for seen, right in zip(observed, known.expected, strict=False)
+    ]
+    order = sorted(range(len(from_right)), key=lambda index: from_right[index] <= 1)
+    return {index: min(max(from_right[index] / ROUNDED, 1.0), ROUNDED) for index in order}
+
+
+def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    alike = (
+        Recognition(way, (mistake,))
+        for mistake in known.exercise.mistakes
+        for way in mistake.ways
+        if _behaves_as(known, way, observed, reach)
+    )
+    first = next(alike, None)
+    if first is None or agree(observed, known.run(first.way)):
+        return first
+    # another may have the same numbers, and write into the same arguments as well
+    return next((other for other in alike if agree(observed, known.run(other.way))), first)
+
+
+def _half_finished(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    steps = known.exercise.steps
+    if steps is None or not all(_is_something(seen.get("output")) for seen in observed):
+        return None
+    exactly = dict.fromkeys(reach, 1.0)
+    for name in [*steps.arguments.parameters, *steps.steps]:
+        if name not in ("self", steps.last) and _behaves_as(known, way := steps.until(name), observed, exactly):
+            return Recognition(way, stops_at=name)
+    return None
+
+
+def _is_something(output: object) -> bool:
+    return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
+
+
+def _pair(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
+        return None
+    deadline = time.process_time() + MAX_SECONDS
+    left: Sequence[Pair] = known.pairs[:MAX_PAIRS]
+    for index, tolerances in reach.items():
+        agreeing = []
+        for pair, output in zip(left, known.outputs([pair.way for pair in left], index), strict=True):
+            if time.process_time() > deadline:
+                return None
+            if _may_show(output, observed[index], tolerances, crashed_later=False):
+                agreeing.append(pair)
+        left = agreeing
+    found = []
+    for pair in left:
+        if time.process_time() > deadline:
+            return None  # what several pairs share is not known before all were tried
+        if _shows_the_same(known, pair.way, observed, reach):
+            found.append(pair)
+    fewest = min((pair.n_changes for pair in found), default=0)
+    found = [pair for pair in found if pair.n_changes == fewest]
+    shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]
+    if not shared:
+        return None
+    # two ways of one mistake are that mistake
+    return Recognition(found[0].way, tuple(dict.fromkeys(shared)), and_more=len(shared) == 1)
+
+
+def _is_of_no_step(error: object) -> bool:
+    """Return whether an attempt ended with an error that no step raises, however it is done."""
+    kind = getattr(builtins, str(error.get("type")), None) if isinstance(error, Mapping) else None
+    return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
+
+
+def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
+    for index, tolerances in reach.items():
+        case = known.cases[index]
+        may_crash_later = bool(case.later)
+        if _may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
+            continue
+        if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
+            return False
+    return _shows_the_same(known, way, observed, reach)
+
+
+def _shows_the_same(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
+    # known from the first case that differs, without running the others
+    return len(observed) == len(known.cases) and all(
+        within(tolerances, observed[index], known.run_case(way, index), numbers_only=True)
+        for index, tolerances in reach.items()
+    )
+
+
+def _may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
+    """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
+
+    ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
+    """
+    if "frequencies" in first_call:
+        return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
+    if "output" in first_call:
+        return (
+            distance(seen["output"], first_call["output"]) <= tolerances
+            if "output" in seen
+            else crashed_later and "error" in seen
+        )
+    if "error" in first_call:
+        error = seen.get("error")
+        return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
+    return seen.get("parameters") == first_call.get("parameters")

@@ -1,0 +1,54 @@
+"""How a wrong output is related to the right one, where that is simple: by a factor, a constant, or an exchange."""
+
+import torch
+from torch import Tensor
+
+from transformer_course.checking.tolerance import distance
+
+PART_LEFT = 0.05
+"""A relation that is told leaves at most this part of each difference."""
+ROUNDINGS = 16
+"""So many times the largest number may have been rounded on the way."""
+TRANSPOSED = "These are the expected values with the last two axes exchanged."
+
+
+def explain_relation(seen: Tensor, right: Tensor) -> str:
+    """Return a sentence that tells how a wrong tensor is made from the right one; empty if it is in no simple way.
+
+    What it tells is measured, not guessed: it holds for every number, within the tolerance of the checks, and where
+    little is wrong, to a small part of that.
+
+    Args:
+        seen: What an attempt returned.
+        right: What it should have returned, of the same shape and dtype.
+    """
+    if right.numel() < 2 or bool((right == right.flatten()[0]).all()):
+        return ""  # in what way a constant is related to another number cannot be told
+    if not bool(torch.isfinite(seen).all() and torch.isfinite(right).all()):
+        return ""
+    is_square = right.dim() > 1 and right.shape[-1] == right.shape[-2]
+    if right.dtype == torch.bool:
+        if is_square and torch.equal(seen, right.mT):
+            return TRANSPOSED
+        return "True and False are exchanged everywhere." if torch.equal(seen, ~right) else ""
+    a, b = seen.double(), right.double()
+    rounding = ROUNDINGS * torch.finfo(right.dtype if right.is_floating_point() else b.dtype).eps
+    wrong = (a - b).abs()
+
+    def explains(related: Tensor) -> bool:
+        left, largest = (a - related).abs(), related.abs().max()
+        return distance(a, related) <= 1 and bool((left <= PART_LEFT * wrong + rounding * largest).all())
+
+    if is_square and explains(b.mT):
+        return TRANSPOSED
+    factor, constant = float((a * b).sum() / (b * b).sum()), float((a - b).mean())
+    if explains(-b):
+        return "Every number has the opposite sign."
+    if f"{factor:.4g}" not in ("0", "1") and explains(factor * b):
+        return f"Every number is {factor:.4g} times what it should be."
+    if explains(b + constant):
+        return f"Every number is {abs(constant):.4g} {'larger' if constant > 0 else 'smaller'} than it should be."
+    one, other = a.flatten().sort().values, b.flatten().sort().values
+    if distance(one, other) <= 1 and (one - other).abs().max() <= PART_LEFT * wrong.max():
+        return "The numbers are the expected ones, but in other places."
+    return ""

@@ -1,0 +1,212 @@
+"""What an answer with the right numbers may still do wrong: cut gradients, or write into its arguments."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from torch import Tensor
+
+from transformer_course.checking.expected_behaviour import Behaviour
+from transformer_course.checking.tolerance import GRADIENTS, gradient_distance, gradients_apart
+from transformer_course.running.observation import Observation
+from transformer_course.running.observe import observe
+from transformer_course.steps import Step
+
+GRADIENT_CUT = "gradient_cut"
+"""What the mistake is called in verdicts."""
+REMEMBERS_A_CALL = "remembers_an_earlier_call"
+"""The same for an answer that a second call gets from the first."""
+CHANGES_ARGUMENT = "changes_argument"
+"""The same for an argument that is changed in place."""
+
+WRITTEN = {
+    "no_grad": "`torch.no_grad()`",
+    "inference_mode": "`torch.inference_mode()`",
+    "data": "`.data`",
+    "tensor": "`torch.tensor(…)`",
+    "as_tensor": "`torch.as_tensor(…)`",
+}
+"""How what cuts gradients is written; everything else is a method."""
+
+
+def is_cut_entirely(observed: Sequence[Observation]) -> bool:
+    """Return whether no gradient passes at all, where some should: that of an answer in plain Python, or in numpy."""
+    return not any(arrived is not None for seen in observed for _, arrived in _arrivals(seen))
+
+
+def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+    """List the arguments that a call changed in place, and should not have."""
+    found: dict[str, None] = {}
+    for seen, right in zip(observed, expected, strict=False):
+        changed: object = seen.get("changed")
+        should: object = right.get("changed")
+        if isinstance(changed, list) and isinstance(should, list):
+            found |= dict.fromkeys(name for name in changed if isinstance(name, str) and name not in should)
+    return list(found)
+
+
+def describe_changes(changed: Sequence[str]) -> str:
+    """Return a clause on arguments that were changed: written into, or models that were left in another mode."""
+    models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
+    written = [name for name in changed if not name.endswith(".training")]
+    clauses = [f"writes into {listed(written)}, which the caller may still need"] if written else []
+    clauses += [f"leaves {listed(models)} in another mode than it came in"] if models else []
+    return f"the call {', and '.join(clauses)}"
+
+
+def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
+    """Put into words which gradients do not arrive, where they end, and what may have cut them.
+
+    Args:
+        known: What is right.
+        observed: What the attempt showed.
+        changed: The arguments that it writes into, which says already that the numbers are right: the gradients of
+            these are of what they were overwritten with, and no path has to be cut.
+    """
+    lost, wrong = _faults(observed, known.expected)
+    begin = "Besides," if changed else "The numbers are right, but"
+    if problem := backward_problem(observed):
+        return f"{begin} torch cannot compute the gradients: {problem}."
+    if not lost and not wrong:
+        return ""
+    place, cuts = _place(known, observed), _cuts(observed)
+    if lost and remembers_a_call(observed):
+        return (
+            f"{begin} a second call returns the very tensor that the first one made: it is kept "
+            f"somewhere. So it is not made of the arguments of its own call, and no gradient reaches {listed(lost)}."
+        )
+    if lost:
+        told = [f"{begin} no gradient reaches {listed(lost)}."]
+    elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
+        return f"{begin} a gradient of nan or infinity reaches {listed(wrong)}."
+    elif (place or cuts) and not set(changed) & set(wrong):
+        told = [f"{begin} only part of the gradient reaches {listed(wrong)}: one path is cut."]
+    else:
+        return f"{begin} another gradient than the right one reaches {listed(wrong)}."
+    if place:
+        told.append(place)
+    if cuts:
+        found = [WRITTEN.get(cut, f"`.{cut}()`") for cut in cuts]
+        told.append(f"{' or '.join(found)} cuts it.")
+    return " ".join(told)
+
+
+def remembers_a_call(observed: Sequence[Observation]) -> bool:
+    """Return whether a second call returned the tensor of the first, to which no gradient of its own can belong."""
+    return any(True for _ in _remarks(observed, "remembers"))
+
+
+def backward_problem(observed: Sequence[Observation]) -> str | None:
+    """Return what kept torch from computing gradients, such as a tensor that was written into; None if nothing did."""
+    return next((problem for problem in _remarks(observed, "backward") if isinstance(problem, str)), None)
+
+
+def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+    """List the arguments and parameters that no gradient reaches, and some should."""
+    return _faults(observed, expected)[0]
+
+
+def without_part(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+    """List the arguments and the modules that have no part in the output, though others have, and they should.
+
+    No gradient at all reaches them: they are not used, or what is made of them is lost.
+    """
+    wanted: dict[str, None] = {}
+    reached: set[str] = set()
+    for seen, right in zip(observed, expected, strict=False):
+        wanted |= {_whole(name): None for name, gradient in _arrivals(right) if gradient is not None}
+        reached |= {_whole(name) for name, gradient in _arrivals(seen) if gradient is not None}
+    return [name for name in wanted if name not in reached] if reached else []
+
+
+def _whole(name: str) -> str:
+    """Return the name of the argument or of the module that a gradient's name belongs to."""
+    return name.partition(".")[0]
+
+
+def _faults(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
+    """List what no gradient reaches, though some should, and what another gradient reaches than should."""
+    arrives: dict[str, bool] = {}
+    differs: dict[str, bool] = {}
+    for seen, right in zip(observed, expected, strict=False):
+        if gradient_distance(seen, right) <= 1:
+            continue
+        found = dict(_arrivals(seen))
+        for name, gradient in _arrivals(right):
+            if isinstance(gradient, Tensor) and gradient.any() and gradients_apart(found.get(name), gradient) > 1:
+                arrived = found.get(name)
+                arrives[name] = arrives.get(name, False) or (isinstance(arrived, Tensor) and bool(arrived.any()))
+                differs[name] = True
+    lost = [name for name in differs if not arrives[name]]
+    return lost, [name for name in differs if arrives[name]]
+
+
+def _is_finite(gradient: object) -> bool:
+    return not isinstance(gradient, Tensor) or bool(gradient.isfinite().all())
+
+
+def _arrivals(seen: Observation) -> Iterator[tuple[str, object]]:
+    for kind in GRADIENTS:
+        found = seen.get(kind)
+        yield from found.items() if isinstance(found, Mapping) else ()
+
+
+def _place(known: Behaviour, observed: Sequence[Observation]) -> str | None:
+    """Put into words which step, cut off, gives just these gradients; None if there is none.
+
+    Only the smallest case that shows the fault is tried, and then the next, for what is left. Where several steps are
+    left, one after another, the last of them is told. An argument may be cut off as it comes in, before any step.
+    """
+    steps = known.exercise.steps
+    if steps is None:
+        return None
+    pairs = enumerate(zip(observed, known.expected, strict=False))
+    faulty = [index for index, pair in pairs if gradient_distance(*pair) > 1][:2]
+    left = [name for name in [*steps.arguments.parameters, *steps.steps] if name not in ("self", steps.last)]
+    for index in faulty:
+        left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
+    if not faulty or not left or left[-1] in steps.arguments.parameters:
+        return None  # that no gradient reaches an argument has been said
+    where = "at this step" if len(left) == 1 else "at this step, or before it"
+    return f"The way back ends {where}: *{steps.describe(left[-1])}*."
+
+
+def _cut_off(known: Behaviour, name: str, index: int) -> Observation:
+    """Return what the right answer shows on a case if an argument, or what comes of a step, is cut off."""
+    steps = known.exercise.steps
+    assert steps is not None
+    case = known.cases[index]
+    return known.normalised([observe(steps.but(**{name: _detached(name)}).attempt, case)], [case])[0]
+
+
+def _detached(name: str) -> Step:
+    """Make the change that cuts off what comes of a step."""
+
+    def cut(value: object) -> object:
+        if isinstance(value, Tensor):
+            return value.detach()
+        return type(value)(map(cut, value)) if isinstance(value, list | tuple) else value
+
+    scope: dict[str, object] = {"cut": cut}
+    exec(f"change = lambda {name}: cut({name})", scope)  # a change asks for what it changes by name
+    return scope["change"]  # type: ignore[return-value]
+
+
+def _cuts(observed: Sequence[Observation]) -> list[str]:
+    """List what the attempt uses that may cut gradients."""
+    found = next((cuts for cuts in _remarks(observed, "cuts") if isinstance(cuts, list)), [])
+    return [cut for cut in found if isinstance(cut, str)]
+
+
+def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
+    """Iterate over the remarks of a kind; they may come from an untrusted process."""
+    for seen in observed:
+        remarks: object = seen.get("remarks")
+        if isinstance(remarks, Mapping) and remarks.get(key):
+            yield remarks[key]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name a few, and the number of the others; layers in place of their weights and biases."""
+    shown = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
+    if len(shown) > 4:
+        shown = [*shown[:4], f"{len(shown) - 4} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

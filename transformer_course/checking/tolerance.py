@@ -1,0 +1,171 @@
+"""How far apart two results are, in tolerances: where numbers agree, and where observations do."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_course.running.observation import Observation
+
+ABSOLUTE, RELATIVE = 1e-5, 1e-4
+"""Two numbers in tensors agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in
+float32. Of plain numbers, which may be tiny, both are relative."""
+GRADIENT_RELATIVE = 1e-3
+"""A gradient sums over many paths, so the tolerance of all its numbers is that of the largest."""
+EPSILONS = 4
+"""A number is rounded by about this many epsilons of its dtype: in float16 that is more than the above."""
+GRADIENTS = ("gradients", "parameter_gradients")
+"""Where observations hold gradients."""
+BESIDES = (*GRADIENTS, "changed")
+"""What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
+
+
+def distance(seen: object, right: object) -> float:
+    """Return the largest distance between two pieces of plain data, in tolerances; infinity if they differ in kind."""
+    if isinstance(right, Mapping):
+        if not isinstance(seen, Mapping) or seen.keys() != right.keys():
+            return math.inf
+        return max((distance(seen[key], right[key]) for key in right), default=0.0)
+    if isinstance(right, tuple | list):
+        if not isinstance(seen, tuple | list) or len(seen) != len(right):
+            return math.inf
+        return max(map(distance, seen, right), default=0.0)
+    if isinstance(right, Tensor):
+        return _tensor_distance(seen, right) if isinstance(seen, Tensor) else math.inf
+    if isinstance(seen, Tensor) and seen.dim() == 0 and isinstance(right, bool | int | float):
+        seen = seen.item()  # a number in a tensor is a number
+    if isinstance(right, float) and isinstance(seen, int | float) and type(seen) is not bool:
+        return _number_distance(float(seen), right)
+    return 0.0 if type(seen) is type(right) and seen == right else math.inf
+
+
+def _number_distance(seen: float, right: float) -> float:
+    """Return the relative distance of two plain numbers: a learning rate of 1e-6 is small, and not 0."""
+    if seen == right or (math.isnan(seen) and math.isnan(right)):
+        return 0.0
+    apart = abs(seen - right) / ((ABSOLUTE + RELATIVE) * abs(right) or ABSOLUTE)
+    return math.inf if math.isnan(apart) else apart
+
+
+def _tensor_distance(seen: Tensor, right: Tensor) -> float:
+    if _is_equal(seen, right):  # as most right answers are, and it takes a tenth of the time of the rest
+        return 0.0
+    if seen.shape != right.shape or seen.dtype != right.dtype or not right.is_floating_point():
+        return math.inf
+    a, b = seen.double(), right.double()
+    equal = (a == b) | (a.isnan() & b.isnan())  # the only way in which infinities and nan agree
+    relative = max(RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
+    apart = ((a - b).abs() / (ABSOLUTE + relative * b.abs())).nan_to_num(nan=math.inf, posinf=math.inf)
+    return float(apart.masked_fill(equal, 0.0).max()) if apart.numel() else 0.0
+
+
+def _is_equal(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b)
+
+
+def frequency_distance(seen: object, right: Tensor, n_samples: int) -> float:
+    """Compare frequencies of samples: never against sometimes is a difference in kind, the rest is up to chance."""
+    if not isinstance(seen, Tensor) or seen.shape != right.shape or seen.dtype != right.dtype:
+        return math.inf
+    if not torch.equal(seen > 0, right > 0):
+        return math.inf
+    deviation = (2 * right * (1 - right) / n_samples).sqrt()  # of the difference of two such frequencies
+    return float(((seen - right).abs() / (6 * deviation + 1 / n_samples)).max())
+
+
+def observation_distance(seen: Observation, right: Observation, *, numbers_only: bool = False) -> float:
+    """Return the largest distance between what two calls showed, remarks aside.
+
+    Args:
+        seen: What an attempt showed; it may come from an untrusted process and be malformed.
+        right: What it is compared with.
+        numbers_only: Whether gradients, and arguments that were changed in place, do not count.
+    """
+    if "error" in right and isinstance(error := seen.get("error"), Mapping):
+        return distance(comparable_error(error), comparable_error(right["error"]))
+    one = {key: value for key, value in seen.items() if key not in ("remarks", *BESIDES)}
+    other = {key: value for key, value in right.items() if key not in ("remarks", *BESIDES)}
+    frequencies, n_samples = other.get("frequencies"), other.get("n_samples")
+    if one.keys() == other.keys() and isinstance(frequencies, Tensor) and isinstance(n_samples, int):
+        rest = [{key: value for key, value in side.items() if key != "frequencies"} for side in (one, other)]
+        apart = max(frequency_distance(one["frequencies"], frequencies, n_samples), distance(*rest))
+    else:
+        apart = distance(one, other)
+    if numbers_only:
+        return apart
+    return max(apart, distance(seen.get("changed"), right.get("changed")), gradient_distance(seen, right))
+
+
+def gradient_distance(seen: Observation, right: Observation) -> float:
+    """Return the largest distance between the gradients of two calls, in tolerances.
+
+    No gradient is one of 0. Where an output is not finite, nothing is known of its gradients. Where it is a plain
+    number, there are none, and those of a number in a tensor do not count.
+    """
+    if not _is_finite(right.get("output")) or isinstance(right.get("output"), float):
+        return 0.0
+    apart = 0.0
+    for kind in GRADIENTS:
+        wanted, found = right.get(kind), seen.get(kind)
+        for name, gradient in wanted.items() if isinstance(wanted, Mapping) else ():
+            apart = max(apart, gradients_apart(found.get(name) if isinstance(found, Mapping) else None, gradient))
+    return apart
+
+
+def gradients_apart(seen: object, right: object) -> float:
+    """Return the distance between two gradients, in tolerances that suit the largest number of the expected one."""
+    if seen is None and right is None:
+        return 0.0
+    if isinstance(seen, Tensor) and isinstance(right, Tensor) and _is_equal(seen, right):
+        return 0.0
+    if isinstance(seen, Tensor) and right is None:
+        right = torch.zeros_like(seen)
+    if not isinstance(right, Tensor) or not right.isfinite().all():
+        return 0.0
+    if seen is None:
+        seen = torch.zeros_like(right)
+    if not isinstance(seen, Tensor) or seen.shape != right.shape or not seen.is_floating_point():
+        return math.inf
+    if not right.numel() or (not right.any() and not seen.isfinite().all()):
+        return 0.0  # where all is saturated, formulas with the same numbers give 0 or nan
+    relative = max(GRADIENT_RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
+    allowed = ABSOLUTE + relative * float(right.abs().max())
+    return float(((seen.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, Tensor):
+        return not value.is_floating_point() or bool(value.isfinite().all())
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return all(map(_is_finite, value)) if isinstance(value, list | tuple) else True
+
+
+def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
+    """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a."""
+    return {"type": error.get("type"), "message": sorted(str(error.get("message")).split())}
+
+
+def within(tolerances: float, seen: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
+    """Return whether two calls showed the same up to a number of tolerances.
+
+    Outputs come first: they nearly always tell, and are a small part of what is observed.
+    """
+    if distance(seen.get("output"), right.get("output")) > tolerances:
+        return False
+    return observation_distance(seen, right, numbers_only=numbers_only) <= tolerances
+
+
+def agree(
+    observed: Sequence[Observation],
+    expected: Sequence[Observation],
+    tolerances: float = 1,
+    *,
+    numbers_only: bool = False,
+) -> bool:
+    """Return whether two runs over the same cases showed the same, up to a number of tolerances."""
+    return len(observed) == len(expected) and all(
+        within(tolerances, seen, right, numbers_only=numbers_only)
+        for seen, right in zip(observed, expected, strict=True)
+    )

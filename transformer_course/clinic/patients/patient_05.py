@@ -1,0 +1,39 @@
+"""Patient 5."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer_course.clinic.case_report import Report
+from transformer_course.clinic.patient import DecoderOnly, exchange
+from transformer_lab.models import language_model
+
+
+class LanguageModel(language_model.LanguageModel):
+    """The model of patient 5."""
+
+    def position_ids(self, text: Int[Tensor, "batch n"]) -> Int[Tensor, "#batch n"]:
+        """Return the position of every token of each text."""
+        return torch.arange(text.shape[1])[None]
+
+
+class Patient(DecoderOnly):
+    """Patient 5."""
+
+    number = 5
+    complaint = "A word alone is reversed correctly. In a batch with longer words, the same word often is not."
+    trains_as_twin = True
+
+    def build(self) -> nn.Module:
+        """Return the model."""
+        return exchange(super().build(), LanguageModel)
+
+
+REPORT = Report(
+    diagnosis="K",
+    bug="Positions are the numbers of the columns. A short question is padded on the left, so its first letter gets a "
+    "position that no first letter had in training.",
+    repair="Number the real tokens only: (text != pad_id).cumsum(dim=1) − 1.",
+    address="transformers#21080: GPT-2 with padding on the left; transformers#22382: GPT-NeoX and Llama",
+    test="The logits of a text are the same with padding before it and without.",
+)

@@ -1,0 +1,49 @@
+"""Patient 7."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from transformer_course.clinic.case_report import Report
+from transformer_course.clinic.patient import DecoderOnly, exchange
+from transformer_lab.attention.kv_cache import KVCache
+from transformer_lab.attention.positions import Positional
+from transformer_lab.models import language_model
+
+
+class Block(language_model.Block):
+    """A block of patient 7."""
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch n d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
+        positional: Positional | None = None,
+        cache: KVCache | None = None,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Return the block's output at every position."""
+        x = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(x, mask, positional, cache, is_causal))
+        x = self.norm_2(x)
+        return x + self.dropout(self.feed_forward(x))
+
+
+class Patient(DecoderOnly):
+    """Patient 7."""
+
+    number = 7
+    complaint = "It learns, and answers well. The owner would like to make it much deeper, and wants it checked first."
+
+    def build(self) -> nn.Module:
+        """Return the model."""
+        return exchange(super().build(), Block)
+
+
+REPORT = Report(
+    diagnosis="B",
+    bug="x = norm(x) overwrites the residual stream. What earlier layers added goes through every later norm, and the "
+    "path from the first layer to the last that changes nothing is gone.",
+    repair="x = x + self.self_attention(self.norm_1(x), …), and the same for the feed-forward network",
+    address="pytorch#61165, burn#1056",
+    test="Ten times the input of a block gives ten times its output, nearly: what the sublayers add does not grow.",
+)

@@ -1,0 +1,33 @@
+"""Patient 8."""
+
+from collections.abc import Sequence
+
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer_course.clinic.case_report import Report
+from transformer_course.clinic.patient import DropoutDecoderOnly
+from transformer_course.clinic.task import BOS_ID, MAX_LENGTH, encode, pad
+from transformer_lab.generation.decoding_state import DecodingState, TextState
+
+
+class Patient(DropoutDecoderOnly):
+    """Patient 8."""
+
+    number = 8
+    complaint = "Its probabilities cannot be reproduced, not even on the same machine."
+    trains_as_twin = True
+
+    def decoding(self, questions: Sequence[str]) -> tuple[DecodingState, Int[Tensor, "batch n"]]:
+        """Make the model ready to answer; questions are padded on the left, so that all answers begin together."""
+        prompts = pad([[*encode(question), BOS_ID] for question in questions], left=True)
+        return TextState(self.model, MAX_LENGTH), prompts
+
+
+REPORT = Report(
+    diagnosis="L",
+    bug="model.eval() is not called before the model answers: dropout goes on.",
+    repair="self.model.eval()",
+    address="No address: it happens to everybody. torch warns of it on the page of nn.Module.eval",
+    test="The same question gives the same logits twice.",
+)

@@ -1,0 +1,38 @@
+"""Patient 15."""
+
+import math
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer_course.clinic.case_report import Report
+from transformer_course.clinic.patient import EncoderDecoder, exchange
+from transformer_lab.models import encoder
+
+
+class PreNormEncoder(encoder.PreNormEncoder):
+    """The encoder of patient 15."""
+
+    def embed(self, tokens: Int[Tensor, "batch n"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
+        """Return the embeddings of tokens."""
+        return self.dropout(self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim))
+
+
+class Patient(EncoderDecoder):
+    """Patient 15."""
+
+    number = 15
+    complaint = "Most answers have the right letters, in a wrong order."
+
+    def build(self) -> nn.Module:
+        """Return the model."""
+        return exchange(super().build(), PreNormEncoder)
+
+
+REPORT = Report(
+    diagnosis="O",
+    bug="The encoder's positions are never added. It reads a word as a set of letters.",
+    repair="self.dropout(self.embedding(tokens) * scale + self.positions[: tokens.shape[1]])",
+    address="No single address: nn.Transformer has no positions of its own, and nothing warns whoever forgets them",
+    test="The memory of a word whose letters are shuffled is not the shuffled memory of the word.",
+)

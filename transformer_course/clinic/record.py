@@ -1,0 +1,144 @@
+"""The record of measurements: patients are admitted, measured, and diagnosed, and every measurement counts."""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from transformer_course.clinic.case_report import DIAGNOSES, Report
+from transformer_course.clinic.findings import CRITERIA, MEASURED, finds, patient
+from transformer_course.clinic.instruments import Instrument
+from transformer_course.clinic.patient import Patient
+from transformer_course.clinic.patients import N_PATIENTS, patient_class, report, source
+from transformer_course.clinic.task import draw_pairs
+
+COST_OF_A_WRONG_DIAGNOSIS = 2
+"""Number of measurements that a wrong diagnosis counts for."""
+
+
+@dataclass
+class Case:
+    """A patient that has been admitted, and all that was measured and said of it.
+
+    Args:
+        number: The patient.
+    """
+
+    number: int
+    measurements: dict[str, pd.DataFrame] = field(default_factory=dict)
+    """What was measured, by the name of the instrument."""
+    wrong: list[str] = field(default_factory=list)
+    """The letters of the wrong diagnoses."""
+    closed: bool = False
+    """Whether the right diagnosis was made."""
+
+    @property
+    def patient(self) -> Patient:
+        """The patient, trained."""
+        return patient(self.number)
+
+    @property
+    def complaint(self) -> str:
+        """What the owner reports."""
+        return patient_class(self.number).complaint
+
+    def losses(self) -> pd.DataFrame:
+        """Return the loss at each step of training, and that of the healthy twin; this counts as no measurement."""
+        losses = pd.DataFrame({"patient": self.patient.losses, "healthy twin": self.patient.twin().losses})
+        return losses.set_index(losses.index + 1).rename_axis("step")
+
+    def answers(self, n: int = 6) -> pd.DataFrame:
+        """Return answers to words that it was not trained on; this counts as no measurement."""
+        pairs = draw_pairs(n, "held out")
+        answers = self.patient.answer([question for question, _ in pairs])
+        table = [(question, mine, mine == right) for (question, right), mine in zip(pairs, answers, strict=True)]
+        return pd.DataFrame(table, columns=["question", "answer", "right"])
+
+    def measure(self, instrument: Instrument) -> pd.DataFrame:
+        """Measure the patient, and count it; the same instrument counts once."""
+        if instrument.__name__ not in self.measurements:
+            self.measurements[instrument.__name__] = instrument(self.patient)
+        return self.measurements[instrument.__name__]
+
+    def normal(self, instrument: Instrument) -> pd.DataFrame:
+        """Return what the instrument shows on the healthy twin; this counts as no measurement."""
+        return instrument(self.patient.twin())
+
+    def diagnose(self, letter: str) -> str:
+        """Say what is wrong with the patient: a letter of ``DIAGNOSES``; return whether it is right, and if not, why.
+
+        Raises:
+            ValueError: There is no such diagnosis.
+        """
+        if letter not in DIAGNOSES:
+            raise ValueError(f"a diagnosis is one of {', '.join(DIAGNOSES)}; got {letter!r}")
+        if letter == report(self.number).diagnosis:
+            self.closed = True
+            return f"Right: {DIAGNOSES[letter]}."
+        if letter not in self.wrong:
+            self.wrong.append(letter)
+        told = self._contradictions(letter) or ["Nothing that you have measured contradicts it."]
+        return " ".join(["Not this.", *told])
+
+    def report(self) -> Report:
+        """Return the report: the bug, its repair, its address, and the test that would have caught it.
+
+        Raises:
+            ValueError: The case is not closed.
+        """
+        if not self.closed:
+            raise ValueError(f"the case of patient {self.number} is not closed: no right diagnosis has been made")
+        return report(self.number)
+
+    def source(self) -> str:
+        """Return the code in which the patient differs from its healthy twin; raises as ``report`` does."""
+        self.report()
+        return source(self.number)
+
+    @property
+    def score(self) -> int:
+        """Number of measurements, and two for each wrong diagnosis."""
+        return len(self.measurements) + COST_OF_A_WRONG_DIAGNOSIS * len(self.wrong)
+
+    def _contradictions(self, letter: str) -> list[str]:
+        """Say which measurement speaks against a diagnosis: one that would be otherwise in a patient who has it."""
+        others = [n for n in MEASURED if report(n).diagnosis == letter]
+        told = []
+        for instrument in CRITERIA:
+            name = instrument.__name__
+            if name not in self.measurements:
+                continue
+            found = finds(instrument, self.number, measured=self.measurements[name])
+            if others and all((name in MEASURED[n]) != found for n in others):
+                saw = "differs from the healthy twin's; with this bug it would not" if found else (
+                    "is that of the healthy twin; with this bug it would not be"
+                )  # fmt: skip
+                told.append(f"Your measurement {name} {saw}.")
+        return told
+
+
+class Clinic:
+    """All cases of a session, and the score.
+
+    >>> clinic = Clinic()
+    >>> clinic.admit(8).complaint
+    'Its probabilities cannot be reproduced, not even on the same machine.'
+    """
+
+    def __init__(self) -> None:
+        self.cases: dict[int, Case] = {}
+
+    def admit(self, number: int) -> Case:
+        """Return the case of a patient, as it stands.
+
+        Raises:
+            ValueError: There is no patient of this number.
+        """
+        if not 1 <= number <= N_PATIENTS:
+            raise ValueError(f"the patients are numbered from 1 to {N_PATIENTS}; got {number}")
+        return self.cases.setdefault(number, Case(number))
+
+    def summary(self) -> pd.DataFrame:
+        """Return a row for each case: the measurements used, the wrong diagnoses, and whether it is closed."""
+        columns = ["patient", "measurements", "wrong diagnoses", "score", "closed"]
+        rows = [(n, len(c.measurements), len(c.wrong), c.score, c.closed) for n, c in sorted(self.cases.items())]
+        return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,112 @@
+"""``transformer-course grade``: grade the exercises in notebooks."""
+
+import argparse
+import contextlib
+import gc
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformer_course.grading.late_policy import LatePolicy
+    from transformer_course.jail.jail import Jail
+    from transformer_course.jail.resource_limits import Limits
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "grade",
+        help="grade notebooks",
+        description="Run the exercises in the notebooks apart from everything else, and give points and feedback. "
+        "docs/grading.md describes what goes in and what comes out.",
+        allow_abbrev=False,
+    )
+    paths = "a notebook; a folder with a folder of notebooks for each student; a download of Canvas, Moodle or GitHub "
+    paths += "Classroom, or a course of nbgrader; or a zip of one of these"
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
+    parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
+    lesson = "grade this lesson only, such as 01_lookup; may be given again (default: all that are there)"
+    parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
+    roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
+    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    partial = (
+        "give an answer that is right in some of the hidden cases that part of the points; what ignores its input "
+    )
+    partial += "may be right in some by chance"
+    parser.add_argument("--partial-credit", action="store_true", help=partial)
+    late = parser.add_argument_group("being late, which never changes the points, but has columns of its own")
+    due = "when a lesson is due, or, without NAME=, all others, such as 2026-10-12T18:00; may be given again"
+    late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
+    late.add_argument(
+        "--late-penalty", type=float, metavar="PERCENT", help="what each day begun takes off the points (default: 0)"
+    )
+    late.add_argument("--grace", type=float, metavar="MINUTES", help="how late is not yet late (default: 0)")
+    parser.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a new, secret one)")
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="how many notebooks to grade at once (default: 1)"
+    )
+    scheduler = (
+        "grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786 (needs transformer-course[dask])"
+    )
+    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
+    own = "a Python file with exercises of your own, which nobody else gets to see (default: those of last time)"
+    parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
+    fresh = (
+        "forget what was graded into the folder before (default: keep it, and grade only what is new or has changed)"
+    )
+    parser.add_argument("--fresh", action="store_true", help=fresh)
+    unconfined = "grade even where the code in the notebooks can read and change your files; use it in a container only"
+    parser.add_argument("--unconfined", action="store_true", help=unconfined)
+    container = "run the code in containers of this tool, which has to be installed: for systems without Linux's guards"
+    parser.add_argument("--container", choices=("podman", "docker"), default="", help=container)
+    limits = parser.add_argument_group("limits of one exercise")
+    limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
+    limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Grade, print a summary, and return the exit code 0.
+
+    Raises:
+        ValueError: A limit is not positive, a date is none, or there is nothing to grade.
+    """
+    from transformer_course.jail.container import Container
+    from transformer_course.jail.jail import Jail
+    from transformer_course.jail.resource_limits import Limits
+
+    if not args.seconds > 0 or not args.memory > 0:
+        raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
+    limits = Limits(seconds=args.seconds, memory_mb=args.memory)
+    jail = Jail(limits, container=Container(args.container) if args.container else None)
+    with contextlib.closing(jail):
+        if sys.platform == "linux" and not args.scheduler:
+            jail.start()  # it imports torch while the next lines do
+        print(_grade(args, limits, jail))
+    return 0
+
+
+def _grade(args: argparse.Namespace, limits: "Limits", jail: "Jail") -> str:
+    gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
+    from transformer_course.exercises import every_exercise
+    from transformer_course.grading.grade import grade
+    from transformer_course.grading.own_exercises import read_own_exercises
+
+    every_exercise()
+    gc.enable()
+    own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
+    rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
+    how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
+    how |= {"scheduler": args.scheduler, "jail": jail, "seconds": limits.seconds, "memory_mb": limits.memory_mb}
+    return grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **how)
+
+
+def _late_policy(args: argparse.Namespace) -> "LatePolicy | None":
+    from transformer_course.grading.late_policy import LatePolicy, parse_due
+
+    if not args.due:
+        if args.late_penalty is not None or args.grace is not None:
+            raise ValueError("--late-penalty and --grace need due dates, given by --due")
+        return None
+    return LatePolicy(parse_due(args.due), args.late_penalty or 0.0, args.grace or 0.0)

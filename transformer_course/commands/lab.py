@@ -1,0 +1,40 @@
+"""``transformer-course lab``: open the lessons in JupyterLab."""
+
+import argparse
+from pathlib import Path
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "lab",
+        help="open the lessons in JupyterLab",
+        usage="transformer-course lab [--lesson LESSON] [--folder FOLDER] [JUPYTERLAB'S ARGUMENTS ...]",
+        description="Open your copy of the lessons in JupyterLab, at the home page that says what you have passed and "
+        "where to go on. JupyterLab gets all other arguments, such as --no-browser. The copy is made where it is "
+        "missing, and never overwritten.",
+        allow_abbrev=False,
+    )
+    lesson = "open this lesson, such as 03, heads or 03_heads"
+    parser.add_argument("--lesson", metavar="LESSON", help=lesson)
+    folder = "your copy of the lessons (default: what TRANSFORMER_LAB_LESSONS says, or else my-lessons, in the clone "
+    folder += "of the repository or, if there is none, here)"
+    parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
+    parser.set_defaults(run=run, passes_arguments_on=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open the lessons, and return the exit code 0 once JupyterLab has ended.
+
+    Raises:
+        ValueError: There is no such lesson.
+        OSError: The lessons are not there, or nothing can be written.
+    """
+    from transformer_course.home.lab import open_lab
+    from transformer_course.workspace.working_copies import choose_folder, find_lesson, working_copy
+
+    choose_folder(args.folder)
+    at = [f"--LabApp.default_url=/lab/tree/{find_lesson(args.lesson)}.ipynb"] if args.lesson is not None else []
+    print(f"Your lessons are in {working_copy()}.", flush=True)
+    open_lab([*args.unrecognized, *at])
+    return 0

@@ -1,0 +1,42 @@
+"""``transformer-course release``: copy lessons for handing them out."""
+
+import argparse
+from pathlib import Path
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "release",
+        help="copy lessons, without outputs, for handing them out",
+        description="Copy lessons, without the outputs that would spoil predictions, into a folder to be handed out. "
+        "A copy that is there and differs is kept, and the newer edition is put beside it.",
+        allow_abbrev=False,
+    )
+    lessons = "such as 01_lookup or primer (default: all)"
+    parser.add_argument("lessons", nargs="*", metavar="LESSON", help=lessons)
+    parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that they go to")
+    own = "write a notebook for exercises of your own, with the answers left out; lessons only if you name some"
+    parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Copy them, print what was done, and return the exit code 0.
+
+    Raises:
+        ValueError: There is no such lesson, or the file holds no exercises.
+        OSError: The lessons are not there, or nothing can be written.
+    """
+    from transformer_course.workspace.working_copies import copy_lessons, published_lessons
+
+    if args.exercises:
+        from transformer_course.grading.handout import write_handout
+        from transformer_course.grading.own_exercises import OwnExercises
+
+        print(write_handout(OwnExercises.read(args.exercises), args.out))
+    if args.lessons or not args.exercises:
+        for line in copy_lessons(published_lessons(), args.out, args.lessons):
+            print(line)
+    print(f"The lessons are in {args.out}.")
+    return 0

@@ -1,0 +1,94 @@
+"""Data parallelism in diagrams: one step of training by several processes, and how a ring adds up their gradients."""
+
+from transformer_course.diagrams.canvas import BLUE, GREEN, GREY, ORANGE, SIZE, Diagram
+
+COLUMN = 1.9
+"""From process to process."""
+CELL = (0.52, 0.3)
+"""Width and height of a chunk of one letter."""
+
+
+def step(n_processes: int = 2) -> Diagram:
+    """Draw one step of training: each process has all of the model and a part of the batch.
+
+    Args:
+        n_processes: Number of processes.
+
+    Raises:
+        ValueError: There are fewer than two.
+
+    >>> ("gradients 1", "all-reduce") in step(2).links()
+    True
+    """
+    _check(n_processes)
+    d = Diagram(
+        "The batch is cut into parts. Each process has a copy of the model with the same parameters, and computes the "
+        "gradients of its own part. The all-reduce hands the gradients of the whole batch to all, so all copies take "
+        "the same step."
+    )
+    middle = (n_processes - 1) * COLUMN / 2
+    width = middle * 2 + 1.5
+    batch = d.box("batch", (middle, 0), ORANGE, outline="square", width=width)
+    reduce = d.box("all-reduce", (middle, 3.0), BLUE, width=width, note="the weighted mean over all tokens")
+    for i in range(n_processes):
+        x = i * COLUMN
+        model = d.box(f"model {i}", (x, 1.0), GREEN, note="the same parameters", width=1.5)
+        gradients = d.box(f"gradients {i}", (x, 1.9), GREY, note="of its own part", outline="square", width=1.2)
+        update = d.box(f"update {i}", (x, 3.8), GREEN, note="the same for all", width=1.2)
+        d.path([batch.spot((x + width / 2 - middle) / width, 1), model.bottom], f"part {i}")
+        d.arrow(model, gradients)
+        d.path([gradients.top, reduce.spot((x + width / 2 - middle) / width, 0)])
+        d.path([reduce.spot((x + width / 2 - middle) / width, 1), update.bottom])
+        d.frame(f"process {i}", [model, gradients], dashed=True, pad=0.1)
+    return d
+
+
+def ring(n_processes: int = 3) -> Diagram:
+    """Draw a ring all-reduce: what each process holds after every step, a row for each, a column for each chunk.
+
+    Each process cuts its gradients into as many chunks as there are processes. In every step it sends one chunk to the
+    next process: first partial sums, until each process holds one chunk of the total, then the totals. Patarasuk and
+    Yuan (2009), doi:10.1016/j.jpdc.2008.09.002.
+
+    Args:
+        n_processes: Number of processes.
+
+    Raises:
+        ValueError: There are fewer than two.
+
+    >>> [table.texts[0] for table in ring(2).tables]
+    [('0', '0'), ('0', '0+1'), ('0+1', '0+1')]
+    """
+    _check(n_processes)
+    d = Diagram(
+        "Rows are processes, columns are chunks of the gradients; a cell says whose gradients are in the sum. In each "
+        "step every process sends one chunk to the next one: partial sums at first, then totals, until all have all."
+    )
+    n, everyone = n_processes, frozenset(range(n_processes))
+    held = [[frozenset([i]) for _ in range(n)] for i in range(n)]
+    width = CELL[0] * max(1.0, 0.2 + 0.27 * n)
+    for t in range(2 * n - 1):
+        arrived = [((i + 1) % n, (i - t + 1) % n) for i in range(n)] if t else []  # process i sends chunk i − t + 1
+        new = {(i, chunk): held[i][chunk] | held[i - 1][chunk] for i, chunk in arrived}
+        held = [[new.get((i, j), held[i][j]) for j in range(n)] for i in range(n)]
+        fill = [[_colour(held[i][j] == everyone, (i, j) in new) for j in range(n)] for i in range(n)]
+        texts = [["+".join(map(str, sorted(parts))) for parts in row] for row in held]
+        names = [f"process {i}" for i in range(n)] if t == 0 else []
+        at = t * (n * width + 0.35), 0.0
+        d.cells(texts, at, f"step {t}" if t else "at first", cell=(width, CELL[1]), fill=fill, row_names=names)
+    y = -n * CELL[1] / 2 - 0.3
+    x = d.extent.x0
+    for colour, words in ((BLUE, "a partial sum has arrived"), (GREEN, "the total")):
+        d.box("", (x + 0.1, y), colour, width=0.2, height=0.16, outline="square")
+        d.text(words, (x + 0.28, y), size=SIZE - 1, align="left")
+        x += 2.2
+    return d
+
+
+def _colour(is_total: bool, has_arrived: bool) -> str | None:
+    return GREEN if is_total else BLUE if has_arrived else None
+
+
+def _check(n_processes: int) -> None:
+    if n_processes < 2:
+        raise ValueError(f"there must be at least 2 processes; got n_processes={n_processes}")

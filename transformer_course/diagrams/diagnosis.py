@@ -1,0 +1,106 @@
+"""How a model is diagnosed: what each instrument covers, and which measurement comes first.
+
+``instruments`` has a bar for each instrument, over the stages of a training step that it tests; ``first_measurements``
+is a decision tree from symptoms to suspects.
+"""
+
+from itertools import pairwise
+
+from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Diagram
+
+STAGES = (
+    ("tokens", GREY, "padding\nlabels in them"),
+    ("embedding", PINK, "positions\ninitial size"),
+    ("layers", BLUE, "masks, norms\ncache, mode"),
+    ("logits", PINK, "tied weights"),
+    ("loss", GREY, "labels\nmean of what"),
+    ("gradients", GREY, "none, zero\ntoo large"),
+    ("optimizer", GREY, "rate, decay\nmissing parts"),
+)
+"""The stages of a training step, and what is often wrong there."""
+INSTRUMENTS = (
+    ("run it twice", "layers", "layers"),
+    ("cached against uncached", "embedding", "layers"),
+    ("alone against in a batch", "tokens", "layers"),
+    ("leak test, receptive field", "tokens", "logits"),
+    ("first loss against log V", "embedding", "loss"),
+    ("gradient norms", "embedding", "gradients"),
+    ("overfit one batch", "embedding", "optimizer"),
+    ("held-out loss, samples", "tokens", "optimizer"),
+)
+"""From which stage to which an instrument tests, those that cover least first."""
+FIRST = (
+    (
+        "the loss is\ntoo good",
+        "leak test",
+        (("leaks", "a mask, or the labels\namong the inputs"), ("honest", "the loss itself:\nits labels, its mean")),
+    ),
+    (
+        "the loss stays\ntoo high",
+        "overfit one batch",
+        (
+            ("fits", "the data,\nor too few steps"),
+            ("fails", "a layer: gradient norms;\nthe optimizer: its steps"),
+        ),
+    ),
+    (
+        "the loss is fine,\nthe text is not",
+        "cached against\nuncached",
+        (("differ", "the cache,\nor its positions"), ("equal", "generation sees what\ntraining did not")),
+    ),
+    (
+        "one text,\ntwo outputs",
+        "run it twice, alone",
+        (
+            ("differ", "something random:\ntrain() or eval()?"),
+            ("equal", "the batch: padding,\nits mask, its positions"),
+        ),
+    ),
+)
+"""Symptoms, the measurement to begin with, and for each result where to look."""
+COLUMN = 1.02
+ROW = 0.27
+BRANCH = 0.46
+"""Between two results."""
+
+
+def instruments() -> Diagram:
+    """Return the stages of a training step in a row, and below them a bar for each instrument, over what it tests."""
+    d = Diagram(
+        "The stages of a training step from left to right, with what is often wrong in each. Below, a bar for each "
+        "instrument: it covers the stages that must be right for its result to be right. A short bar tells where a bug "
+        "is, a long one that there is one.",
+        lists=False,
+    )
+    columns = {}
+    for i, (name, colour, often_wrong) in enumerate(STAGES):
+        columns[name] = d.box(name, (i * COLUMN, 0), colour, width=0.82)
+        d.text(often_wrong, (i * COLUMN, -0.42), SIZE - 1.5)
+    for before, after in pairwise(columns.values()):
+        d.arrow(before, after)
+    for i, (name, first, last) in enumerate(INSTRUMENTS):
+        y = -0.9 - i * ROW
+        left, right = columns[first].rect.x0, columns[last].rect.x1
+        d.box("", ((left + right) / 2, y), GREY, width=right - left, height=0.14, outline="square")
+        d.text(name, (-0.6, y), align="right")
+    d.text("often wrong", (-0.6, -0.42), align="right", colour=GREY)
+    return d
+
+
+def first_measurements() -> Diagram:
+    """Return a decision tree: a symptom, the measurement to begin with, and where to look after each result."""
+    d = Diagram("Four symptoms, for each the measurement to begin with, and after each of its results where to look.")
+    y = 0.0
+    for symptom, measurement, results in FIRST:
+        middle = y - BRANCH / 2
+        seen = d.box(symptom, (0, middle), GREY, "outlined", width=1.3, outline="square")
+        measured = d.box(measurement, (1.95, middle), BLUE, width=1.45)
+        d.arrow(seen, measured)
+        for result, suspects in results:
+            place = d.box(suspects, (4.75, y), GREY, width=1.9, size=SIZE - 1, height=0.4)
+            d.path([measured.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.74)
+            y -= BRANCH
+        y -= 0.16
+    for words, x in (("symptom", 0.0), ("measurement", 1.95), ("where to look", 4.75)):
+        d.text(words, (x, 0.42), bold=True)
+    return d

@@ -1,0 +1,143 @@
+"""KV caches in diagrams: what is kept from step to step, heads that share keys and values, and a cache in pages."""
+
+from collections.abc import Sequence
+
+from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Box, Cells, Diagram
+
+CELL = 0.46
+ROW = 0.72
+"""From step to step."""
+HEAD = 0.58
+"""From query head to query head."""
+
+
+def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
+    """Draw what the cache holds after the prompt and after each new token, and which token is predicted from it.
+
+    Args:
+        tokens: The prompt and what is generated; the last token is predicted, and not read any more.
+        n_prompt: Number of tokens in the prompt.
+
+    Raises:
+        ValueError: The prompt is empty, or nothing is generated.
+
+    >>> [table.texts for table in steps(["<", "R", "e"], n_prompt=1).tables]
+    [(('<',),), (('<', 'R'),)]
+    """
+    if not 0 < n_prompt < len(tokens):
+        raise ValueError(f"n_prompt must be from 1 to {len(tokens) - 1} for {len(tokens)} tokens; got {n_prompt}")
+    d = Diagram(
+        "A row for each pass, with the tokens whose keys and values are in the cache after it. Prefill computes those "
+        "of the whole prompt, and each pass of decode those of one token, which was predicted by the pass before. All "
+        "others are kept."
+    )
+    right = (len(tokens) - 1) * CELL + 1.15
+    predicted: Box | None = None
+    for step, n in enumerate(range(n_prompt, len(tokens))):
+        n_new = n_prompt if step == 0 else 1
+        fill = [[GREY] * (n - n_new) + [BLUE] * n_new]
+        at = n * CELL / 2, -step * ROW
+        row = d.cells([tokens[:n]], at, cell=CELL, fill=fill, row_names=["prefill" if step == 0 else "decode"])
+        if predicted is not None:
+            new = row.spot(1 - 0.5 / n, 1)
+            lane = (predicted.bottom.y + new.y) / 2
+            d.path([predicted.bottom, (right, lane), (new.x, lane), new], colour=GREY, dashed=True)
+        predicted = d.box(tokens[n], (right, at[1]), look="outlined", outline="square", width=0.4, height=0.3)
+        d.arrow(row, predicted, f"{n_new} quer{'y' if n_new == 1 else 'ies'}", label_at=0.45)
+    d.text("keys and values in the cache", (0, 0.42), align="left", bold=True)
+    d.text("next", (right, 0.42), bold=True)
+    below = -(len(tokens) - n_prompt - 1) * ROW - 0.48
+    for x, words, colour in ((0.0, "computed in this pass", BLUE), (1.9, "kept", GREY)):
+        d.box("", (x + 0.1, below), colour, width=0.2, height=0.16, outline="square")
+        d.text(words, (x + 0.28, below), size=SIZE - 1, align="left")
+    return d
+
+
+def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
+    """Draw which query heads use which keys and values, side by side for several numbers of key-value heads.
+
+    Args:
+        n_heads: Number of query heads.
+        n_kv_heads: Numbers of key-value heads; each divides n_heads.
+
+    Raises:
+        ValueError: One of them does not divide ``n_heads``.
+
+    >>> sorted(shared_heads(2, [1]).links())
+    [('q0', 'k0, v0'), ('q1', 'k0, v0')]
+    """
+    if wrong := [n for n in n_kv_heads if n < 1 or n_heads % n]:
+        raise ValueError(f"n_kv_heads must divide n_heads; got n_heads={n_heads}, n_kv_heads={wrong[0]}")
+    d = Diagram("Query heads above the keys and values they use: each has its own, a group shares them, or all do.")
+    for panel, n in enumerate(n_kv_heads):
+        left = panel * (n_heads * HEAD + 0.5)
+        middle = left + (n_heads - 1) * HEAD / 2
+        group = n_heads // n
+        name = "multi-head" if n == n_heads else "multi-query" if n == 1 else "grouped-query"
+        d.text(name, (middle, 1.55), bold=True)
+        kept = [
+            d.box(f"k{i}, v{i}", (left + ((i + 0.5) * group - 0.5) * HEAD, 0), GREY, size=SIZE - 1, width=0.5)
+            for i in range(n)
+        ]
+        for i in range(n_heads):
+            query = d.box(f"q{i}", (left + i * HEAD, 1.1), BLUE, size=SIZE - 1, width=0.36)
+            d.path([query.bottom, kept[i // group].top])
+        d.text(f"the cache: {n} of {n_heads}", (middle, -0.34), size=SIZE - 1)
+    return d
+
+
+def pages(n_tokens: Sequence[int], room: int, page: int) -> Diagram:
+    """Draw the caches of some texts twice: with room reserved for the longest text, and in pages.
+
+    The texts grow in turns, a token at a time, and each takes the next free page when its last one is full.
+
+    Args:
+        n_tokens: Number of tokens in each text, two texts at least.
+        room: Number of tokens that is reserved for each.
+        page: Number of tokens in a page.
+
+    Raises:
+        ValueError: A text is longer than the room reserved for it.
+
+    >>> pages([3, 1], room=4, page=2).tables[-1].texts
+    (('A0', 'A1'), ('B0', ''), ('A2', ''))
+    """
+    if max(n_tokens) > room:
+        raise ValueError(f"room={room} must hold the longest text; got {max(n_tokens)} tokens")
+    d = Diagram(
+        "Left: each text has room for the longest possible, and most of it is empty. Right: memory is handed out in "
+        "pages; a table for each text says where its pages are."
+    )
+    names = [chr(ord("A") + i) for i in range(len(n_tokens))]
+    colours = (BLUE, GREY, PINK)
+    owners = _page_owners(n_tokens, page)
+    height, cell = 0.3, (0.38, 0.3)
+    width = room * cell[0]
+    for i, (name, n) in enumerate(zip(names, n_tokens, strict=True)):
+        row = [f"{name}{j}" if j < n else "" for j in range(room)]
+        fill = [[colours[i % 3] if text else None for text in row]]
+        d.cells([row], (width / 2, -i * 0.55), cell=cell, fill=fill, row_names=[f"text {name}"])
+    d.text("room reserved for each text", (width / 2, 0.4), bold=True)
+    tables: list[Cells] = []
+    for i, name in enumerate(names):
+        own = [number for number, owner in enumerate(owners) if owner == i]
+        at = width + 1.15 + len(own) * cell[0] / 2, -i * 0.55
+        tables.append(d.cells([own], at, cell=cell, fill=colours[i % 3], row_names=[f"pages of {name}"]))
+    d.text("page tables", (width + 1.15, 0.4), bold=True)
+    texts, fills, used = list[list[str]](), list[list[str | float | None]](), [0] * len(names)
+    for owner in owners:
+        first = used[owner]
+        used[owner] = min(first + page, n_tokens[owner])
+        texts.append([f"{names[owner]}{j}" if j < used[owner] else "" for j in range(first, first + page)])
+        fills.append([colours[owner % 3] if text else None for text in texts[-1]])
+    x = max(table.rect.x1 for table in tables) + 1.2
+    numbers = [f"page {i}" for i in range(len(owners))]
+    at = x, 0.15 - len(owners) * height / 2
+    d.cells(texts, at, cell=cell, fill=fills, row_names=numbers)
+    d.text("memory", (x, 0.4), bold=True)
+    return d
+
+
+def _page_owners(n_tokens: Sequence[int], page: int) -> list[int]:
+    """Return the number of the text that each page belongs to, in the order in which they are taken."""
+    return [i for t in range(0, max(n_tokens), page) for i, n in enumerate(n_tokens) if t < n]

@@ -1,0 +1,138 @@
+"""A language model: what is left of the Transformer, how two heads copy, and which tokens three losses count.
+
+``stripped`` is the Transformer without what needs an encoder, ``induction`` the two heads of Olsson et al. (2022),
+arXiv:2209.11895, and ``losses`` the tokens that pretraining, supervised fine-tuning and DPO count.
+"""
+
+from collections.abc import Sequence
+
+from transformer_course.diagrams.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PINK,
+    SIZE,
+    Box,
+    Diagram,
+    Look,
+    text_width,
+)
+
+GAP = 0.26
+"""Between two boxes of a row."""
+STEP = 0.78
+"""From token to token."""
+
+
+def stripped() -> Diagram:
+    """Return encoder and decoder of the Transformer in two rows, with all that needs an encoder in grey."""
+    d = Diagram(
+        "The Transformer without its encoder. In grey, what goes: the encoder, the memory, and in each decoder layer "
+        "the cross-attention with its norm. What stays is one self-attention and one feed-forward network a layer.",
+        lists=False,
+    )
+    layer = [("self_attention", BLUE), ("norm_1", GREY), ("feed_forward", GREEN), ("norm_2", GREY)]
+    encoder = _row(d, 1.25, 0.0, [("source", GREY), ("embedding", PINK), *layer], dimmed=range(6))
+    layer = [("self_attention", BLUE), ("norm_1", GREY), ("cross_attention", BLUE), ("norm_2", GREY)]
+    layer += [("feed_forward", GREEN), ("norm_3", GREY)]
+    decoder = _row(d, 0.0, 0.0, [("target", GREY), ("embedding", PINK), *layer, ("logits", GREY)], dimmed=(4, 5))
+    d.frame("EncoderLayer × N", encoder[2:], dashed=True, pad=0.2, size=SIZE - 1)
+    d.frame("DecoderLayer × N", decoder[2:-1], INK, pad=0.2, size=SIZE - 1)
+    memory = d.box("memory", (encoder[-1].rect.x1 + 0.65, 1.25), ORANGE, "dimmed", outline="square")
+    d.arrow(encoder[-1], memory, colour=GREY, dashed=True)
+    cross = decoder[4]
+    d.path([memory.bottom, (memory.x, 0.61), (cross.x, 0.61), cross.top], colour=GREY, dashed=True)
+    d.path([decoder[3].bottom, (decoder[3].x, -0.27), (decoder[6].x, -0.27), decoder[6].bottom])
+    return d
+
+
+def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimmed: Sequence[int] | range) -> list[Box]:
+    """Put boxes next to each other, and an arrow between each two neighbours; those that go are grey."""
+    boxes: list[Box] = []
+    for i, (name, colour) in enumerate(names):
+        goes = i in dimmed
+        width = text_width(name) + 0.16
+        box = d.box(name, (x + width / 2, y), colour, "dimmed" if goes else "filled", width=width)
+        if boxes:
+            grey = goes or i - 1 in dimmed
+            d.arrow(boxes[-1], box, colour=GREY if grey else INK, dashed=grey)
+        boxes.append(box)
+        x = box.rect.x1 + GAP
+    return boxes
+
+
+def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
+    """Return what the two heads do at the last token, which occurred before: it should be followed as it was then.
+
+    Args:
+        tokens: The text so far; its last token occurs once before, and not as the last but one.
+
+    Raises:
+        ValueError: The last token does not occur before the last but one.
+    """
+    last = len(tokens) - 1
+    if tokens[last] not in tokens[: last - 1]:
+        raise ValueError(f"the last token must occur before the last but one; got {' '.join(tokens)}")
+    first = list(tokens).index(tokens[last])
+    follower = tokens[first + 1]
+    d = Diagram(
+        f"The text {' '.join(tokens)}. In layer 0, the previous-token head copies to each position which token came "
+        f"before it: {follower} now holds 'after {tokens[last]}'. In layer 1, the induction head at the last "
+        f"{tokens[last]} looks for 'after {tokens[last]}', finds {follower}, and predicts {follower}.",
+        lists=False,
+    )
+    below = [_token(d, token, (i * STEP, 0.0)) for i, token in enumerate(tokens)]
+    notes = ["", *(f"after {token}" for token in tokens[:-1])]
+    above = [_token(d, tokens[i], (i * STEP, 1.0), note) for i, note in enumerate(notes)]
+    predicted = _token(d, follower, (last * STEP, 2.0), colour=GREY, look="highlighted")
+    for i in range(1, last + 1):
+        is_one = i == first + 1
+        colour = BLUE if is_one else GREY
+        d.arrow(below[i - 1].spot(0.7, 1), above[i].spot(0.3, 0), colour=colour, thick=is_one, dashed=not is_one)
+    d.arrow(above[last], predicted)
+    found = above[first + 1]
+    d.path([found.top, (found.x, 1.5), (predicted.x, 1.5)], head=False, colour=BLUE, thick=True)
+    for words, y in (("layer 0: previous-token head", 0.5), ("layer 1: induction head", 1.5), ("prediction", 2.0)):
+        d.text(words, (-0.5, y), align="right", bold=True)
+    d.text("tokens", (-0.5, 0), align="right", bold=True)
+    return d
+
+
+def _token(
+    d: Diagram, token: str, at: tuple[float, float], note: str = "", colour: str = PINK, look: Look = "filled"
+) -> Box:
+    return d.box(token, at, colour, look, note, width=0.62, height=0.42, outline="square")
+
+
+def losses(prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:
+    """Return which tokens each of three losses counts: all of them, the answer, or two answers with opposite signs.
+
+    Args:
+        prompt: The tokens of the prompt.
+        answer: Those of the answer, or of the one that is preferred.
+        rejected: Those of the other answer.
+    """
+    n_prompt, n_answer = len(prompt), len(answer)
+    d = Diagram(
+        f"Three losses on the prompt {' '.join(prompt)} and the answer {' '.join(answer)}. Pretraining counts all "
+        "tokens but the first, which nothing predicts; supervised fine-tuning counts those of the answer. DPO raises "
+        f"the probability of the answer and lowers that of the rejected one, {' '.join(rejected)}.",
+        lists=False,
+    )
+    rows = [
+        ("pretraining", answer, [None, *[GREEN] * (n_prompt - 1 + n_answer)]),
+        ("supervised fine-tuning", answer, [None] * n_prompt + [GREEN] * n_answer),
+        ("DPO, chosen ↑", answer, [None] * n_prompt + [BLUE] * n_answer),
+        ("DPO, rejected ↓", rejected, [None] * n_prompt + [ORANGE] * len(rejected)),
+    ]
+    for i, (name, ending, colours) in enumerate(rows):
+        x = 0.0
+        for token, colour in zip([*prompt, *ending], colours, strict=True):
+            width = text_width(token) + 0.16
+            look: Look = "dimmed" if colour is None else "filled"
+            d.box(token, (x + width / 2, -0.5 * i), colour or GREY, look, width=width, height=0.32, outline="square")
+            x += width + 0.06
+        d.text(name, (-0.15, -0.5 * i), align="right", bold=True)
+    return d

@@ -1,0 +1,146 @@
+"""Attention as a lookup: queries and keys as arrows in the plane, and one head with its numbers.
+
+All that is written on these diagrams is computed from the tensors that are handed over.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import hypot
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, SIZE, Align, Cells, Diagram, Spot
+
+UNIT = 0.85
+"""Inches for a length of 1."""
+CELL = (0.42, 0.27)
+GAP = 0.74
+"""From one table to the next."""
+
+
+def arrows(
+    query: Float[Tensor, "2"],
+    keys: Float[Tensor, "n_key 2"],
+    query_name: str,
+    key_names: Sequence[str],
+    axis_names: tuple[str, str],
+) -> Diagram:
+    """Draw a query and keys as arrows from one point, each key with its dot product.
+
+    The dotted line from a key meets the query's line at a right angle: how far it gets along that line, times the
+    query's length, is the dot product.
+
+    Args:
+        query: The query.
+        keys: A row for each key.
+        query_name: What the query is called.
+        key_names: What the keys are called.
+        axis_names: What the first and the second number mean.
+
+    Raises:
+        ValueError: The query is 0, or there are not as many names as keys.
+    """
+    if len(key_names) != len(keys):
+        raise ValueError(f"{len(keys)} keys need as many names; got {len(key_names)}: {', '.join(key_names)}")
+    length = hypot(*query.tolist())
+    if not length:
+        raise ValueError("the query must not be 0: it has no direction")
+    scores = dict(zip(key_names, (keys @ query).tolist(), strict=True))
+    listed = ", ".join(f"{name} {score:.1f}" for name, score in scores.items())
+    d = Diagram(
+        f"The query {query_name} and the keys as arrows in the plane; the dot products are {listed}. A key scores high "
+        f"if it is long in the direction of the query."
+    )
+    corner = torch.cat([query[None], keys]).clamp(min=0).amax(dim=0) + 0.35
+    right, up = (corner * UNIT).tolist()
+    d.path([(0, 0), (right, 0)], colour=GREY)
+    d.path([(0, 0), (0, up)], colour=GREY)
+    d.text(axis_names[0], (right, -0.14), size=8, align="right")
+    d.text(axis_names[1], (0, up + 0.1), size=8)
+    for name, key in zip(key_names, keys, strict=True):
+        foot = (key @ query / length**2) * query
+        d.path([_at(key), _at(foot)], head=False, dashed=True, colour=GREY)
+        d.path([(0, 0), _at(key, name)], colour=ORANGE)
+    d.path([(0, 0), _at(query, query_name)], colour=BLUE)
+    _label(d, f"{query_name} (query)", query, (0.0, -0.14, "center"))
+    for (name, score), key in zip(scores.items(), keys, strict=True):
+        _label(d, f"{name}: {query_name} · {name} = {score:.1f}".replace("-", "−"), key)
+    return d
+
+
+def one_head(
+    queries: Float[Tensor, "n_query d_k"],
+    keys: Float[Tensor, "n_key d_k"],
+    values: Float[Tensor, "n_key d_v"],
+    query_names: Sequence[str] = (),
+    key_names: Sequence[str] = (),
+    divisor: float = 1.0,
+) -> Diagram:
+    """Draw attention as tables of numbers: queries and keys, scores, weights, values, output.
+
+    Args:
+        queries: A row for each query.
+        keys: A row for each key.
+        values: A row for each key.
+        query_names: Names of the queries.
+        key_names: Names of the keys.
+        divisor: What the scores are divided by, such as √d_k; that step is drawn if it is not 1.
+
+    Raises:
+        ValueError: The number of names is not that of queries or keys.
+    """
+    for what, names, n in (("queries", query_names, len(queries)), ("keys", key_names, len(keys))):
+        if names and len(names) != n:
+            raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")
+    scores = queries @ keys.mT
+    weights = torch.softmax(scores / divisor, dim=-1)
+    scaled = divisor != 1
+    d = Diagram(
+        "One attention head with its numbers. Each score is the dot product of a query and a key"
+        f"{f'; the scores are divided by {divisor:.3g}' if scaled else ''}; softmax turns each row of scores into "
+        "weights; each row of the output is the average of the values with these weights."
+    )
+    digits = 0 if torch.equal(values, values.round()) else 1
+    low = -0.6 - (len(queries) + len(keys)) / 2 * CELL[1]
+    margin = 0.085 * max(map(len, [*key_names, ""]))
+
+    def put(what: Tensor, left: float, y: float, **looks: object) -> Cells:
+        return d.cells(what, (left + what.shape[1] * CELL[0] / 2, y), cell=CELL, **looks)  # type: ignore[arg-type]
+
+    named = {"column_names": key_names} if key_names else {}
+    q = put(queries, 0, 0, name="queries Q", row_names=query_names, fill=BLUE)
+    k = put(keys, 0, low, name="keys K", row_names=key_names, fill=ORANGE)
+    steps = [put(scores, q.right.x + GAP, 0, name="scores Q Kᵀ", **named)]
+    if scaled:
+        steps.append(put(scores / divisor, steps[-1].right.x + GAP, 0, name="scaled", **named))
+    table = put(weights, steps[-1].right.x + GAP, 0, name="weights", digits=2, fill=weights, **named)
+    v = put(values, table.left.x + margin, low, name="values V", digits=digits, row_names=key_names, fill=ORANGE)
+    out = put(weights @ values, table.right.x + GAP, 0, name="output", digits=digits)
+    d.arrow(q, steps[0], "q · k")
+    d.arrow(k, steps[0], route="-|")
+    for one, other in pairwise(steps):
+        d.arrow(one, other, f"÷ {divisor:.3g}")
+    d.arrow(steps[-1], table, "softmax")
+    d.arrow(table, out, "average")
+    d.arrow(v, out, route="-|")
+    return d
+
+
+def _at(vector: Tensor, name: str = "") -> Spot:
+    x, y = (vector * UNIT).tolist()
+    return Spot(x, y, name)
+
+
+def _label(d: Diagram, words: str, vector: Tensor, *first: tuple[float, float, Align]) -> None:
+    """Write at the tip of an arrow, at the first place where nothing else stands."""
+    x, y, _ = _at(vector)
+    places: list[tuple[float, float, Align]] = [*first, (0.08, 0.02, "left"), (0.0, 0.16, "center")]
+    places += [(0.08, sign * 0.1 * i, "left") for sign in (1, -1) for i in range(1, 9)]
+    places += [(-0.08, 0.1 * i, "right") for i in range(9)]
+    for dx, dy, align in places:
+        label = d.text(words, (x + dx, y + dy), size=SIZE - 1, align=align)
+        if not any(words in flaw for flaw in d.flaws()) or (dx, dy, align) == places[-1]:
+            return
+        d.elements.remove(label)

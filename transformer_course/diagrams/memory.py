@@ -1,0 +1,94 @@
+"""Which layer of the encoder each layer of the decoder reads: the last one, or the wrong one that is often drawn."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_course.diagrams.canvas import BLUE, ORANGE, SIZE, WRONG, Diagram, beside
+
+LAST = -1
+"""The encoder's output: its last layer's, normalised where the layers leave that to do."""
+
+
+def memory(n_layers: int = 2) -> Diagram:
+    """Return encoder and decoder with the memory between them, and beside it the wrong one, from layer to layer."""
+    return beside(drawn([LAST] * n_layers, n_layers), drawn(list(range(n_layers)), n_layers))
+
+
+def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
+    """Return the same of a model, as it is seen when it runs: what each decoder layer reads is looked up.
+
+    Args:
+        model: A model with ``encoder.layers`` and ``decoder.layers``, such as a learner's.
+        *inputs: What to run it on, such as source and target.
+    """
+    parts: Any = model
+    given: dict[int, Tensor] = {}
+    read: list[list[Tensor]] = []
+    with ExitStack() as afterwards, torch.no_grad():
+        for i, layer in enumerate(parts.encoder.layers):
+            hook = layer.register_forward_hook(lambda _m, _a, output, i=i: given.update({i: output.clone()}))
+            afterwards.callback(hook.remove)
+        hook = parts.encoder.register_forward_hook(lambda _m, _a, output: given.update({LAST: output.clone()}))
+        afterwards.callback(hook.remove)
+        for layer in parts.decoder.layers:
+            hook = layer.register_forward_pre_hook(
+                lambda _m, args, kwargs: read.append([v for v in (*args, *kwargs.values()) if isinstance(v, Tensor)]),
+                with_kwargs=True,
+            )
+            afterwards.callback(hook.remove)
+        model(*inputs)
+    n_layers = len(parts.encoder.layers)
+    if LAST not in given and n_layers - 1 in given:  # whoever calls the layers one by one
+        given[LAST] = given[n_layers - 1]
+    sources = [_source(tensors, given) for tensors in read]
+    return drawn(sources, n_layers)
+
+
+def _source(tensors: Sequence[Tensor], given: dict[int, Tensor]) -> int | None:
+    """Return whose output is among the tensors that a layer reads; None if nobody's is."""
+    for number in sorted(given):  # the encoder's own output first
+        for tensor in tensors:
+            if tensor.shape == given[number].shape and torch.equal(tensor, given[number]):
+                return number
+    return None
+
+
+def drawn(sources: Sequence[int | None], n_layers: int) -> Diagram:
+    """Return encoder and decoder side by side, the decoder's layers reading these layers of the encoder."""
+    words = ", ".join(_said(i, source) for i, source in enumerate(sources))
+    d = Diagram(f"An encoder of {n_layers} layers and a decoder of {len(sources)}: {words}.")
+    step = 0.85
+    source = d.box("source", (0, -0.85), outline="square", look="outlined")
+    target = d.box("target", (2.5, -0.85), outline="square", look="outlined")
+    left = [d.box(f"encoder.layers.{i}", (0, step * i), BLUE, width=1.35) for i in range(n_layers)]
+    right = [d.box(f"decoder.layers.{i}", (2.5, step * i), BLUE, width=1.35) for i in range(len(sources))]
+    for column in ([source, *left], [target, *right]):
+        for lower, upper in pairwise(column):
+            d.arrow(lower, upper)
+    top = step * max(n_layers, len(sources))
+    d.arrow(right[-1], (2.5, top + 0.1))
+    if LAST in sources:
+        memory = d.box("memory", (0, step * n_layers), ORANGE, outline="square")
+        d.text("key, value", (0.84, memory.y + 0.09), size=SIZE - 2)
+        d.arrow(left[-1], memory)
+        for box, number in zip(right, sources, strict=True):
+            if number == LAST:
+                d.path([memory.right, (1.25, memory.y), (1.25, box.y), box.left], colour=ORANGE)
+    for i, (box, number) in enumerate(zip(right, sources, strict=True)):
+        if number is None:
+            d.text("not found", (box.rect.x0 - 0.45, box.y), colour=WRONG)
+        elif number != LAST:
+            d.arrow(left[number], box, colour=ORANGE, route="straight" if number == i else "-|-", bend=0.3 + 0.1 * i)
+    d.frame("Encoder", left, pad=0.12)
+    d.frame("Decoder", right, pad=0.12)
+    return d
+
+
+def _said(number: int, source: int | None) -> str:
+    reads = {LAST: "the memory", None: "nothing that was found"}.get(source, f"encoder.layers.{source}")
+    return f"decoder.layers.{number} reads {reads}"

@@ -1,0 +1,171 @@
+"""From the layer of 2017 to the block of Llama: what was changed, and what its new parts look like inside."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from transformer_course.diagrams.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    PINK,
+    SIZE,
+    Area,
+    Box,
+    Diagram,
+)
+
+PAIR = 1.15
+"""From one column to the next."""
+
+
+def blocks() -> Diagram:
+    """Return the layer of the paper beside the block of today, from the bottom to the top."""
+    d = Diagram(
+        "Two blocks, from the bottom to the top. Left, the encoder layer of 2017: attention and feed-forward network, "
+        "each added to the residual stream and then normalised by LayerNorm; positions are added at the "
+        "bottom. Right, the block of Llama: RMSNorm before each sublayer, queries and keys that are rotated by RoPE, "
+        "fewer heads of keys and values, SwiGLU. In grey, the norms of queries and keys of Qwen 3."
+    )
+    _block_of_2017(d, 0.0)
+    _block_of_today(d, 4.4)
+    return d
+
+
+def _block_of_2017(d: Diagram, x: float) -> None:
+    stream = d.box("x + positions", (x, 0), PINK)
+    attention = d.box("w_q, w_k, w_v", (x - 1.5, 0.95), BLUE)
+    softmax = d.box("softmax(q kᵀ / √d_k) v", (x - 1.5, 1.9), BLUE)
+    w_o = d.box("w_o", (x - 1.5, 2.5), BLUE)
+    plus_1 = d.plus((x, 2.95))
+    norm_1 = d.box("LayerNorm", (x, 3.4))
+    network = _column(d, x - 1.5, 4.1, ("w_1", "ReLU", "w_2"))
+    plus_2 = d.plus((x, network[-1].y + 0.45))
+    norm_2 = d.box("LayerNorm", (x, plus_2.y + 0.45))
+    d.path([(x, 0.7), (attention.x, 0.7), attention.bottom])
+    d.arrow(attention, softmax)
+    d.arrow(softmax, w_o)
+    d.path([w_o.top, (w_o.x, plus_1.y), plus_1.left])
+    d.path([stream.top, plus_1.bottom], thick=True)
+    d.arrow(plus_1, norm_1, thick=True)
+    d.path([(x, 3.72), (network[0].x, 3.72), network[0].bottom])
+    d.path([network[-1].top, (network[-1].x, plus_2.y), plus_2.left])
+    d.path([norm_1.top, plus_2.bottom], thick=True)
+    d.arrow(plus_2, norm_2, thick=True)
+    d.frame("2017", [attention, softmax, w_o, *network, plus_1, norm_1, plus_2, norm_2], pad=0.16)
+
+
+def _block_of_today(d: Diagram, x: float) -> None:
+    stream = d.box("x", (x, 0), PINK)
+    norm_1 = d.box("RMSNorm", (x - 1.6, 0.5))
+    letters = ("w_q", "w_k", "w_v")
+    columns = [x - 1.6 + 0.75 * (i - 1) for i in range(3)]
+    projections = [d.box(name, (at, 1.05), BLUE) for name, at in zip(letters, columns, strict=True)]
+    norms = [d.box(name, (at, 1.5), look="dimmed") for name, at in zip(("q_norm", "k_norm"), columns, strict=False)]
+    turns = [d.box("RoPE", (at, 1.95), PINK) for at in columns[:2]]
+    softmax = d.box("softmax(q kᵀ / √d_k) v", (x - 1.6, 2.5), BLUE, note="fewer heads of k and v")
+    w_o = d.box("w_o", (x - 1.6, 3.1), BLUE)
+    plus_1 = d.plus((x, 3.45))
+    norm_2 = d.box("RMSNorm", (x - 1.6, 3.92))
+    gate = d.box("w_gate", (x - 2.05, 4.4), GREEN)
+    silu = d.box("SiLU", (x - 2.05, 4.85), GREEN)
+    up = d.box("w_up", (x - 1.15, 4.4), GREEN)
+    times = d.box("⊙", (x - 1.6, 5.3), GREEN, outline="round", width=0.26, height=0.26)
+    down = d.box("w_down", (x - 1.6, 5.75), GREEN)
+    plus_2 = d.plus((x, 6.1))
+    d.path([(x, 0.27), (norm_1.x, 0.27), norm_1.bottom])
+    for projection in projections:
+        d.arrow(norm_1.top, projection.bottom)
+    for projection, norm, turn in zip(projections, norms, turns, strict=False):
+        d.arrow(projection, norm)
+        d.arrow(norm, turn)
+    for turn in turns:
+        d.arrow(turn, softmax.spot(0.5 + (turn.x - softmax.x) / softmax.width, 0))
+    d.arrow(projections[2], softmax.spot(0.5 + (columns[2] - softmax.x) / softmax.width, 0))
+    d.arrow(softmax, w_o)
+    d.path([w_o.top, (w_o.x, plus_1.y), plus_1.left])
+    d.path([stream.top, plus_1.bottom], thick=True)
+    d.path([(x, 3.7), (norm_2.x, 3.7), norm_2.bottom])
+    for projection in (gate, up):
+        d.arrow(norm_2.top, projection.bottom)
+    d.arrow(gate, silu)
+    d.arrow(silu.top, times)
+    d.arrow(up.top, times)
+    d.arrow(times, down)
+    d.path([down.top, (down.x, plus_2.y), plus_2.left])
+    d.path([plus_1.top, plus_2.bottom], thick=True)
+    d.path([plus_2.top, (x, 6.55)], thick=True)
+    inside = [norm_1, *projections, *norms, *turns, softmax, w_o, plus_1, norm_2, gate, silu, up, times, down, plus_2]
+    d.frame("today", inside, pad=0.16)
+
+
+def _column(d: Diagram, x: float, y: float, names: Sequence[str], colour: str = GREEN) -> list[Box]:
+    """Put boxes on top of each other, with arrows between them."""
+    boxes = [d.box(name, (x, y + 0.48 * i), colour) for i, name in enumerate(names)]
+    for lower, upper in pairwise(boxes):
+        d.arrow(lower, upper)
+    return boxes
+
+
+def experts(n_experts: int = 4, chosen: Sequence[int] = (0, 2)) -> Diagram:
+    """Return a mixture of experts, as one token meets it: the router chooses some experts, the others are not computed.
+
+    Args:
+        n_experts: Number of experts.
+        chosen: The experts of this token.
+
+    Raises:
+        ValueError: An expert is chosen that does not exist.
+    """
+    if not set(chosen) <= set(range(n_experts)):
+        raise ValueError(f"chosen experts must be from 0 to {n_experts - 1}; got {list(chosen)}")
+    d = Diagram(
+        f"One token and {n_experts} experts. The router chooses {len(chosen)} of them; the output is the sum of what "
+        "these return, each times its weight. The others are not computed."
+    )
+    middle = PAIR * (n_experts - 1) / 2
+    token = d.box("one token", (middle, 0), outline="square", look="outlined")
+    router = d.box("router", (-1.2, 1.0), GREY, note="scores, top k")
+    networks = [
+        d.box(f"expert {i}", (PAIR * i, 1.0), GREEN, "filled" if i in chosen else "dimmed") for i in range(n_experts)
+    ]
+    plus = d.plus((middle, 2.1))
+    output = d.box("output", (middle, 2.6), outline="square", look="outlined")
+    d.path([token.left, (router.x, token.y), router.bottom])
+    for i in chosen:
+        d.arrow(token.top, networks[i].bottom)
+        d.arrow(networks[i].top, plus, f"× weight {i}")
+    lane = plus.y
+    d.path([router.top, (router.x, lane), plus.left], "weights", dashed=True)
+    d.arrow(plus, output)
+    return d
+
+
+def low_rank(d_in: int = 48, d_out: int = 48, rank: int = 2) -> Diagram:
+    """Return a frozen linear layer, and beside it the two small matrices of LoRA.
+
+    Args:
+        d_in: Width of the input.
+        d_out: Width of the output.
+        rank: Numbers between the two small matrices.
+    """
+    small, large = rank * (d_in + d_out), d_in * d_out
+    d = Diagram(
+        f"x goes through a frozen linear layer of {large:,} numbers and, beside it, through a and b, which are trained "
+        f"and have {small:,}; the results are added."
+    )
+    x = d.box("x", (0.9, 0), outline="square", look="outlined", note=f"({d_in})")
+    linear = d.box("linear (frozen)", (0, 1.2), GREY, note=f"({d_out}, {d_in})", width=1.3, height=1.0)
+    a = d.box("a", (1.9, 0.85), BLUE, note=f"({rank}, {d_in})", width=1.0)
+    b = d.box("b", (1.9, 1.55), BLUE, note=f"({d_out}, {rank}), zeros at first", width=1.7)
+    plus = d.plus((0.9, 2.15))
+    output = d.box("output", (0.9, 2.7), outline="square", look="outlined", note=f"({d_out})")
+    sides: tuple[Area, Area] = (linear, a)
+    for side in sides:
+        d.path([(0.9, 0.36), (side.x, 0.36), side.bottom])
+    d.path([x.top, (0.9, 0.36)], head=False)
+    d.arrow(a, b, f"{rank} numbers")
+    d.path([linear.top, (linear.x, plus.y), plus.left])
+    d.path([b.top, (b.x, plus.y), plus.right], "× α / r", label_at=0.75)
+    d.arrow(plus, output)
+    d.text(f"{small:,} numbers instead of {large:,}", (2.2, 2.7), size=SIZE - 1, align="left")
+    return d

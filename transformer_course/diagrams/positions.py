@@ -1,0 +1,134 @@
+"""Positions in diagrams: the encoding as a map and as clocks, RoPE as two hands, and where each scheme enters."""
+
+from collections.abc import Sequence
+from math import cos, pi, sin
+
+import matplotlib.pyplot as plt
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from transformer_course.diagrams.canvas import BLUE, GREY, INK, ORANGE, PINK, Diagram, Outline
+from transformer_lab.attention.positions import rotary_frequencies
+
+RADIUS = 0.3
+
+
+def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
+    """Plot an encoding as a map from −1 to 1: a row for each position, a column for each feature."""
+    length, d_model = encoding.shape
+    figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained", facecolor="white")
+    image = ax.imshow(encoding.tolist(), vmin=-1, vmax=1, cmap="PuOr", aspect="auto", interpolation="nearest")
+    ax.set(xlabel="feature (column)", ylabel="position", xlim=(-0.5, d_model - 0.5), ylim=(length - 0.5, -0.5))
+    figure.colorbar(image, ax=ax, label="value")
+    return ax
+
+
+def clocks(positions: Sequence[int], d_model: int, base: float = 10000.0) -> Diagram:
+    """Draw each pair of an encoding as a clock with one hand: right is the sine, up is the cosine.
+
+    So at position 0 all hands stand at twelve, and they turn as those of a clock do.
+
+    Args:
+        positions: A row of clocks for each.
+        d_model: Width of the encoding: twice the number of clocks in a row.
+        base: As for ``sinusoidal_encoding``.
+
+    >>> clocks([0, 1], d_model=4).labels[0].words
+    'pair 0'
+    """
+    frequencies = rotary_frequencies(d_model, base).tolist()
+    d = Diagram(
+        "A row of clocks for each position, one clock for each pair of features. The hand of pair 0 turns by 1 radian "
+        "per position, the hands of later pairs ever more slowly."
+    )
+    for i, frequency in enumerate(frequencies):
+        d.text(f"pair {i}", (i * 1.3, 0.78), bold=True)
+        d.text(f"turns by {frequency:.3g}", (i * 1.3, 0.6), size=7.5)
+    for row, position in enumerate(positions):
+        y = -row * 0.8
+        d.text(f"position {position}", (-0.5, y), align="right")
+        for i, frequency in enumerate(frequencies):
+            _clock(d, (i * 1.3, y), RADIUS)
+            _hand(d, (i * 1.3, y), RADIUS, pi / 2 - position * frequency, PINK)
+    return d
+
+
+def rotary_hands(
+    moves: Sequence[tuple[int, int]], frequency: float = 1.0, query: float = 0.3, key: float = 1.1
+) -> Diagram:
+    """Draw one pair of a query and a key as two hands, rotated by their positions; the angle between them is shaded.
+
+    Args:
+        moves: Pairs of positions, of the query and of the key; a clock for each.
+        frequency: Radians by which the pair turns per position.
+        query: Angle of the query at position 0.
+        key: Angle of the key at position 0.
+
+    >>> rotary_hands([(2, 0), (7, 5)]).alt[:42]
+    'RoPE turns the query and the key of a pair'
+    """
+    d = Diagram(
+        "RoPE turns the query and the key of a pair, each by its own position. If both move by as many positions, both "
+        "hands turn, and the shaded angle between them stays."
+    )
+    for i, (m, n) in enumerate(moves):
+        centre = (i * 2.1, 0.0)
+        at_query, at_key = query + m * frequency, key + n * frequency
+        between = (at_query - at_key + pi) % (2 * pi) - pi
+        arc = [_point(centre, 0.33, at_key + between * k / 24) for k in range(25)]
+        _clock(d, centre, 0.6)
+        d.polygon([centre, *arc], GREY, edge=GREY)
+        for name, angle, colour in (("q", at_query, BLUE), ("k", at_key, ORANGE)):
+            _hand(d, centre, 0.6, angle, colour)
+            d.text(name, _point(centre, 0.74, angle), colour=colour, bold=True)
+        d.text(f"query at {m}, key at {n}", (centre[0], 1.15), bold=True)
+        d.text(f"m − n = {m - n}, angle {abs(between):.1f}", (centre[0], 0.97), size=8)
+    return d
+
+
+def schemes() -> Diagram:
+    """Draw where each way of telling positions enters: in the input, in queries and keys, or in the scores.
+
+    >>> ("apply_rotary", "q, k") in schemes().links()
+    True
+    """
+    d = Diagram(
+        "Sinusoidal and learned positions are added to the embeddings; RoPE turns queries and keys after the "
+        "projections; ALiBi and T5's table are added to the scores."
+    )
+    steps = ["tokens", "x", "w_q, w_k", "q, k", "scores", "weights"]
+    boxes = []
+    for i, name in enumerate(steps):
+        projects = name == "w_q, w_k"
+        outline: Outline = "rounded" if projects else "square"
+        boxes.append(d.box(name, (i * 1.35, 0), BLUE if projects else GREY, outline=outline))
+    for tail, head, label in zip(boxes, boxes[1:], ("embed", "", "", "q · k / √d_k", "softmax"), strict=False):
+        d.arrow(tail, head, "", "straight")
+        if label:
+            d.text(label, ((tail.x + head.x) / 2, 0.32 if label.startswith("q") else 0.2), size=7.5)
+    entries = (
+        ("sinusoidal_encoding,\nlearned positions", "x", "added to x"),
+        ("apply_rotary", "q, k", "turns q and k"),
+        ("alibi_bias,\nrelative_bias", "scores", "added to the scores"),
+    )
+    for name, where, what in entries:
+        (target,) = (box for box in boxes if box.name == where)
+        d.arrow(d.box(name, (target.x, -1.0), PINK), target, what)
+    return d
+
+
+def _clock(d: Diagram, centre: tuple[float, float], radius: float) -> None:
+    d.circle(centre, radius, edge=GREY)
+    for k in range(4):
+        d.path([_point(centre, r, k * pi / 2) for r in (0.88 * radius, radius)], head=False, colour=GREY)
+
+
+def _hand(d: Diagram, centre: tuple[float, float], radius: float, angle: float, colour: str) -> None:
+    d.path([centre, _point(centre, 0.92 * radius, angle)], colour=colour)
+    d.circle(centre, 0.03, colour=INK)
+
+
+def _point(centre: tuple[float, float], radius: float, angle: float) -> tuple[float, float]:
+    """Return the point at an angle, in radians from the right, around a centre."""
+    return centre[0] + radius * cos(angle), centre[1] + radius * sin(angle)

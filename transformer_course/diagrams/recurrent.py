@@ -1,0 +1,132 @@
+"""A recurrent translator, unrolled in time: with its bottleneck, and with attention.
+
+Boxes are named as in lesson 00: ``h`` the encoder's hidden states, ``s`` the decoder's, ``c`` the context.
+"""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, PINK, Box, Diagram, Spot
+
+STEP = 0.54
+"""From one token to the next."""
+START = "start\ntoken"
+"""What the decoder reads before its first token."""
+SPACE = "␣"
+
+
+def unrolled(source: str, target: str) -> Diagram:
+    """Draw a translator whose decoder gets one context: the encoder's last state.
+
+    Args:
+        source: What the encoder reads, a token for each character.
+        target: What the decoder generates.
+
+    Raises:
+        ValueError: One of them is empty.
+    """
+    _check(source, target)
+    d = Diagram(
+        f"An encoder reads {source!r}, one hidden state after another. Only the last one, {_name('h', len(source))}, "
+        f"reaches the decoder: as the context c, the same at every step that generates {target!r}.",
+        lists=False,
+    )
+    encoder = _encoder(d, source)
+    decoder = _decoder(d, target, y=2.15)
+    last = encoder[-1]
+    context = d.box("c", (last.x + 0.75, last.y), ORANGE, look="highlighted")
+    d.arrow(last, context)
+    d.text("bottleneck", (context.x, context.bottom.y - 0.13), size=8)
+    bus = 1.5
+    d.path([context.top, Spot(context.x, bus), Spot(decoder[0].x, bus)], head=False, colour=ORANGE)
+    for state in decoder:
+        d.path([Spot(state.x, bus, "c"), state.bottom], colour=ORANGE)
+    d.text("the same c at every step", (last.x - 0.4, bus - 0.14), size=8)
+    return d
+
+
+def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"], step: int) -> Diagram:
+    """Draw a translator whose decoder attends to all of the encoder's states, at one of its steps.
+
+    Args:
+        source: What the encoder reads, a token for each character.
+        target: What the decoder generates.
+        weights: The attention weights of that step, one for each character of the source.
+        step: The step that is drawn, counted from 1; the state before it scores the encoder's states.
+
+    Raises:
+        ValueError: A text is empty, there are not as many weights as characters, or the target has no such step.
+    """
+    _check(source, target)
+    if len(weights) != len(source):
+        raise ValueError(f"each of {len(source)} characters needs a weight; got {len(weights)}")
+    if not 2 <= step <= len(target):
+        raise ValueError(f"step must be between 2 and {len(target)}, the characters of the target; got {step}")
+    before, now = _name("s", step - 1), _name("s", step)
+    shown = [f"{weight:.2f}" if weight >= 0.005 else "0" for weight in weights.tolist()]
+    d = Diagram(
+        f"All hidden states of the encoder, which reads {source!r}, are kept. At step {step} of the decoder, which "
+        f"generates {target!r}, the state before it, {before}, scores them; softmax makes the weights "
+        f"{' '.join(shown)}; the weighted average of the states is the context {_name('c', step)}, which goes into "
+        f"{now}.",
+        lists=False,
+    )
+    encoder = _encoder(d, source)
+    middle = (encoder[0].x + encoder[-1].x) / 2
+    table = d.cells([shown], (middle, 1.5), cell=(STEP, 0.3), fill=weights[None])
+    for state in encoder:
+        d.arrow(state, Spot(state.x, table.bottom.y, "weights"), colour=ORANGE)
+    decoder = _decoder(d, target, y=3.15)
+    asking, stepping = decoder[step - 2], decoder[step - 1]
+    context = d.box(_name("c", step), (stepping.x, 2.35), ORANGE, look="highlighted")
+    d.arrow(asking, Spot(asking.x, table.top.y, "weights"), colour=BLUE)
+    d.text("score, softmax", (asking.x - 0.08, 2.35), size=8, align="right")
+    d.arrow(Spot(context.x, table.top.y, "weights"), context, colour=ORANGE)
+    d.text("weighted average of all h", (context.x + 0.08, 1.9), size=8, align="left")
+    d.arrow(context, stepping, colour=ORANGE)
+    d.text("weights", (table.left.x - 0.08, table.y), size=8, align="right")
+    return d
+
+
+def _encoder(d: Diagram, source: str) -> list[Box]:
+    """Draw the characters that are read, and the states that reading them leaves."""
+    states: list[Box] = []
+    for i, character in enumerate(source, start=1):
+        token = d.box(_shown(character), (i * STEP, 0), PINK, outline="square", width=0.3)
+        state = d.box(_name("h", i), (i * STEP, 0.75), ORANGE, width=0.38)
+        d.arrow(token, state)
+        if states:
+            d.arrow(states[-1], state)
+        states.append(state)
+    d.text("encoder", (0.5 * STEP, 0.75), bold=True, align="right")
+    return states
+
+
+def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
+    """Draw the states of the decoder, and the characters that are read off them, each of which goes into the next."""
+    states: list[Box] = []
+    generated = d.box(START, (0.0, y + 0.75), PINK, outline="square", width=0.45)
+    for t, character in enumerate(target, start=1):
+        state = d.box(_name("s", t), (t * STEP, y), GREY, width=0.38)
+        d.path([generated.spot(0.8, 0), state.spot(0.2, 1)], dashed=True)
+        if states:
+            d.arrow(states[-1], state)
+        states.append(state)
+        generated = d.box(_shown(character), (t * STEP, y + 0.75), PINK, outline="square", width=0.3)
+        d.arrow(state, generated)
+    d.text("decoder", (0.5 * STEP, y), bold=True, align="right")
+    return states
+
+
+def _check(*texts: str) -> None:
+    if not all(texts):
+        raise ValueError("there must be something to read and something to generate; got an empty text")
+
+
+def _shown(character: str) -> str:
+    return SPACE if character == " " else character
+
+
+def _name(letter: str, number: int) -> str:
+    """Return a letter with a number below the line."""
+    return letter + str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))

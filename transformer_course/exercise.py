@@ -1,0 +1,115 @@
+"""The parts of an exercise: a reference, cases that tell right from wrong, and the mistakes that people make."""
+
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps, Variant
+
+
+class Mistake:
+    """A wrong version of an exercise that people really write.
+
+    Args:
+        name: Its name, in snake case.
+        ways: The ways of making it: variants of the answer in steps, or, where it is another idea altogether, whole
+            answers as a learner would write them. An attempt that behaves as one of them on every case made this
+            mistake.
+        says: What it does and where to look, told where it is the only mistake; never the answer. ``{does}`` in it
+            stands for the clause of ``does``.
+        hints: A ladder of at least three steps, each telling a little more. Where there are two, the third says how
+            the step is done that the first way does otherwise.
+        does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
+            told where there are two mistakes. Every mistake that has a variant needs one.
+
+    Raises:
+        TypeError: A way is no answer, but a list of them, say.
+        ValueError: A mistake that has a variant, or says what it does, has no such clause.
+    """
+
+    def __init__(
+        self, name: str, *ways: Variant | Callable[..., Any], says: str, hints: Sequence[str], does: str = ""
+    ) -> None:
+        if strange := [way for way in ways if not isinstance(way, Variant) and not callable(way)]:
+            raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
+        told = says.replace("{does}", does)
+        self.name, self.ways, self.hints, self.does = name, ways, hints, does
+        self.says = told[:1].upper() + told[1:] if says.startswith("{does}") else told
+        if not does and self.variants:
+            raise ValueError(f"{name} can meet another mistake, so it needs `does`")
+        if not does and "{does}" in says:
+            raise ValueError(f"{name} says what it does, so it needs `does`")
+        if len(hints) == 2 and self.variants:
+            self.hints = [*hints, _as_it_should_be(self.variants[0])]
+
+    def made(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
+        """Return the same mistake, made in these ways."""
+        return Mistake(self.name, *ways, says=self.says, hints=self.hints, does=self.does)
+
+    @property
+    def variants(self) -> Sequence[Variant]:
+        """The ways that are told in steps, and so can meet another mistake."""
+        return [way for way in self.ways if isinstance(way, Variant)]
+
+    @property
+    def attempts(self) -> Sequence[Callable[..., Any]]:
+        """All ways as functions or classes that can be checked."""
+        return [way.attempt if isinstance(way, Variant) else way for way in self.ways]
+
+
+def _as_it_should_be(way: Variant) -> str:
+    """Return a hint on the first step that a way does otherwise."""
+    step = next((name for name in way.of.steps if name in way.changes), None)
+    if step is None:
+        return f"Use {' and '.join(f'`{name}`' for name in way.changes)} as given."
+    code = way.of.expression(step)
+    in_code = f": `{code}`" if code and "\n" not in code and not code.startswith("lambda") else ""
+    return f"What belongs there: {way.of.describe(step)}{in_code}."
+
+
+@dataclass(frozen=True, eq=False)
+class Exercise:
+    """A function or module for the learner to write.
+
+    Args:
+        reference: A right answer in at most about 15 plain lines; it carries the exercise's name, its dimension
+            names in its annotations, and is what ``solution`` shows.
+        cases: Function from a seed to the cases, small to large; the last is large enough to be timed.
+        mistakes: The mistakes that are recognised.
+        hints: The ladder of hints for an attempt that makes none of these mistakes.
+        points: Number of points when graded.
+        verified: What a pass has shown, and what to look at next.
+        steps: The answer in steps; None where it cannot be told so.
+        stretch: Whether it goes beyond the core of its lesson.
+        distributions: The arguments whose rows add up to 1. As they cannot move freely, their gradients are compared
+            up to a number that is the same along a row: dividing by the sum once more changes nothing else.
+        may_cut_gradients: Whether an answer in plain Python passes, with a remark, though no gradient at all passes
+            through it.
+        normalise: Function from an output and its case to the form in which outputs are compared, where several are
+            right. It meets every kind of plain data, and must return what it does not understand.
+    """
+
+    reference: Callable[..., Any]
+    cases: Callable[[int], Sequence[Case]]
+    mistakes: Sequence[Mistake]
+    hints: Sequence[str]
+    points: int
+    verified: str
+    steps: InSteps | None = None
+    stretch: bool = False
+    distributions: Sequence[str] = ()
+    may_cut_gradients: bool = False
+    normalise: Callable[[Any, Case], Any] = lambda output, case: output
+
+    @property
+    def name(self) -> str:
+        """The name that the learner's function or class must have."""
+        return self.reference.__name__
+
+    @property
+    def solution(self) -> str:
+        """The source of the reference."""
+        return textwrap.dedent(inspect.getsource(self.reference))

@@ -1,0 +1,51 @@
+"""The exercises: a folder for each lesson, and in it one for each exercise, with its cases, reference and mistakes.
+
+What several lessons share is in ``shared``. Uses ``exercise``, and the library for references.
+"""
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from transformer_course.exercise import Exercise
+
+LESSONS = tuple(sorted(path.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*")))
+"""The names of the lessons that have exercises, such as ``04_masks``; each has a folder here."""
+
+UNGRADED = ("primer", "interview_questions", "glossary", "page_to_keep")
+"""Notebooks that are handed out with the lessons, and have no exercises."""
+
+
+OWN: dict[str, tuple[Exercise, ...]] = {}
+"""Lessons of an instructor's own, with their exercises, which ``grading.own_exercises`` adds while it grades."""
+
+
+def every_lesson() -> tuple[str, ...]:
+    """List the names of all lessons that have exercises, the instructor's own last."""
+    return (*LESSONS, *OWN)
+
+
+def exercises_of(lesson: str) -> tuple[Exercise, ...]:
+    """List a lesson's exercises in the order they come in."""
+    return OWN[lesson] if lesson in OWN else _of_the_course(lesson)
+
+
+@cache
+def _of_the_course(lesson: str) -> tuple[Exercise, ...]:
+    exercises: tuple[Exercise, ...] = import_module(f"{__name__}.lesson_{lesson}").EXERCISES
+    return exercises
+
+
+def every_exercise() -> dict[str, Exercise]:
+    """Map each exercise's name to it, over all lessons."""
+    return {exercise.name: exercise for lesson in every_lesson() for exercise in exercises_of(lesson)}
+
+
+def is_own(exercise: Exercise) -> bool:
+    """Return whether an exercise is an instructor's own, of which learners may not see the answer."""
+    return any(exercise in exercises for exercises in OWN.values())
+
+
+def lesson_of(name: str) -> str:
+    """Find the lesson that an exercise belongs to."""
+    return next(lesson for lesson in every_lesson() for exercise in exercises_of(lesson) if exercise.name == name)

@@ -1,0 +1,60 @@
+"""Look one query up."""
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_01_lookup.soft_lookup import mistakes_scores, mistakes_weighted_sum
+from transformer_course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+from transformer_lab.attention.dot_product import soft_lookup
+
+
+def soft_lookup_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(n: int, d: int, d_v: int, shows: str) -> Case:
+        return Case({"query": normal(rng, d), "keys": normal(rng, n, d), "values": normal(rng, n, d_v)}, shows)
+
+    def far(size: float, shows: str) -> Case:
+        """Scores that lie near ``size``, not far from each other."""
+        query, keys = torch.tensor([1.0, -2.0, 0.5]), normal(rng, 4, 3)
+        keys[:, 2] += 2 * size
+        return Case({"query": query, "keys": keys, "values": normal(rng, 4, 2)}, shows)
+
+    # Can be done in the head: both scores are 2, the weights ½ and ½, the result is 5.
+    readable = {
+        "query": torch.tensor([1.0, 2.0]),
+        "keys": torch.tensor([[2.0, 0.0], [0.0, 1.0]]),
+        "values": torch.tensor([[4.0], [6.0]]),
+    }
+    no_question = {"query": torch.zeros(2), "keys": normal(rng, 3, 2), "values": normal(rng, 3, 2)}
+    return [
+        Case(readable, "2 keys that match equally well, values of width 1"),
+        case(3, 2, 2, "3 keys of width 2, values of width 2"),
+        case(4, 2, 1, "4 keys of width 2, values of width 1"),
+        case(1, 5, 7, "one key of width 5: its value comes back unchanged"),
+        Case(no_question, "a query of zeros: every key matches equally well"),
+        case(3, 3, 3, "3 keys of width 3, values of width 3"),
+        case(4, 3, 5, "4 keys of width 3, values of width 5"),
+        far(100, "4 scores near 100"),
+        far(-100, "4 scores near -100"),
+        case(307, 16, 31, "307 keys of width 16, values of width 31"),
+    ]
+
+
+SOFT_LOOKUP = Exercise(
+    reference=soft_lookup,
+    steps=STEPS,
+    may_cut_gradients=True,
+    cases=soft_lookup_cases,
+    points=2,
+    verified="Every value contributes as much as its key matches. Next: many queries at once.",
+    hints=[
+        "Three steps: score the keys, turn the scores into weights, average the values.",
+        "The first two are there already: `parts.similarity` and `parts.softmax`.",
+        "Mixing is a weighted sum: multiply each row of `values` by its weight and add the rows up. A vector of n "
+        "weights times an (n, d_v) matrix does just that.",
+    ],
+    mistakes=[*mistakes_scores.MISTAKES, *mistakes_weighted_sum.MISTAKES],
+)

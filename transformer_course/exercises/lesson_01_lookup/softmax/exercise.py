@@ -1,0 +1,52 @@
+"""Turn scores into weights."""
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_01_lookup.softmax import (
+    mistakes_exponential,
+    mistakes_normalisation,
+    mistakes_stability,
+)
+from transformer_course.exercises.lesson_01_lookup.softmax.answer import STEPS, softmax
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+
+
+def softmax_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    apart = torch.tensor([[1000.0], [-1000.0], [0.0]])
+    alone = torch.tensor([1000.0, 0.0, 0.0, 0.0])
+    return [
+        Case({"scores": torch.tensor([0.0, 1.0, -1.0])}, "the scores 0, 1 and -1"),
+        Case({"scores": torch.tensor([[2.0, 2.0], [0.0, 0.0]])}, "2 rows of equal scores"),
+        Case({"scores": normal(rng, 3)}, "3 scores"),
+        Case({"scores": normal(rng, 2, 2)}, "2 rows of 2 scores"),
+        Case({"scores": normal(rng, 2, 4)}, "2 rows of 4 scores"),
+        Case({"scores": normal(rng, 5, 3, 2)}, "a batch of 5, 3 rows of 2 scores"),
+        Case({"scores": normal(rng, 4) + 1000}, "4 scores near 1000"),
+        Case({"scores": normal(rng, 4) + alone}, "one score near 1000 and 3 near 0"),
+        Case({"scores": normal(rng, 3, 5) + apart}, "rows near 1000, -1000 and 0 together"),
+        Case({"scores": 3 * normal(rng, 7, 61, 101)}, "a batch of 7, 61 rows of 101 scores"),
+    ]
+
+
+SOFTMAX = Exercise(
+    reference=softmax,
+    steps=STEPS,
+    may_cut_gradients=True,
+    cases=softmax_cases,
+    points=2,
+    verified="Rows add up to 1 along the last axis for any leading dimensions, and scores of ±1000 survive. "
+    "Next: look something up with such weights.",
+    hints=[
+        "Three steps: make everything positive, add up, divide. Which function makes any number positive and keeps "
+        "the order?",
+        "Each row along the last axis is normalised on its own: sum with `dim=-1, keepdim=True`.",
+        "`exp(1000)` is too large for a float. Subtracting the same number from all the scores of a row changes "
+        "nothing in the result; which number makes every exponent at most 0?",
+        "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row; `scores.max(dim=-1, keepdim=True)` "
+        "would give a pair, the scores and where they are.",
+    ],
+    mistakes=[*mistakes_exponential.MISTAKES, *mistakes_normalisation.MISTAKES, *mistakes_stability.MISTAKES],
+)

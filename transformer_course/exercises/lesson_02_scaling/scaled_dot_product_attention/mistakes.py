@@ -1,0 +1,74 @@
+"""What goes wrong in scaled dot-product attention, besides what goes wrong in every attention."""
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_02_scaling.scaled_dot_product_attention.answer import STEPS
+from transformer_course.exercises.shared import attention_mistakes
+from transformer_course.exercises.shared.final_result_mistakes import of_the_result
+
+MISTAKES = [
+    *attention_mistakes.alone(
+        attention_mistakes.of_the_scaling(STEPS),
+        "no_scaling",
+        "divides_by_d_k",
+        "power_without_brackets",
+        "half_of_d_k",
+        "multiplies_by_the_root",
+        "multiplies_by_d_k",
+        "the_measured_spread",
+        "averages_the_products",
+        "another_power",
+    ),
+    *attention_mistakes.of_the_width(STEPS),
+    Mistake(
+        "a_width_from_nowhere",
+        STEPS.but(width=lambda: d_k).attempt,  # type: ignore[name-defined]  # noqa: F821
+        says=(
+            "`d_k` is not the name of anything: the function is given queries, keys and values, and the width has to "
+            "be found in them."
+        ),
+        hints=[
+            "Which argument knows how wide the vectors are?",
+            "`queries.shape` holds all its lengths. At which end stands the width?",
+            "First line of the function: `d_k = queries.shape[-1]`.",
+        ],
+    ),
+    Mistake(
+        "scales_the_weights",
+        STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor),
+        does="the weights are divided by √d_k, not the scores",
+        says=(
+            "The weights are as sharp as before, and the output is no weighted average of the values any more: the "
+            "scaling comes after the softmax. Look at where the division stands."
+        ),
+        hints=[
+            "With a single key, the output should be its value exactly. Is it?",
+            "Which numbers got too large: the weights or the scores?",
+            "Divide the scores, before the softmax.",
+        ],
+    ),
+    Mistake(
+        "scales_twice",
+        STEPS.but(
+            queries=lambda queries: queries / queries.shape[-1] ** 0.5,
+            scores=lambda scores: scores,
+            values=lambda values, width: values / width**0.5,
+        ),
+        does="the scores are divided by d_k, and the values or the output by √d_k",
+        says=(
+            "{does}: that is what comes of dividing queries, keys and values by √d_k each. A score is a product of two "
+            "of these, and what is averaged should not be touched at all."
+        ),
+        hints=[
+            "By what is q·k divided if q and k are each divided by √d_k?",
+            "The values play no part in the scores.",
+            "Divide the scores once by √d_k.",
+        ],
+    ),
+    *attention_mistakes.of_values_scaled_too(STEPS),
+    *attention_mistakes.alone(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *of_the_result(STEPS, "result_with_another_sign"),
+]

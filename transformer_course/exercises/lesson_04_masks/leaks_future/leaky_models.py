@@ -1,0 +1,146 @@
+"""Models that leak and models that do not, to try a leak test on."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.running.case import Case
+from transformer_course.running.stand_in_models import describe_model
+
+VOCAB_SIZE = 7
+LARGE, SMALL, ROUNDING = 8.0, 0.03, 2e-7
+"""The size of a leak; the last is none, but another order of summation."""
+Leaks = Mapping[tuple[int, int], float]
+"""How much a position (the first number) hears of a later one (the second)."""
+
+
+def leaks_future_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def between(low: float, high: float, *shape: int) -> Tensor:
+        return low + (high - low) * torch.rand(*shape, generator=rng)
+
+    def mixing(n: int, leaks: Leaks) -> Tensor:
+        """Make a table in which each position hears itself best, earlier ones less, and later ones only as said."""
+        table = between(0.5, 1.0, n, n).tril() / n + 2 * torch.eye(n)
+        for pair, size in leaks.items():
+            table[pair] = size
+        return table
+
+    def case(
+        tokens: Tensor,
+        leaks: Leaks,
+        shows: str,
+        in_training: Leaks | None = None,
+        noise: float = 0.0,
+        embedding: Tensor | None = None,
+        **tables: Tensor,
+    ) -> Case:
+        """Describe a model by what it hears of later tokens in eval mode and in training, and its dropout."""
+        table = mixing(tokens.shape[1], leaks)
+        if embedding is None:
+            embedding = torch.eye(VOCAB_SIZE) + between(0.2, 0.3, VOCAB_SIZE, VOCAB_SIZE)
+        model = describe_model(
+            "token_mixer",
+            embedding=embedding,
+            mixing=table,
+            mixing_in_training=table if in_training is None else mixing(tokens.shape[1], in_training),
+            noise=torch.tensor(noise),
+            **tables,
+        )
+        return Case({"model": model, "tokens": tokens}, shows)
+
+    def draw(n: int, *wanted: Mapping[int, int]) -> Tensor:
+        """Draw two sentences of different tokens, with some where they are wanted and the largest id in both."""
+        wanted = wanted or ({n - 1: VOCAB_SIZE - 1}, {1: VOCAB_SIZE - 1})
+        return torch.stack([_different_tokens(rng, n, row) for row in wanted])
+
+    def holding(token: int, at: int, listener: int) -> Case:
+        """Describe a model that leaks from one position, which holds the same id in both sentences."""
+        elsewhere = {} if token == VOCAB_SIZE - 1 else {(at + 1) % 5: VOCAB_SIZE - 1}
+        tokens = draw(5, *[{**elsewhere, at: token}] * 2)
+        where = f"a model whose {ORDINALS[listener]} position sees the {ORDINALS[at]}, which holds token {token}"
+        return case(tokens, {(listener, at): LARGE}, where)
+
+    two_ids = torch.tensor([[1.0], [2.0]])
+    a, b = ((0, 3), (2, 5), (4, 1))[int(torch.randint(3, (), generator=rng))]
+    loud = torch.eye(VOCAB_SIZE)[3]
+
+    def shuffled(*cases: Case) -> list[Case]:
+        """Put cases in any order: an answer that always says the same, in the same order, must not pass."""
+        return [cases[i] for i in torch.randperm(len(cases), generator=rng)]
+
+    leaks_at_the_end = bool(torch.randint(2, (), generator=rng))
+    return [
+        *shuffled(
+            case(torch.tensor([[0, 1]]), {}, "a model that does not leak, 2 tokens", embedding=two_ids),
+            case(torch.tensor([[0, 1]]), {(0, 1): LARGE}, "a model that sees the next token", embedding=two_ids),
+            case(
+                torch.tensor([[1, 0]]),
+                {(0, 1): LARGE},
+                "a model that sees the next token, which is token 0",
+                embedding=two_ids,
+            ),
+        ),
+        case(
+            torch.tensor([[2, 0, 1]]),
+            {(0, 2): LARGE, (1, 2): LARGE},
+            "a model in which every position sees the last",
+            embedding=torch.tensor([[1.0], [2.0], [3.0]]),
+        ),
+        *shuffled(
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {(0, 1): ROUNDING},
+                "a model that does not leak, but rounds differently each time",
+            ),
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {},
+                "a model that does not leak, left in training mode, with dropout",
+                noise=1.0,
+            ),
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {(0, 1): LARGE},
+                "a model that hides the future only while it trains",
+                in_training={},
+            ),
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {},
+                "a model that sees the future only while it trains",
+                in_training={(0, 1): LARGE},
+            ),
+        ),
+        case(
+            torch.tensor([[b, 6, a]]), {(0, 2): LARGE}, "outputs whose sum never moves", embedding=torch.eye(VOCAB_SIZE)
+        ),
+        case(draw(3, {0: 6, 2: 0}, {1: 6, 0: 3}), {(0, 2): LARGE}, "a leak in the second sentence", hears_later=loud),
+        case(draw(3, {0: 6, 1: 3}, {1: 6, 2: 3}), {(1, 2): LARGE}, "a leak in the first sentence", hears_later=loud),
+        case(draw(4), {(1, 2): LARGE}, "a model that comes in eval mode", noise=1.0, evaluates=torch.tensor(True)),
+        *shuffled(
+            case(draw(5), {(0, 4): LARGE}, "a model whose first position sees the last"),
+            case(draw(5), {(2, 3): LARGE}, "a model that leaks in the middle only"),
+            *[holding(*at) for at in ((0, 3, 1), (1, 4, 1), (2, 2, 0), (3, 3, 0), (4, 4, 2), (5, 4, 3), (6, 1, 0))],
+            case(draw(5), {(0, 2): SMALL}, "a model that leaks a little"),
+            *[case(draw(5), {}, f"a model of 5 tokens that does not leak ({which})") for which in ("one", "another")],
+        ),
+        case(draw(7), {(1, 5): LARGE}, "a model that leaks, 7 tokens")
+        if leaks_at_the_end
+        else case(draw(7), {}, "a model that does not leak, 7 tokens"),
+    ]
+
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def _different_tokens(rng: torch.Generator, n: int, wanted: Mapping[int, int]) -> Tensor:
+    """Draw tokens that all differ, some of them at places where they are wanted."""
+    order = torch.randperm(VOCAB_SIZE, generator=rng)
+    for place, token in wanted.items():
+        elsewhere = int((order == token).nonzero())
+        order[[place, elsewhere]] = order[[elsewhere, place]]
+    return order[:n]

@@ -1,0 +1,215 @@
+"""What goes wrong when a leak test changes tokens."""
+
+import functools
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_04_masks.leaks_future.answer import STEPS
+
+
+def the_tokens_themselves(tokens):
+    return lambda: tokens
+
+
+def one_copy_for_all(tokens):
+    return functools.partial(torch.Tensor.view_as, once := tokens.clone(), once)  # which has a state of its own
+
+
+def all_later():
+    return lambda position: (slice(None), slice(position, None))
+
+
+def never_too_large(tokens):
+    return lambda ids: (ids + 1) % (tokens.max() + 1)
+
+
+def until_one_moves(before, evaluating, positions, change, watched, moved):
+    for p in positions:
+        if moved(watched(evaluating(change(p)), p), watched(before, p)):
+            return [True]
+    return [False]
+
+
+def against_a_run_of_its_own(tokens, evaluating, positions, change, watched, moved):
+    for p in positions:
+        if moved(watched(evaluating(change(p)), p), watched(evaluating(tokens), p)):
+            return [True]
+    return [False]
+
+
+MISTAKES = [
+    Mistake(
+        "changes_the_last_token_only",
+        STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1]),
+        does="only the change at the last position counts",
+        says=(
+            "Only the last token counts: it alone is changed, or what each position showed is overwritten by the next. "
+            "What leaks from any other position stays unseen."
+        ),
+        hints=[
+            "Take a model whose third position of five sees the fourth. Is the fourth ever changed, and is what that "
+            "shows still known at the end?",
+            "Each position but the first can be the future of another, and one that moves proves a leak.",
+            "A loop over `range(1, tokens.shape[1])`, and `leaks |= …` or `return True` in it, not `leaks = …`.",
+        ],
+    ),
+    Mistake(
+        "changes_all_but_the_last",
+        STEPS.but(positions=lambda tokens: range(1, tokens.shape[1] - 1)),
+        does="the last token is never changed",
+        says="{does}: what leaks from there stays unseen. Look at where the loop ends.",
+        hints=[
+            "Which positions are visited for 5 tokens?",
+            "`range(1, n)` ends at n - 1, which is the last position.",
+        ],
+    ),
+    Mistake(
+        "changes_the_second_token_only",
+        STEPS.but(positions=lambda: [1]),
+        does="only the change at the second position counts",
+        says="Only the change of the second token counts. If there is a loop, it ends with its first round.",
+        hints=[
+            "Which positions are changed, and, if there is a loop, when does it first `return`?",
+            "One quiet position proves nothing; one that moves proves a leak.",
+            "`for position in range(1, tokens.shape[1])`. Return True inside the loop, False only after it.",
+        ],
+    ),
+    Mistake(
+        "skips_the_second_token",
+        STEPS.but(positions=lambda tokens: range(2, tokens.shape[1])),
+        does="the second token is never changed",
+        says="{does}: what leaks from there into the first position stays unseen. Look at where the positions begin.",
+        hints=[
+            "For two tokens, which positions are changed?",
+            "Position 0 has nothing before it. And position 1?",
+        ],
+    ),
+    Mistake(
+        "begins_with_the_first_position",
+        STEPS.but(
+            positions=lambda tokens: range(tokens.shape[1]),
+            moved=lambda: lambda after, before: bool((after - before).abs().max() > 1e-4),
+        ).attempt,
+        says=(
+            "It begins with the first position. Nothing comes before that one, and `.max()` of nothing crashes. Look "
+            "at where the positions begin."
+        ),
+        hints=[
+            "How many outputs are there in `[:, :0]`?",
+            "Which is the first position that is in the future of another?",
+            "`range(1, tokens.shape[1])`.",
+        ],
+    ),
+    Mistake(
+        "as_many_positions_as_sentences",
+        STEPS.but(positions=lambda tokens: range(1, tokens.shape[0])),
+        does="as many positions are visited as there are sentences",
+        says=(
+            "The positions are counted by the number of *sentences*: of two long sentences, only the second token is "
+            "changed, and of one, none. Look at which axis of `tokens` is counted."
+        ),
+        hints=[
+            "`tokens` has the shape (batch, n). What is `len(tokens)`?",
+            "Which axis counts the tokens of a sentence?",
+        ],
+    ),
+    Mistake(
+        "writes_into_the_tokens",
+        STEPS.but(copy=the_tokens_themselves),
+        STEPS.but(
+            copy=the_tokens_themselves,
+            moves=until_one_moves,
+            positions=lambda tokens: reversed(range(1, tokens.shape[1])),
+        ).attempt,
+        STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
+        does="the tokens themselves are changed, not a copy",
+        says=(
+            "The tokens are changed for good: every later run of the model gets the changed ones, and so does the "
+            "caller. `b = a` gives a tensor a second name and copies nothing."
+        ),
+        hints=[
+            "Print `tokens` before and after a call.",
+            "Which method of a tensor makes a copy?",
+            "`tokens.clone()`, for every position anew.",
+        ],
+    ),
+    Mistake(
+        "changes_pile_up",
+        STEPS.but(copy=one_copy_for_all),
+        does="earlier positions are changed too, at once or by earlier rounds",
+        says=(
+            "With three tokens or more, it accuses every model: among the outputs that are compared are those of "
+            "positions that have been changed themselves, at once or in an earlier round. Look at what is changed in "
+            "each round."
+        ),
+        hints=[
+            "Print the changed tokens for every position, beside the old ones. At how many positions do they differ?",
+            "For position 3, the outputs before it are compared. May anything have been changed there?",
+            "`tokens.clone()` for *every* position, so that each time only one token differs from what it was.",
+        ],
+    ),
+    Mistake(
+        "the_same_token_by_chance",
+        STEPS.but(another=lambda: lambda ids: 0),
+        STEPS.but(another=lambda: lambda ids: 1).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max()).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max() - ids).attempt,
+        STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
+        does="the new token may be the very one that stood there",
+        says=(
+            "The new token does not always differ from the old one. Where it is the very one that stood there, nothing "
+            "has been changed, and the leak stays unseen."
+        ),
+        hints=[
+            "What if the token at that position is the very one that is put there?",
+            "The new token has to depend on the old one.",
+            "The old one plus 1, brought back into the vocabulary by `%`.",
+        ],
+    ),
+    Mistake(
+        "largest_id_left_out",
+        STEPS.but(n_ids=lambda tokens: tokens.max()),
+        does="the largest id is never the new one, as by `%` of it and not of the number of ids",
+        says=(
+            "`%` is taken by the largest id. There is one id more than that, as they begin at 0: with only 0 and 1, a "
+            "0 becomes a 0, and nothing is changed. Look at the number behind `%`."
+        ),
+        hints=[
+            "With the tokens 1 and 0, what becomes of the 0?",
+            "The ids 0 to 6 are how many?",
+            "`% (tokens.max() + 1)`.",
+        ],
+    ),
+    Mistake(
+        "beyond_the_vocabulary",
+        STEPS.but(another=lambda: lambda ids: ids + 1),
+        STEPS.but(another=lambda: lambda ids: ids + 1, moves=until_one_moves).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max() + 1).attempt,
+        STEPS.but(another=lambda: lambda ids: ids - 1).attempt,
+        does="the new token may be one that the model need not know, below 0 or beyond the largest",
+        says=(
+            "The new token may be one that the model does not know: it lies beyond the largest id of the tokens, or "
+            "below 0. Look at how the new id is made."
+        ),
+        hints=[
+            "Which ids are surely known, if there is nothing but these tokens?",
+            "After the largest, start again from 0.",
+            "The old one plus 1, then `% (tokens.max() + 1)`.",
+        ],
+    ),
+    Mistake(
+        "shuffles_the_future",
+        STEPS.but(
+            place=all_later,
+            another=lambda: lambda ids: ids.flip(1),
+        ),
+        does="the later tokens only change places",
+        says="{does}: where there is but one of them, or all are alike, nothing is changed at all.",
+        hints=[
+            "What does this change make of one single later token?",
+            "The token at the position has to become *another* token.",
+            "The old one plus 1, brought back into the vocabulary by `%`.",
+        ],
+    ),
+]

@@ -1,0 +1,330 @@
+"""What goes wrong in masked attention, besides what goes wrong in every attention."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_04_masks.masked_attention.answer import STEPS
+from transformer_course.exercises.shared import attention_mistakes
+from transformer_course.exercises.shared.final_result_mistakes import of_the_result
+
+
+def untreated(**changes):
+    """Return the answer that does nothing for a query that may see nothing, with other changes."""
+    return STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities, **changes)
+
+
+def as_an_index(scaled, visible, fill):
+    """Fill by indexing with the mask."""
+    scores = scaled.clone()
+    scores[~visible] = fill
+    return scores
+
+
+def mended_in_place(probabilities):
+    """Write zeros into the weights themselves."""
+    probabilities[probabilities.isnan()] = 0.0
+    return probabilities
+
+
+def by_index(values, rows):
+    """Write zeros into the rows."""
+    values[rows] = 0
+    return values
+
+
+def added(scaled, visible):
+    """Add −∞ where looking is not allowed: unlike ``masked_fill``, it lets gradients through."""
+    return scaled + torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
+
+
+OF_EMPTY_ROWS = [
+    Mistake(
+        "nan_where_nothing_is_seen",
+        untreated(),
+        does="nothing is done for a query that may see nothing",
+        says=(
+            "Right wherever a query may see something. Where it may see nothing, all its scores are -∞, and the output "
+            "is nan. It should be zeros."
+        ),
+        hints=[
+            "What is the softmax of three times -∞? Which numbers are divided?",
+            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed. What should their "
+            "weights be?",
+            "Fill the weights of these rows with 0 after the softmax: `weights.masked_fill(sees_nothing, 0.0)`. To "
+            "multiply them by 0 is not enough, as 0 · nan is nan.",
+        ],
+    ),
+    Mistake(
+        "nan_mended_too_late",
+        untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
+        untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
+        untreated(scores=added, mixture=lambda mixture: mixture.nan_to_num()).attempt,
+        says=(
+            "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
+            "nothing takes that away. Look at what reaches the softmax in such a row, and at what is replaced: the "
+            "weights, or only the output."
+        ),
+        hints=[
+            "Which gradients do the queries and the values get? In training, one nan ruins the whole model.",
+            "The values are multiplied by the weights, so on the way back they meet the nan in them: the *weights* "
+            "have to be replaced, before they meet the values. And −∞ that is *added* lets gradients through, where "
+            "`masked_fill` stops them.",
+            "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, and "
+            "only then the values.",
+        ],
+    ),
+    Mistake(
+        "mended_in_place",
+        STEPS.but(hidden=lambda visible: ~visible, weights=mended_in_place).attempt,
+        says=(
+            "The output is right, but nothing can be learned through it: the weights are overwritten *in place*, and "
+            "the softmax needs its own output again on the way back. Look at the line that replaces them."
+        ),
+        hints=[
+            "Call it with queries that require a gradient, and `.sum().backward()` the output. What does torch say?",
+            "`x[...] = 0` and names that end in `_` write into the tensor itself. Others hand out a new one.",
+            "`weights = weights.masked_fill(sees_nothing, 0.0)`.",
+        ],
+    ),
+    Mistake(
+        "minus_a_billion",
+        untreated(fill=lambda: -1e9),
+        untreated(scores=lambda scaled, visible: scaled + ~visible * -1e9),
+        STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])),
+        does="a query that may see nothing gives all keys the same weight",
+        says=(
+            "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
+            "its scores are equally low. The output should be zeros."
+        ),
+        hints=[
+            "What is the softmax of three equal numbers? Does it matter how low they are?",
+            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed.",
+            "Fill the weights of these rows with 0 after the softmax, and keep what that returns.",
+        ],
+    ),
+    Mistake(
+        "empty_rows_keep_their_weights",
+        STEPS.but(weights=lambda probabilities: probabilities),
+        does="a query that may see nothing keeps the weights of its scores",
+        says=(
+            "Right wherever a query may see something. Where it may see nothing, its scores are not hidden, and it "
+            "keeps the weights that it got from them. The output should be zeros."
+        ),
+        hints=[
+            "Which weights has a query with a row of False in the mask?",
+            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed.",
+            "Fill the weights of these rows with 0 after the softmax, and keep what that returns.",
+        ],
+    ),
+    Mistake(
+        "zeroes_the_others",
+        STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0)),
+        STEPS.but(
+            hidden=lambda visible: ~visible,
+            weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0),
+        ),
+        does="the weights of the queries that may see something are set to 0",
+        says="The wrong rows get zeros: those that may see something. Look at what `any` says.",
+        hints=[
+            "`mask.any(dim=-1)` is True for a row in which something is allowed. Which rows should be zeros?",
+            "The opposite of something is nothing.",
+            "`~mask.any(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "zeroes_all_that_miss_a_key",
+        STEPS.but(empty=lambda visible: ~visible.all(dim=-1, keepdim=True)),
+        does="a query that misses some key is taken for one that may see nothing",
+        says=(
+            "Rows that should not be zeros are: a query that misses *some* key is taken for one that may see nothing. "
+            "Look at how such queries are found."
+        ),
+        hints=[
+            "For a row with True and False in it, what do `any` and `all` say?",
+            "In an empty row, not even one entry is True.",
+            "`~mask.any(dim=-1, keepdim=True)`, with the `~` in front of the whole.",
+        ],
+    ),
+    Mistake(
+        "seeks_empty_columns",
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-2, keepdim=True)),
+        STEPS.but(
+            hidden=lambda visible: ~visible,
+            fill=lambda: -1e30,
+            weights=lambda probabilities, visible: probabilities * visible.any(dim=-2, keepdim=True),
+        ).attempt,
+        does="keys that no query may see are looked for, not queries that may see nothing",
+        says=(
+            "Instead of the queries that may see nothing, it looks for the *keys* that none may see. Look at the axis."
+        ),
+        hints=[
+            "Along which axis of the mask do the keys of one query lie?",
+            "A query sees nothing if nothing in its row is True.",
+            "`~mask.any(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "only_if_all_is_hidden",
+        STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible),
+        does="queries that may see nothing are treated apart only if none may see anything",
+        says=(
+            "Where *one* query may see nothing, its row is nan: such queries are treated apart only if nothing at all "
+            "is allowed. Look at what `any` is asked."
+        ),
+        hints=[
+            "`mask.any()` without an axis is one answer for the whole mask. How many answers are needed?",
+            "Each query has a row of its own in the mask.",
+            "`~mask.any(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "forgets_keepdim",
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-1), hidden=lambda visible: ~visible),
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-1)).attempt,
+        untreated(mixture=lambda mixture, visible: mixture.masked_fill(~visible.any(dim=-1), 0.0)).attempt,
+        does="what says which queries may see nothing has lost the axis of the keys",
+        says=(
+            "The rows in which nothing is allowed are lined up with the wrong axis: it crashes, or zeroes *columns*. "
+            "Look at the shape of what says which rows they are."
+        ),
+        hints=[
+            "For a mask of shape (2, 3), what shape does `mask.any(dim=-1)` have?",
+            "Shapes are lined up from the right: (2, 3) and (2,) do not fit, (2, 3) and (2, 1) do.",
+            "`keepdim=True` leaves the last axis in place, with length 1.",
+        ],
+    ),
+    Mistake(
+        "written_into_places_of_the_mask",
+        STEPS.but(scores=as_an_index, weights=lambda probabilities: probabilities.nan_to_num()).attempt,
+        untreated(scores=as_an_index).attempt,
+        untreated(scores=as_an_index, fill=lambda: -1e9).attempt,
+        STEPS.but(
+            hidden=lambda visible: ~visible,
+            weights=lambda probabilities, visible: by_index(probabilities, ~visible.any(dim=-1)),
+        ).attempt,
+        untreated(mixture=lambda mixture, visible: by_index(mixture, ~visible.any(dim=-1))).attempt,
+        says=(
+            "Indexing with the mask needs one of just the shape of what is indexed. It crashes as soon as the mask has "
+            "to be broadcast, as one for all sentences or all heads does. Look for a function that broadcasts."
+        ),
+        hints=[
+            "What shapes do the scores and the mask have in the case that crashes?",
+            "`x[mask] = …` does not broadcast the mask. `masked_fill` and `torch.where` do.",
+            "`scores.masked_fill(~mask, -torch.inf)`.",
+        ],
+    ),
+    Mistake(
+        "mask_inverted_for_the_scores",
+        STEPS.but(hidden=lambda visible: visible),
+        STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
+        does="the scores are hidden where looking is allowed",
+        says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
+        hints=[
+            "With a mask that is True everywhere, what becomes of the scores?",
+            "`masked_fill` fills where its first argument is True. Where should it fill?",
+            "`~mask` instead of `mask`.",
+        ],
+    ),
+    Mistake(
+        "no_mask_at_all",
+        STEPS.but(scores=lambda scaled: scaled, weights=lambda probabilities: probabilities),
+        does="the mask is used nowhere",
+        says="{does}, or what is made with it is lost: every query sees every key.",
+        hints=[
+            "Does `mask` occur in the code, and is its result used?",
+            "`masked_fill` gives a new tensor; it does not change the old one.",
+            "The masked scores are what goes into the softmax.",
+        ],
+    ),
+]
+
+
+def over_another_axis(mistake):
+    """Return a mistake in the axis of the softmax, and the way in which nan is mended after it."""
+    axes = {"softmax_over_the_queries": -2, "first_axis": 0, "axis_from_the_front": 1}
+    if mistake.name not in axes:
+        return mistake
+    mended = STEPS.but(
+        hidden=lambda visible: ~visible,
+        probabilities=lambda scores: scores.softmax(dim=axes[mistake.name]),
+        weights=lambda probabilities: probabilities.nan_to_num(),
+    )
+    return mistake.made(*mistake.ways, mended)
+
+
+MISTAKES = [
+    *OF_EMPTY_ROWS,
+    *attention_mistakes.alone(
+        attention_mistakes.of_the_mask(STEPS),
+        "mask_inverted",
+        "mask_ignored",
+        "filled_with_zero",
+        "not_low_enough",
+        "mask_added",
+        "zero_scores_hidden_too",
+        "mask_after_the_softmax",
+        "renormalised_after_the_softmax",
+        "one_row_of_the_mask",
+        "mask_transposed",
+    ),
+    *attention_mistakes.without(
+        [
+            *attention_mistakes.alone(
+                attention_mistakes.at_most(3, attention_mistakes.of_the_scaling(STEPS)),
+                "no_scaling",
+                "divides_by_d_k",
+                "multiplies_by_the_root",
+                "half_of_d_k",
+                "averages_the_products",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.at_most(3, attention_mistakes.of_the_width(STEPS)),
+                "root_of_the_number_of_keys",
+                "root_of_the_number_of_queries",
+                "root_of_d_v",
+            ),
+            *attention_mistakes.of_values_scaled_too(STEPS),
+            *attention_mistakes.alone(
+                [
+                    over_another_axis(m)
+                    for m in attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS))
+                ],
+                "softmax_over_the_queries",
+                "axis_from_the_front",
+                "first_axis",
+                "scores_instead_of_weights",
+                "never_divided",
+                "overflows",
+                "smallest_first",
+                "sigmoid",
+                "softmax_twice",
+                "a_fixed_factor",
+                "softmax_over_everything",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.at_most(3, attention_mistakes.of_the_transposition(STEPS)),
+                "transposes_the_batch",
+                "swaps_axes_from_the_front",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.at_most(3, attention_mistakes.of_the_products(STEPS)),
+                "keys_by_queries",
+                "queries_with_queries",
+                "one_number_of_axes",
+            ),
+            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
+            *attention_mistakes.alone(
+                attention_mistakes.at_most(3, attention_mistakes.of_the_mixture(STEPS)),
+                "only_the_weights",
+                "weights_as_well",
+                "mixes_the_keys",
+                "queries_added",
+                "averaged_over_the_keys",
+                "weights_transposed",
+            ),
+        ],
+        *attention_mistakes.RARE,
+        "the_whole_shape",
+    ),
+    *of_the_result(STEPS, "result_with_another_sign"),
+]

@@ -1,0 +1,99 @@
+"""What goes wrong with the positions of queries and keys, where the last query is the last key's."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.steps import InSteps
+
+
+def position_mistakes(steps: InSteps) -> list[Mistake]:
+    """Return the mistakes that are made on the way to the offsets.
+
+    Args:
+        steps: An answer with the steps ``queries``, ``keys`` and ``offsets``.
+    """
+    return [
+        Mistake(
+            "first_query_at_the_first_key",
+            steps.but(queries=lambda n_query: torch.arange(n_query)),
+            does="the first query is put at the first key",
+            says=(
+                "{does}. A query that comes alone, as when a text is written word by word, is the newest: it stands at "
+                "the *last* key."
+            ),
+            hints=[
+                "With one query and 4 keys, which key is at distance 0?",
+                "The queries' positions end at n_key − 1. Where do they begin?",
+            ],
+        ),
+        Mistake(
+            "moved_the_wrong_way",
+            steps.but(queries=lambda n_query, n_key: torch.arange(n_query) + n_query - n_key),
+            does="the queries begin at n_query − n_key, with a minus where there are more keys",
+            says=(
+                "The queries begin at n_query − n_key: where there are more keys than queries, they stand before the "
+                "first key. Look at which number is subtracted from which."
+            ),
+            hints=[
+                "With one query and 4 keys, at which position is the query?",
+                "The queries' positions end at n_key − 1, and there are n_query of them. Where do they begin?",
+            ],
+        ),
+        Mistake(
+            "queries_from_their_number_on",
+            steps.but(queries=lambda n_query, n_key: torch.arange(n_query, n_key)),
+            does="the queries begin at n_query and not at n_key − n_query",
+            says=(
+                "The queries begin at position n_query, so that there are too few or too many. Look at where they "
+                "begin."
+            ),
+            hints=[
+                "With 2 queries and 5 keys, at which positions are the queries?",
+                "They end at n_key − 1, and there are n_query of them.",
+            ],
+        ),
+        Mistake(
+            "queries_backwards",
+            steps.but(queries=lambda queries: queries.flip(0)),
+            does="the queries are counted backwards",
+            says="{does}: the first row belongs to the last of them. Look at the order of the rows.",
+            hints=[
+                "With 2 queries and 5 keys, at which positions are the queries, in order?",
+                "Row 0 is the query that comes first.",
+            ],
+        ),
+        Mistake(
+            "as_many_queries_as_keys",
+            steps.but(queries=lambda n_key: torch.arange(n_key)),
+            does="there are as many queries as keys",
+            says="There are as many rows as keys, however many queries are asked for. Look for `n_query`.",
+            hints=[
+                "With one query and 4 keys, how many rows should there be?",
+                "Only the last n_query positions are asked for.",
+            ],
+        ),
+        Mistake(
+            "every_query_at_the_end",
+            steps.but(queries=lambda n_query, n_key: torch.full((n_query,), n_key - 1)),
+            does="all queries stand at the last key",
+            says="All rows are alike: every query is put at the last key. Each has a position of its own.",
+            hints=[
+                "With 2 queries and 5 keys, at which positions are the queries?",
+                "Only the last of them stands at n_key − 1.",
+            ],
+        ),
+        Mistake(
+            "positions_in_no_column",
+            steps.but(offsets=lambda queries, keys: keys - queries),
+            does="the positions of queries and keys are subtracted entry by entry, and not each from each",
+            says=(
+                "The positions of queries and keys are subtracted entry by entry: that crashes, or leaves one number "
+                "for each key. Every query should meet every key."
+            ),
+            hints=[
+                "Which shapes have the two rows of positions, and which should the table have?",
+                "A column minus a row is a table.",
+                "`[:, None]` makes a column of the queries' positions.",
+            ],
+        ),
+    ]

@@ -1,0 +1,40 @@
+"""A pattern of waves for every position."""
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import frequency_mistakes
+from transformer_course.exercises.lesson_05_positions.sinusoidal_encoding import mistakes
+from transformer_course.exercises.lesson_05_positions.sinusoidal_encoding.answer import STEPS, sinusoidal_encoding
+from transformer_course.exercises.shared.draw_cases import generator, uniform
+from transformer_course.running.case import Case
+
+
+def sinusoidal_encoding_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    bases = [uniform(rng, low, 2 * low) for low in (4.0, 20.0, 3.0)]
+    return [
+        Case({"length": 3, "d_model": 2}, "3 positions, a single pair of features"),
+        Case({"length": 2, "d_model": 4}, "2 positions, 2 pairs"),
+        Case({"length": 4, "d_model": 4, "base": bases[0]}, f"4 positions, 2 pairs, base {bases[0]:.1f}"),
+        Case({"length": 5, "d_model": 8}, "5 positions, 4 pairs"),
+        Case({"length": 3, "d_model": 8, "base": bases[1]}, f"3 positions, 4 pairs, base {bases[1]:.1f}"),
+        Case({"length": 41, "d_model": 4, "base": 10000.0}, "41 positions, of which the slow pair turns a little"),
+        Case({"length": 61, "d_model": 32, "base": bases[2]}, f"61 positions, 16 pairs, base {bases[2]:.1f}"),
+    ]
+
+
+SINUSOIDAL_ENCODING = Exercise(
+    reference=sinusoidal_encoding,
+    steps=STEPS,
+    cases=sinusoidal_encoding_cases,
+    points=2,
+    verified="Waves from fast to slow, a sine and a cosine of each. Next: what their dot products tell.",
+    hints=[
+        "Find the frequencies first: one for every *pair* of columns, base^(−2i/d_model) for i = 0, 1, 2, …. "
+        "`torch.arange(0, d_model, 2)` counts 0, 2, 4, …: that is 2i already.",
+        "All angles at once are a table: positions down, frequencies across. `torch.arange(length)[:, None] * "
+        "frequencies` has the shape (length, d_model / 2).",
+        "Make an empty table with `torch.empty(length, d_model)`. Its even columns are `encoding[:, 0::2]`, its odd "
+        "ones `encoding[:, 1::2]`: write the sines of the angles to the first, the cosines to the second.",
+    ],
+    mistakes=[*frequency_mistakes(STEPS, "d_model"), *mistakes.MISTAKES],
+)

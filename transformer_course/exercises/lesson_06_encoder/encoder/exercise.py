@@ -1,0 +1,83 @@
+"""A stack of layers on embedded tokens."""
+
+from typing import Any
+
+from torch import Tensor
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_06_encoder.encoder import mistakes_constructor
+from transformer_course.exercises.lesson_06_encoder.encoder.answer import STEPS, Encoder
+from transformer_course.exercises.shared import layer_stack_mistakes
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.draw_layers import drawn_mask, drawn_tokens, layer_parameters
+from transformer_course.running.case import Case
+
+
+def encoder_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def call(vocab_size: int, batch: int, n: int, *mask: int) -> dict[str, Any]:
+        tokens = drawn_tokens(rng, vocab_size, batch, n)
+        return {"tokens": tokens, "mask": drawn_mask(rng, *mask) if mask else None}
+
+    def case(sizes: tuple[int, ...], shows: str, given: dict[str, Any], *later: dict[str, Any]) -> Case:
+        names = ("vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_length")
+        arguments = dict(zip(names, sizes, strict=True))
+        return Case(
+            {"tokens": given["tokens"]},
+            shows,
+            kind="module",
+            arguments=arguments,
+            parameters=encoder_parameters(**arguments),
+            keywords={"mask": given["mask"]} if given["mask"] is not None else {},
+            later=later,
+        )
+
+    def encoder_parameters(vocab_size: int, d_model: int, d_ff: int, n_layers: int, **_: int) -> dict[str, Tensor]:
+        parameters = {"embedding.weight": normal(rng, vocab_size, d_model) / d_model**0.5}
+        for number in range(n_layers):
+            layer = layer_parameters(rng, d_model, d_ff)
+            parameters |= {f"layers.{number}.{name}": parameter for name, parameter in layer.items()}
+        return parameters
+
+    return [
+        case((5, 4, 1, 6, 1, 7), "one sentence of 3 tokens, one layer", call(5, 1, 3)),
+        case((7, 6, 2, 11, 2, 11), "2 sentences of 3 tokens, 2 layers", call(7, 2, 3), call(7, 2, 3), call(7, 3, 5)),
+        case(
+            (7, 6, 3, 11, 3, 11),
+            "a mask of shape (batch, 1, 1, n), 3 layers",
+            call(7, 2, 5, 2, 1, 1, 5),
+            call(7, 3, 4, 3, 1, 1, 4),
+            call(7, 1, 7),
+        ),
+        case((17, 24, 4, 40, 2, 19), "a mask of shape (n, n)", call(17, 5, 13, 13, 13)),
+    ]
+
+
+CALL = "layer(x, mask)"
+
+ENCODER = Exercise(
+    reference=Encoder,
+    steps=STEPS,
+    cases=encoder_cases,
+    points=3,
+    verified="Tokens become vectors, vectors get their positions, and every layer goes on from the output of the one "
+    "before. Next: what a deep stack does to gradients.",
+    hints=[
+        "Three steps: look the tokens up and scale; add positions; go through the layers.",
+        "`self.embedding(tokens)` has the shape (batch, n, d_model). A sentence of n tokens needs the first n rows of "
+        "`self.positions`, which has the shape (max_length, d_model).",
+        "`x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)`, then "
+        "`x = x + self.positions[: tokens.shape[1]]`.",
+        "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
+    ],
+    mistakes=[
+        *layer_stack_mistakes.embedding_mistakes(STEPS),
+        *layer_stack_mistakes.position_mistakes(STEPS),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask", CALL),
+        layer_stack_mistakes.own_mask_mistake(STEPS, "encoder"),
+        *layer_stack_mistakes.layer_mistakes(STEPS, CALL),
+        *layer_stack_mistakes.constructor_mistakes(STEPS),
+        *mistakes_constructor.MISTAKES,
+    ],
+)

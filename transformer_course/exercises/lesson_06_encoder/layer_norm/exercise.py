@@ -1,0 +1,67 @@
+"""Bring vectors to mean 0 and variance 1."""
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_06_encoder.layer_norm import (
+    mistakes_afterwards,
+    mistakes_axes,
+    mistakes_variance,
+)
+from transformer_course.exercises.lesson_06_encoder.layer_norm.answer import STEPS, layer_norm
+from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_course.running.case import Case
+
+
+def layer_norm_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def drawn(*shape: int) -> dict[str, Tensor]:
+        """Draw vectors of every size and level, and weights that are far from 1."""
+        sizes, levels = 1 + torch.rand(*shape[:-1], 1, generator=rng), normal(rng, *shape[:-1], 1)
+        d = shape[-1]
+        return {
+            "x": levels + sizes * normal(rng, *shape),
+            "weight": 0.5 + torch.rand(d, generator=rng),
+            "bias": 1 + normal(rng, d),
+        }
+
+    nothing = {"weight": torch.ones(4), "bias": torch.zeros(4)}
+    something = {"weight": torch.tensor([1.0, 2.0, 3.0, 4.0]), "bias": torch.tensor([10.0, 0.0, 0.0, -10.0])}
+    alike = drawn(3, 4)
+    alike["x"][1] = 3.0  # these four have no variance
+    eps = uniform(rng, 0.3, 0.6)
+    far = drawn(2, 8)
+    level = float(torch.randint(850, 950, (), generator=rng))  # of which the squares do not lose digits yet
+    far["x"] = level + (torch.rand(2, 8, generator=rng).argsort(dim=-1) < 3).float()  # three of eight are larger by 1
+    tiny = drawn(3, 5)
+    tiny["x"] = 0.003 * normal(rng, 3, 5)
+    return [
+        Case({"x": torch.tensor([4.0, 0.0, 0.0, 0.0]), **nothing, "eps": 1.0}, "mean 1, variance 3, eps 1"),
+        Case({"x": torch.tensor([3.0, 1.0, 1.0, 3.0]), **something, "eps": 3.0}, "mean 2, variance 1, eps 3"),
+        Case(alike, "3 vectors, one with all features alike"),
+        Case(drawn(4, 4), "as many vectors as features"),
+        Case(tiny, "variances as small as eps"),
+        Case(far, "numbers far from 0"),
+        Case({**drawn(2, 3, 5), "eps": eps}, f"2 sentences of 3 vectors, eps {eps:.2f}"),
+        Case(drawn(5, 7, 11, 13), "two axes in front of the sentences"),
+    ]
+
+
+LAYER_NORM = Exercise(
+    reference=layer_norm,
+    steps=STEPS,
+    cases=layer_norm_cases,
+    points=2,
+    verified="Every vector has mean 0 and variance 1 over its own features, then is scaled and shifted. Next: "
+    "another norm beside it.",
+    hints=[
+        "Three steps: subtract the mean of each vector; divide by the root of variance plus eps; multiply by the "
+        "weight and add the bias.",
+        "`x.mean(dim=-1, keepdim=True)` has the shape (…, 1), so it can be subtracted from x of shape (…, d).",
+        "The variance is the mean of the squares of `x - mean`, again over the last axis with `keepdim=True`.",
+        "`weight * (x - mean) / torch.sqrt(variance + eps) + bias`.",
+    ],
+    mistakes=[*mistakes_axes.MISTAKES, *mistakes_variance.MISTAKES, *mistakes_afterwards.MISTAKES],
+)

@@ -1,0 +1,227 @@
+"""What goes wrong when labels are shifted: which way, how far, and what falls off."""
+
+import torch
+from torch.nn import functional as F
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_07_decoder.shift_right.answer import STEPS
+
+
+def _in_place(tokens, bos_id):
+    tokens[:, 1:] = tokens[:, :-1].clone()
+    tokens[:, 0] = bos_id
+    return tokens
+
+
+def _over_itself(tokens, bos_id):
+    tokens[:, 1:] = tokens[:, :-1]
+    tokens[:, 0] = bos_id
+    return tokens
+
+
+def _one_token_everywhere(tokens, bos_id):
+    return torch.full_like(tokens, bos_id)
+
+
+def _one_token_behind_bos(begin, tokens):
+    return torch.cat([begin, tokens[:, :1].expand(-1, tokens.shape[1] - 1)], dim=1)
+
+
+MISTAKES = [
+    Mistake(
+        "not_shifted",
+        STEPS.but(shifted=lambda tokens: tokens),
+        does="the tokens come back as they are",
+        says=(
+            "The decoder is fed exactly what it should predict. Each position only has to repeat its own input, so the "
+            "loss falls to almost nothing, and the model cannot generate: at its turn, there is nothing to repeat."
+        ),
+        hints=[
+            "Put the input above the labels. What does the first position know, and what should it predict?",
+            "When position t has to predict token t, it may know bos and the tokens before t.",
+            "Bos comes first, and then all tokens but the last.",
+        ],
+    ),
+    Mistake(
+        "shifts_left",
+        STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
+        STEPS.but(shifted=lambda tokens: torch.cat([tokens[:, 1:], tokens[:, -1:]], dim=1)),
+        STEPS.but(shifted=lambda tokens: F.pad(tokens[:, 1:], (0, 1))),
+        STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
+        STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
+        STEPS.but(shifted=lambda tokens, begin: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
+        does="the tokens move to the left",
+        says="{does}: each position is fed the token *after* the one that it should predict. Which way is right?",
+        hints=[
+            "Put the input above the labels. What does the first position know, and what should it predict?",
+            "What comes before the first token? Only bos.",
+            "Bos in front, and the last token dropped.",
+        ],
+    ),
+    Mistake(
+        "keeps_the_last",
+        STEPS.but(rest=lambda tokens: tokens),
+        does="no token is dropped",
+        says="Bos is in front, but nothing was dropped: there is one position more than there are labels.",
+        hints=[
+            "The shape asked for is that of the tokens. Which is it now?",
+            "Nothing comes after the last token, so who would use it as an input?",
+            "Take `tokens[:, :-1]`: all but the last column.",
+        ],
+    ),
+    Mistake(
+        "drops_the_last_without_bos",
+        STEPS.but(shifted=lambda rest: rest),
+        does="bos is missing",
+        says="The last token is dropped, but {does}: there is one position fewer than there are labels.",
+        hints=[
+            "The shape asked for is that of the tokens. Which is it now?",
+            "What is the input of the position that should predict the first token?",
+            "A column of bos goes in front: `torch.full((batch, 1), bos_id)`.",
+        ],
+    ),
+    Mistake(
+        "drops_two",
+        STEPS.but(rest=lambda tokens: tokens[:, :-2]),
+        STEPS.but(rest=lambda tokens: tokens[:, 1:-1]),
+        does="two tokens of each row are dropped",
+        says="{does}, so that there is one position fewer than there are labels.",
+        hints=[
+            "The shape asked for is that of the tokens. Which is it now?",
+            "One bos comes in front, so one token has no position left.",
+            "`tokens[:, :-1]` is all but the last column.",
+        ],
+    ),
+    Mistake(
+        "cuts_off_a_row",
+        STEPS.but(rest=lambda tokens: tokens[:-1]),
+        does="the last *row* is dropped",
+        says="{does}: a whole sentence. What should fall off is the last token of each row. Look at which axis is cut.",
+        hints=[
+            "The shape of the tokens is (batch, n). Which of the two does `tokens[:-1]` cut?",
+            "Before the comma stand the rows, behind it the columns.",
+            "`tokens[:, :-1]` is all but the last column.",
+        ],
+    ),
+    Mistake(
+        "only_the_last",
+        STEPS.but(rest=lambda tokens: tokens[:, -1]),
+        STEPS.but(rest=lambda tokens: tokens[:, -1:]),
+        does="of each row, only the last token is kept",
+        says="The last token is kept and all others are dropped. It should be the other way round. Look at the colons.",
+        hints=[
+            "What does `[5, 6, 7][-1]` give, and what `[5, 6, 7][:-1]`?",
+            "Behind the comma, a colon has to stand in front of the -1.",
+            "`tokens[:, :-1]` is all but the last column.",
+        ],
+    ),
+    Mistake(
+        "drops_the_end",
+        STEPS.but(rest=lambda rest: rest.masked_fill(rest == 2, 0)),
+        STEPS.but(tokens=lambda tokens: tokens.masked_fill(tokens == 2, 0)),
+        STEPS.but(shifted=lambda shifted: shifted.masked_fill(shifted == 2, 0)),
+        does="the end, token 2, is taken out wherever it stands",
+        says="{does}. Only the last *position* of each row falls off; in a row that is padded, that is padding.",
+        hints=[
+            "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
+            "The function is not told which token is the end, and does not need to know.",
+        ],
+    ),
+    Mistake(
+        "goes_round",
+        STEPS.but(begin=lambda tokens: tokens[:, -1:]),
+        STEPS.but(shifted=lambda tokens: tokens.roll(1)),
+        does="a last token comes round to the front, where bos should be",
+        says=(
+            "Nothing falls off: the last token of a row comes round to the front of it, or of the next one, as with "
+            "`roll`. Bos should be there. How a text ends is given away."
+        ),
+        hints=[
+            "What does the first position read?",
+            "The column that came round has to be replaced.",
+            "After `shifted = tokens.roll(1, dims=1)`, which is a copy, write bos into `shifted[:, 0]`.",
+        ],
+    ),
+    Mistake(
+        "down_the_batch",
+        STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
+        STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
+        STEPS.but(tokens=lambda tokens: tokens.roll(1, dims=0)),
+        does="whole rows move down",
+        says=(
+            "{does}: each sentence is fed another one. What should move are the tokens of each row. Look at which axis "
+            "is cut."
+        ),
+        hints=[
+            "The shape of the tokens is (batch, n). Which of the two counts the positions?",
+            "`tokens[:-1]` is all but the last *row*.",
+            "`tokens[:, :-1]` is all but the last column; put them side by side with `dim=1`.",
+        ],
+    ),
+    Mistake(
+        "writes_into_the_tokens",
+        STEPS.but(shifted=_in_place),
+        does="the tokens that were given are overwritten",
+        says=(
+            "What comes out is right, but the labels that were given are changed as well: the loss then compares the "
+            "model with its own input. Nothing that is handed over should be written to."
+        ),
+        hints=[
+            "After the call, print `tokens`. What has become of the labels?",
+            "`b = a` copies nothing; `a.clone()` does.",
+            "Make a new table, with `torch.cat`, or write into `tokens.clone()`.",
+        ],
+    ),
+    Mistake(
+        "overtakes_itself",
+        STEPS.but(shifted=_over_itself),
+        does="tokens are overwritten before they have moved on",
+        says=(
+            "It writes into the very table from which it still reads, and torch refuses that. Look for a second table."
+        ),
+        hints=[
+            "After the first position is written, what is left of the token that stood there?",
+            "Read from the one table and write to another.",
+            "`torch.cat` makes a new table of two pieces.",
+        ],
+    ),
+    Mistake(
+        "one_token_everywhere",
+        STEPS.but(shifted=_one_token_everywhere),
+        STEPS.but(shifted=_one_token_behind_bos),
+        does="a single token fills the row behind the first position",
+        says=(
+            "A single token fills the row. In a loop from left to right that reads from the table into which it "
+            "writes, what was just written is copied on and on."
+        ),
+        hints=[
+            "After the first position is written, what is left of the token that stood there?",
+            "Read from the one table and write to another.",
+            "`torch.cat` makes a new table of two pieces: bos, and all columns but the last.",
+        ],
+    ),
+    Mistake(
+        "input_and_labels",
+        STEPS.but(shifted=lambda shifted, tokens: (shifted, tokens)),
+        STEPS.but(shifted=lambda tokens: (tokens[:, :-1], tokens[:, 1:])),
+        does="two tables come out, inputs and labels",
+        says="{does}. Only the input is asked for; the labels are the tokens that were given.",
+        hints=[
+            "What shape is asked for?",
+            "The tokens themselves are what the decoder should predict.",
+            "Return one table: bos, and all tokens but the last.",
+        ],
+    ),
+    Mistake(
+        "lists_of_tokens",
+        STEPS.but(shifted=lambda shifted: shifted.tolist()),
+        STEPS.but(shifted=lambda shifted: shifted.numpy()),
+        does="lists or an array come out, and no tensor",
+        says="The numbers are right, but they come as lists, or as an array of numpy. A tensor is asked for.",
+        hints=[
+            "What does `type(...)` say of the result?",
+            "Slices of tensors are tensors, and whole columns can be moved at once.",
+            "`torch.cat` of a column of bos and `tokens[:, :-1]`, with `dim=1`.",
+        ],
+    ),
+]

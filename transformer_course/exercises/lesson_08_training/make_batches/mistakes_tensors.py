@@ -1,0 +1,262 @@
+"""What goes wrong when the sequences of a batch are padded and masked."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_08_training.make_batches.answer import STEPS
+
+
+def before(pad_id):
+    """Pad on the left."""
+    return lambda ids, width: [pad_id] * (width - len(ids)) + ids
+
+
+def cut(pad_id):
+    """Pad and cut."""
+    return lambda ids, width: (ids + [pad_id] * (width - len(ids)))[:width]
+
+
+def columns(groups, width, filled, side):
+    return [torch.tensor([filled(pair[side], width(group, side)) for pair in group]).T for group in groups]
+
+
+def with_zeros(ids, width):
+    return ids + [0] * (width - len(ids))
+
+
+def side_of(groups, side, width, filled):
+    """Return the sources or the targets of each batch, padded otherwise than the other side."""
+    return [torch.tensor([filled(pair[side], width(group, side)) for pair in group]) for group in groups]
+
+
+MISTAKES = [
+    Mistake(
+        "as_wide_as_the_longest_of_all",
+        STEPS.but(width=lambda pairs: lambda group, side: max(len(pair[side]) for pair in pairs)),
+        does="all batches are padded to the longest sequence of *all* pairs",
+        says=(
+            "Every batch is as wide as the longest sequence of *all* the pairs. Batches of short sentences are then "
+            "mostly padding, and sorting was in vain."
+        ),
+        hints=[
+            "How wide should a batch be whose sources have 1 and 2 tokens?",
+            "Of which sequences is the largest length taken?",
+            "Take the largest length inside of the loop, of the sequences of this batch.",
+        ],
+    ),
+    Mistake(
+        "one_width_for_both_sides",
+        STEPS.but(width=lambda: lambda group, side: max(max(map(len, pair)) for pair in group)),
+        does="source and target of a batch are padded to one common width",
+        says="Source and target are padded to one common width. Each side has its own longest sequence.",
+        hints=[
+            "What shapes should the source and the target of a batch have, if they have 2 tokens and 3?",
+            "Nothing needs the two to be equally wide: cross-attention takes any numbers of queries and keys.",
+            "Take the largest length of the sources for the source, and of the targets for the target.",
+        ],
+    ),
+    Mistake(
+        "wide_as_the_last",
+        STEPS.but(width=lambda: lambda group, side: len(group[-1][side])).attempt,
+        says=(
+            "A side is as wide as the *last* pair of the batch. That is right for sources, which are sorted, but the "
+            "targets are not."
+        ),
+        hints=[
+            "Which target of the batch is the longest?",
+            "The pairs are in the order of their *sources*.",
+            "`max` of the lengths, for each side.",
+        ],
+    ),
+    Mistake(
+        "cut_to_the_shortest",
+        STEPS.but(width=lambda: lambda group, side: min(len(pair[side]) for pair in group), filled=cut),
+        does="the sequences are cut to the shortest of the batch",
+        says="{does}. Tokens are lost; padding is there to save them.",
+        hints=[
+            "How many tokens are in the pairs, and how many in the tensors?",
+            "To which length should short sequences be brought: that of the shortest or of the longest?",
+            "Take the largest length, and append padding to whatever is shorter.",
+        ],
+    ),
+    Mistake(
+        "padding_in_front",
+        STEPS.but(filled=before),
+        STEPS.but(sources=lambda groups, width, pad_id: side_of(groups, 0, width, before(pad_id))),
+        STEPS.but(targets=lambda groups, width, pad_id: side_of(groups, 1, width, before(pad_id))),
+        does="the padding stands in front of the tokens",
+        says="The padding stands *in front*. Then bos and the first words would be at another position in each row.",
+        hints=[
+            "Where in each row is the first token?",
+            "A list is appended to another by `+`. What stands on which side?",
+            "First the ids, then the padding.",
+        ],
+    ),
+    Mistake(
+        "padded_with_zero",
+        STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
+        STEPS.but(sources=lambda groups, width: side_of(groups, 0, width, with_zeros)),
+        STEPS.but(targets=lambda groups, width: side_of(groups, 1, width, with_zeros)),
+        STEPS.but(pad_id=lambda: 0),
+        does="0 is appended, whatever `pad_id` is",
+        says="What is appended is 0, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
+        hints=[
+            "Does `pad_id` occur where the sequences are filled up?",
+            "`torch.zeros` and `pad_sequence` fill with 0 unless told otherwise.",
+            "`[pad_id] * (width - len(ids))`, or `torch.full(…, pad_id)`.",
+        ],
+    ),
+    Mistake(
+        "mask_inverted",
+        STEPS.but(real=lambda sources, pad_id: [source == pad_id for source in sources]),
+        does="the mask is True at the padding",
+        says="The mask is inverted: it is True at the padding. In this course, True means: may be read.",
+        hints=[
+            "What should the mask say where the source is a real token?",
+            "PyTorch's own module has it the other way round; lesson 04 compared the two.",
+            "Turn the comparison round.",
+        ],
+    ),
+    Mistake(
+        "mask_compares_with_zero",
+        STEPS.but(real=lambda sources: [source != 0 for source in sources]),
+        does="the mask hides token 0, whatever `pad_id` is",
+        says="{does}. Not every vocabulary has its padding at 0.",
+        hints=[
+            "In one case the padding is token 7. What does the mask say there?",
+            "With which number are the tokens compared?",
+            "Compare with `pad_id`.",
+        ],
+    ),
+    Mistake(
+        "mask_of_the_target",
+        STEPS.but(real=lambda targets, pad_id: [target != pad_id for target in targets]),
+        does="the mask is that of the target",
+        says="The mask is that of the *target*. The one of the source is wanted: the encoder and the memory need it.",
+        hints=[
+            "How many columns has the source, and how many has the mask?",
+            "The decoder makes the mask of the target itself, together with the causal one.",
+            "Compare the source with `pad_id`.",
+        ],
+    ),
+    Mistake(
+        "mask_without_axes",
+        STEPS.but(masks=lambda real: real),
+        STEPS.but(masks=lambda real: [mask[:, None, :] for mask in real]).attempt,
+        STEPS.but(masks=lambda real: [mask[:, None, :, None] for mask in real]).attempt,
+        STEPS.but(masks=lambda real: [mask[:, :, None, None] for mask in real]).attempt,
+        STEPS.but(masks=lambda real: [mask[None, None] for mask in real]).attempt,
+        does="the mask does not have the axes (batch, 1, 1, n_source)",
+        says=(
+            "The entries of the mask are right, its axes are not: it should be (batch, 1, 1, n_source), so that it "
+            "fits scores of (batch, n_heads, n_query, n_key)."
+        ),
+        hints=[
+            "Print the shape of the mask.",
+            "In lesson 04, which two axes did the padding mask leave to broadcasting?",
+            "Index with `None` where an axis of 1 is wanted: `[:, None, None, :]`.",
+        ],
+    ),
+    Mistake(
+        "mask_of_numbers",
+        STEPS.but(masks=lambda masks: [mask.float() for mask in masks]),
+        STEPS.but(masks=lambda masks: [mask.long() for mask in masks]),
+        does="the mask holds numbers, not True and False",
+        says="The places are right, but the mask holds numbers. A mask of this course holds True and False.",
+        hints=[
+            "Print the `dtype` of the mask.",
+            "A comparison gives booleans by itself.",
+            "Leave out what makes numbers.",
+        ],
+    ),
+    Mistake(
+        "without_masks",
+        STEPS.but(batches=lambda sources, targets: list(zip(sources, targets, strict=True))),
+        does="a batch holds only source and target, and no mask",
+        says="A batch is a source and a target here. Its third part is missing: the mask of the source.",
+        hints=[
+            "What does the docstring say a batch consists of?",
+            "The mask says where the source holds real tokens.",
+            "Put `(source, target, mask)` into the list.",
+        ],
+    ),
+    Mistake(
+        "another_order_in_the_tuple",
+        STEPS.but(batches=lambda sources, targets, masks: list(zip(targets, sources, masks, strict=True))),
+        STEPS.but(batches=lambda sources, targets, masks: list(zip(sources, masks, targets, strict=True))),
+        STEPS.but(batches=lambda sources, targets, masks: list(zip(masks, sources, targets, strict=True))),
+        does="the three parts of a batch come in another order",
+        says="The three parts of a batch come in another order than source, target, mask.",
+        hints=[
+            "In which order does the docstring name the three?",
+            "Print the shapes of a batch.",
+            "`(source, target, mask)`.",
+        ],
+    ),
+    Mistake(
+        "parts_instead_of_batches",
+        STEPS.but(batches=lambda sources, targets, masks: (sources, targets, masks)).attempt,
+        says=(
+            "There are three lists here: all sources, all targets, all masks. A list of batches is wanted, each of "
+            "which has the three."
+        ),
+        hints=[
+            "What should `len(make_batches(pairs, 1, 0))` be for 3 pairs?",
+            "A loop over the result should give one batch after the other.",
+            "`zip` turns three lists into triples.",
+        ],
+    ),
+    Mistake(
+        "lists_for_tensors",
+        STEPS.but(
+            sources=lambda groups, width, filled: [
+                [filled(pair[0], width(group, 0)) for pair in group] for group in groups
+            ],
+            targets=lambda groups, width, filled: [
+                [filled(pair[1], width(group, 1)) for pair in group] for group in groups
+            ],
+            real=lambda sources, pad_id: [torch.tensor(source) != pad_id for source in sources],
+        ).attempt,
+        says="The ids are right, but they are lists of lists. A model takes tensors.",
+        hints=[
+            "What does `type(source)` say?",
+            "One function of torch makes a tensor of lists of equal length.",
+            "`torch.tensor(…)` round the padded lists.",
+        ],
+    ),
+    Mistake(
+        "tokens_as_floats",
+        STEPS.but(
+            sources=lambda sources: [source.float() for source in sources],
+            targets=lambda targets: [target.float() for target in targets],
+        ).attempt,
+        STEPS.but(
+            sources=lambda sources: [source.int() for source in sources],
+            targets=lambda targets: [target.int() for target in targets],
+        ).attempt,
+        says="The ids are right, but not of the type int64. That is the type of tokens here.",
+        hints=[
+            "Print the `dtype` of the source.",
+            "`torch.zeros` and `torch.full` make the type that they are told.",
+            "`torch.tensor` of lists of ints gives int64 by itself.",
+        ],
+    ),
+    Mistake(
+        "a_column_for_each_pair",
+        STEPS.but(
+            sources=lambda groups, width, filled: columns(groups, width, filled, 0),
+            targets=lambda groups, width, filled: columns(groups, width, filled, 1),
+            real=lambda sources, pad_id: [source.T.ne(pad_id) for source in sources],
+        ).attempt,
+        STEPS.but(
+            sources=lambda groups, width, filled: columns(groups, width, filled, 0),
+            targets=lambda groups, width, filled: columns(groups, width, filled, 1),
+        ).attempt,
+        says="Each pair is a *column* of the tensors. It should be a row: (batch, n).",
+        hints=[
+            "Print the shape of the source. How many pairs are in the batch?",
+            "`pad_sequence` puts the batch second unless told otherwise.",
+            "`batch_first=True`, or `.T`.",
+        ],
+    ),
+]

@@ -1,0 +1,363 @@
+"""What goes wrong when parameters are listed and divided."""
+
+from torch import nn
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_08_training.parameter_groups.answer import STEPS
+
+
+def by_name(rule):
+    """Make the step that decides by the names of parameters, or by parts of them."""
+
+    def decays(model):
+        names = {id(p): name for name, p in model.named_parameters()}
+        return lambda p: rule(names[id(p)])
+
+    return STEPS.but(decays=decays)
+
+
+def by_module(kinds, *, of_them):
+    """Make the step that decides by the module that a parameter belongs to."""
+
+    def decays(model):
+        modules = [module for module in model.modules() if isinstance(module, kinds)]
+        theirs = {id(p) for module in modules for p in module.parameters(recurse=False) if not of_them or p.dim() > 1}
+        return lambda p: (id(p) in theirs) == of_them
+
+    return STEPS.but(decays=decays)
+
+
+def norm_or_bias(name):
+    return "norm" in name or "bias" in name
+
+
+MISTAKES = [
+    Mistake(
+        "shared_ones_twice",
+        STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
+        STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters()]).attempt,
+        does="parameters that modules share, or that modules hold for modules in them, are listed several times",
+        says=(
+            "A parameter comes several times: it would be decayed and stepped as often. AdamW refuses such groups, or "
+            "warns of them."
+        ),
+        hints=[
+            "How many tensors are in the groups, and how many does `model.parameters()` give?",
+            "The two embeddings and the output layer hold one and the same matrix.",
+            "`model.parameters()` knows what it has given already, and gives it once.",
+        ],
+    ),
+    Mistake(
+        "those_of_children_only",
+        STEPS.but(parameters=lambda model: [p for child in model.children() for p in child.parameters()]),
+        STEPS.but(
+            parameters=lambda model: list({id(p): p for child in model.children() for p in child.parameters()}.values())
+        ).attempt,
+        does="only the parameters of the modules inside the model are listed, not the model's own",
+        says=(
+            "Only the modules inside the model are asked for their parameters. A model may have parameters of its own, "
+            "which belong to none of them."
+        ),
+        hints=[
+            "How many tensors are in the groups, and how many does `model.parameters()` give?",
+            "An `nn.Parameter` can be an attribute of the model itself.",
+            "`model.parameters()` goes through everything, and gives each once.",
+        ],
+    ),
+    Mistake(
+        "the_models_own_only",
+        STEPS.but(parameters=lambda model: list(model.parameters(recurse=False))),
+        does="only the model's own parameters are listed, not those of the modules inside it",
+        says="Only the model's own parameters are there, and not those of the modules inside it: its layers.",
+        hints=[
+            "How many tensors are in the groups, and how many does `model.parameters()` give?",
+            "What does `recurse=False` mean?",
+            "`model.parameters()` goes through all the modules.",
+        ],
+    ),
+    Mistake(
+        "the_whole_state",
+        STEPS.but(parameters=lambda model: list(model.state_dict().values())),
+        STEPS.but(parameters=lambda model: [*model.parameters(), *model.buffers()]).attempt,
+        does="buffers are listed as well, which are not trained",
+        says=(
+            "Among these are tensors that are not trained, such as the table of positions. They belong to the *state* "
+            "of the model, and are no parameters."
+        ),
+        hints=[
+            "What does `register_buffer` do?",
+            "`state_dict()` holds all that is saved; and what is shared, it holds several times.",
+            "`model.parameters()` gives what is trained, each once.",
+        ],
+    ),
+    Mistake(
+        "names_with_parameters",
+        STEPS.but(parameters=lambda model: list(model.named_parameters())).attempt,
+        does="pairs of a name and a parameter are taken for parameters",
+        says="`named_parameters()` gives pairs of a name and a parameter. A pair has no axes, so it crashes.",
+        hints=[
+            "Print the first of `model.named_parameters()`.",
+            "Of each pair, the second is the tensor.",
+            "`for name, p in model.named_parameters()`, or `model.parameters()` without names.",
+        ],
+    ),
+    Mistake(
+        "a_method_not_called",
+        STEPS.but(parameters=lambda model: list(model.parameters)).attempt,
+        says="`model.parameters` is a method. It gives nothing until it is called.",
+        hints=[
+            "Print `model.parameters`.",
+            "A method is called with round brackets.",
+            "`model.parameters()`.",
+        ],
+    ),
+    Mistake(
+        "a_generator_used_up",
+        STEPS.but(parameters=lambda model: model.parameters()),
+        does="the second list is empty, as when a generator is gone through twice",
+        says=(
+            "The second group is empty: `model.parameters()` is a generator, and can be gone through once. The first "
+            "list has used it up."
+        ),
+        hints=[
+            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
+            "Either ask the model for its parameters twice, or keep them.",
+        ],
+    ),
+    Mistake(
+        "everything_decays",
+        STEPS.but(
+            groups=lambda parameters, decay, entry: [{"params": [entry(p) for p in parameters], "weight_decay": decay}]
+        ),
+        STEPS.but(no_decay=lambda weight_decay: weight_decay),
+        STEPS.but(decays=lambda: lambda p: True).attempt,
+        does="all parameters get the weight decay",
+        says="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
+        hints=[
+            "Which weight decay has the group of the vectors?",
+            "Tensors with fewer than two axes should be left alone.",
+            "A group of their own, with a weight decay of 0.0.",
+        ],
+    ),
+    Mistake(
+        "nothing_decays",
+        STEPS.but(decay=lambda: 0.0),
+        STEPS.but(decays=lambda: lambda p: False).attempt,
+        does="no parameter gets the weight decay",
+        says="Nothing decays: no parameter has the weight decay that was given.",
+        hints=[
+            "What is the argument `weight_decay` used for?",
+            "The matrices should have it.",
+            '`"weight_decay": weight_decay` in the group of the matrices.',
+        ],
+    ),
+    Mistake(
+        "vectors_decay",
+        STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay),
+        STEPS.but(decays=lambda decays: lambda p: not decays(p)).attempt,
+        does="the two weight decays have changed places: the group of the matrices is given 0",
+        says="The groups have changed places: biases and norms decay, and matrices do not.",
+        hints=[
+            "Which weight decay has the group that holds the embedding?",
+            "Tensors of two and more axes decay.",
+            "`p.dim() >= 2` belongs to the group with `weight_decay`.",
+        ],
+    ),
+    Mistake(
+        "embeddings_do_not_decay",
+        STEPS.but(
+            decays=lambda model: (
+                lambda p: p.dim() >= 2 and not any(p is q for n, q in model.named_parameters() if "embedding" in n)
+            )
+        ),
+        does="embeddings do not decay",
+        says="The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
+        hints=[
+            "Which group holds the tensor of shape (vocab_size, d)?",
+            "It is not its name that counts, and not its module, only its number of axes.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "weights_of_layers_only",
+        by_name(lambda name: name.endswith("weight") and "norm" not in name),
+        by_module(nn.Linear, of_them=True),
+        does="only the weights of linear layers decay, or of linear layers and embeddings",
+        says="{does}. Other parameters have two axes and more, too: `table` and `filters` in this model.",
+        hints=[
+            "Which group holds the filters, of shape (n, d, d)?",
+            "Ask the tensor, not the module it belongs to.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "all_but_norms_decay",
+        by_module(nn.LayerNorm, of_them=False),
+        does="everything decays that belongs to no norm, biases included",
+        says="Only what belongs to a norm is left alone, and all else decays: the biases, too, which are vectors.",
+        hints=[
+            "Which group holds the bias of the linear layer?",
+            "Neither the name nor the module counts, only the number of axes.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "norms_decay",
+        by_name(lambda name: "bias" not in name),
+        does="everything decays that is not called bias, the weights of norms included",
+        says=(
+            "What is called bias is left alone, and all else decays: the weights of the norms, too, which are vectors."
+        ),
+        hints=[
+            "Which group holds the weights of the norm?",
+            "It is not the name that counts, but the number of axes.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "decides_by_names",
+        by_name(lambda name: not norm_or_bias(name)),
+        does="everything decays that is called neither bias nor norm",
+        says=(
+            "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this "
+            "model, which is a vector."
+        ),
+        hints=[
+            "Print the names and shapes of `model.named_parameters()`.",
+            "A vector is a vector whatever it is called.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "weights_by_name",
+        by_name(lambda name: name.endswith("weight")),
+        does="everything decays that is called weight, and nothing else",
+        says=(
+            "What decays is decided by names. That works until a parameter is called otherwise, as `table` in this "
+            "model, which has two axes."
+        ),
+        hints=[
+            "Print the names and shapes of `model.named_parameters()`.",
+            "It is not the name that counts, but the number of axes.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "one_axis_is_enough",
+        STEPS.but(decays=lambda: lambda p: p.dim() >= 1),
+        does="parameters of one axis decay, too",
+        says="Tensors of one axis decay, too: biases, and the weights of norms. Look at the comparison.",
+        hints=[
+            "How many axes has a bias, and how many a matrix?",
+            "Which numbers of axes does the comparison let through?",
+            "`>= 2` and `< 2`.",
+        ],
+    ),
+    Mistake(
+        "counts_numbers_not_axes",
+        STEPS.but(decays=lambda: lambda p: p.numel() >= 2),
+        STEPS.but(decays=lambda: lambda p: p.numel() > 2).attempt,
+        STEPS.but(decays=lambda: lambda p: p.shape[0] >= 2),
+        STEPS.but(decays=lambda: lambda p: len(p) >= 2).attempt,
+        STEPS.but(decays=lambda: lambda p: p.shape[1] >= 2).attempt,
+        STEPS.but(decays=lambda: lambda p: p.squeeze().dim() >= 2).attempt,
+        does="the numbers in a parameter, or along an axis, are counted, not its axes",
+        says="What is compared is how many *numbers* there are, in all or along an axis. The number of axes decides.",
+        hints=[
+            "A bias of 5 numbers: how many axes has it?",
+            "`p.numel()`, `len(p)` and `p.shape[0]` count numbers. What counts axes?",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "compares_no_number",
+        STEPS.but(decays=lambda: lambda p: p.shape >= 2),
+        STEPS.but(decays=lambda: lambda p: p.dim >= 2),
+        does="what is compared with a number of axes is no number",
+        says="A shape, or a method that is not called, is compared with a number: it crashes.",
+        hints=[
+            "Print `p.shape` and `p.dim` for some parameter.",
+            "`p.shape` has a size for each axis; `p.dim` is a method, and is called with round brackets.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        "two_axes_are_not_enough",
+        STEPS.but(decays=lambda: lambda p: p.dim() > 2),
+        does="only parameters with more than two axes decay",
+        says="Matrices do not decay: only tensors with more than two axes do. Look at the comparison.",
+        hints=[
+            "Into which group does a tensor with 2 axes fall?",
+            "Two axes *and more* should decay.",
+            "`>= 2` and `< 2`.",
+        ],
+    ),
+    Mistake(
+        "scalars_decay",
+        STEPS.but(decays=lambda: lambda p: p.dim() != 1),
+        does="parameters without axes decay",
+        says="A parameter without axes, a single number, decays. Only those with two axes and more should.",
+        hints=[
+            "What is `torch.tensor(3.0).dim()`?",
+            "Into which group does a tensor with 0 axes fall?",
+            "`>= 2` and `< 2` leave no gap and no overlap.",
+        ],
+    ),
+    Mistake(
+        "two_axes_exactly",
+        STEPS.but(decays=lambda: lambda p: p.dim() == 2),
+        does="parameters with three axes are grouped with the vectors, not with the matrices",
+        says="A parameter with three axes does not decay. Those with two *and more* should.",
+        hints=[
+            "Into which group does a tensor with 3 axes fall?",
+            "Matrices in a row are still matrices.",
+            "`>= 2` and `< 2` leave no gap and no overlap.",
+        ],
+    ),
+    Mistake(
+        "leaves_some_out",
+        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() > 2]).attempt,
+        STEPS.but(
+            decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2],
+            others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1],
+        ).attempt,
+        STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
+        does="some parameters are in neither group",
+        says="{does}: they would never be trained. Which numbers of axes are left out?",
+        hints=[
+            "How many tensors are in the groups, and how many does `model.parameters()` give?",
+            "A single number has 0 axes, filters may have 3.",
+            "`>= 2` and `< 2` leave no gap and no overlap.",
+        ],
+    ),
+    Mistake(
+        "some_in_both",
+        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters]),
+        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() <= 2]).attempt,
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters]),
+        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() >= 1]).attempt,
+        does="some parameters are in both groups",
+        says="{does}: they would be decayed and stepped twice. AdamW refuses such groups.",
+        hints=[
+            "How many tensors are in the groups, and how many does `model.parameters()` give?",
+            "The conditions of the two groups should exclude each other.",
+            "`>= 2` and `< 2` leave no gap and no overlap.",
+        ],
+    ),
+    Mistake(
+        "looks_for_tensors_in_a_list",
+        STEPS.but(others=lambda parameters, decaying: [p for p in parameters if p not in decaying]).attempt,
+        does="`in` looks for tensors in a list of tensors",
+        says=(
+            "`in` compares with each member by `==`, and torch does so entry by entry: tensors of different shapes "
+            "crash, and equal numbers are no proof of one and the same tensor."
+        ),
+        hints=[
+            "What is `torch.ones(2) == torch.ones(2)`?",
+            "Which tensors come into the second group can be told without the first.",
+            "`[p for p in model.parameters() if p.dim() < 2]`.",
+        ],
+    ),
+]

@@ -1,0 +1,180 @@
+"""What goes wrong on the way from logits to one loss for each target."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
+from transformer_course.exercises.shared.log_probability_mistakes import (
+    another_base,
+    of_the_log_probabilities,
+    over_several_positions,
+)
+
+LOG_SOFTMAX = "`torch.log_softmax(…, dim=-1)`."
+PICK = "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`."
+
+
+def vocabulary_on_the_wrong_axis(logits, tokens, pad_id):
+    return torch.nn.functional.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=pad_id)
+
+
+def flattens_the_logits_only(logits, tokens, pad_id):
+    return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:], ignore_index=pad_id)
+
+
+MISTAKES = [
+    Mistake(
+        "no_logarithm",
+        STEPS.but(log_probabilities=lambda predictions: predictions.softmax(dim=-1)),
+        does="no logarithm is taken of the probabilities",
+        says="The loss is made of probabilities, not of their logarithms: it never exceeds 1, however wrong the model.",
+        hints=[
+            "What should the loss be if the model gives the next token a probability of 0.01?",
+            "The loss of a token is −log p, not −p.",
+            LOG_SOFTMAX,
+        ],
+    ),
+    Mistake(
+        "softmax_over_another_axis",
+        STEPS.but(vocabulary_axis=lambda: 1),
+        STEPS.but(vocabulary_axis=lambda: 0),
+        does="the softmax runs over positions or texts, not over the vocabulary",
+        says=(
+            "The probabilities add up to 1 over the positions, or over the texts. Those of the tokens of the "
+            "*vocabulary* should, at each position."
+        ),
+        hints=[
+            "Which axis of the logits is the vocabulary?",
+            "Which axes are `dim=0` and `dim=1`?",
+            "`dim=-1`.",
+        ],
+    ),
+    Mistake(
+        "forgets_the_minus",
+        STEPS.but(losses=lambda of_targets: of_targets),
+        does="the minus of −log p is missing",
+        says="The sign is turned round: the better the model, the larger this loss. Training would make it worse.",
+        hints=[
+            "A log-probability is never above 0. Should a loss be below it?",
+            "The loss of a token is −log p.",
+            "A minus.",
+        ],
+    ),
+    Mistake(
+        "the_likeliest_token",
+        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.amax(dim=-1)),
+        does="the likeliest token is taken at each position, not the target",
+        says="At each position the *likeliest* token is taken, not the target: the loss never shows that a model errs.",
+        hints=[
+            "What part do the targets play, other than to say what is padding?",
+            "`gather` picks the log-probability of a given token at each position.",
+            PICK,
+        ],
+    ),
+    Mistake(
+        "all_tokens_of_the_vocabulary",
+        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.sum(dim=-1)),
+        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.mean(dim=-1)),
+        does="the log-probabilities of all tokens are put together, not that of the target",
+        says="At each position the log-probabilities of the *whole vocabulary* count. Only that of the target should.",
+        hints=[
+            "Does the loss change if another token follows?",
+            "`gather` picks the log-probability of a given token at each position.",
+            PICK,
+        ],
+    ),
+    Mistake(
+        "an_axis_too_many",
+        STEPS.but(
+            of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
+            total=lambda losses, real: (losses * real).sum(),
+        ),
+        does="what `gather` returns keeps its last axis, of length 1",
+        says=(
+            "What `gather` returns has an axis of length 1 at its end. Beside a mask of shape (batch, n − 1), every "
+            "position meets every other one."
+        ),
+        hints=[
+            "Print the shapes of the losses and of the mask. Both should be (batch, n − 1).",
+            "`gather` returns the shape of its index, which is (batch, n − 1, 1).",
+            "`.squeeze(-1)` after the `gather`.",
+        ],
+    ),
+    Mistake(
+        "gathers_with_too_few_axes",
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets)),
+        does="the index of `gather` has two axes, and what it picks from has three",
+        says="`gather` wants an index with as many axes as the logits have: three. The targets have two: it crashes.",
+        hints=[
+            "Which shape have the targets, and which have the log-probabilities?",
+            "At each position one token is picked: the index is (batch, n − 1, 1).",
+            "`targets.unsqueeze(-1)`, and `.squeeze(-1)` after the `gather`.",
+        ],
+    ),
+    Mistake(
+        "picks_along_another_axis",
+        STEPS.but(
+            of_targets=lambda log_probabilities, targets: log_probabilities.gather(1, targets.unsqueeze(-1)).squeeze(-1)
+        ),
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[..., targets]),
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[:, targets]).attempt,
+        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
+        does="the targets pick more, or other, entries than one token of the vocabulary for each position",
+        says=(
+            "The targets do not pick one token at each position: in square brackets they pick all targets everywhere, "
+            "and with `dim=1` they are taken for positions."
+        ),
+        hints=[
+            "Print the shape of what is picked. It should be (batch, n − 1).",
+            "`gather` goes through all positions, and takes from each the entry that its index names.",
+            PICK,
+        ],
+    ),
+    Mistake(
+        "reshaped_instead_of_transposed",
+        STEPS.but(
+            predictions=lambda predictions: predictions.reshape(
+                len(predictions), predictions.shape[2], predictions.shape[1]
+            ).transpose(1, 2)
+        ),
+        does="the axes of the logits are exchanged by `reshape` or `view`, which mixes positions and vocabulary",
+        says=(
+            "`view` or `reshape` brings the axes of the logits into the order that torch wants. That mixes positions "
+            "and vocabulary: the numbers of one position do not stay together."
+        ),
+        hints=[
+            "Lesson 03 had the same trap: the right shape, the wrong numbers.",
+            "Axes are exchanged by `transpose`.",
+            "`.transpose(1, 2)`, or `.flatten(0, 1)` and `.flatten()` for the targets.",
+        ],
+    ),
+    Mistake(
+        "vocabulary_on_the_wrong_axis",
+        vocabulary_on_the_wrong_axis,
+        says=(
+            "torch's function takes the second axis for the vocabulary, and here that is the positions. It crashes, "
+            "or, where the two happen to fit, compares the wrong numbers."
+        ),
+        hints=[
+            "In which order does `nn.functional.cross_entropy` want the axes? Its help says (N, C) or (N, C, d1).",
+            "Either all tokens in one long list, or the vocabulary as the second axis.",
+            "`.flatten(0, 1)` for the logits and `.flatten()` for the targets, or `.transpose(1, 2)` for the logits.",
+        ],
+    ),
+    Mistake(
+        "flattens_the_logits_only",
+        flattens_the_logits_only,
+        says=(
+            "The logits are one long list of tokens, and the targets still are a table. torch's function wants both in "
+            "the same form."
+        ),
+        hints=[
+            "Which shapes do the two arguments have?",
+            "With logits of shape (tokens, vocab_size), targets have the shape (tokens).",
+            "`.flatten()` for the targets.",
+        ],
+    ),
+    *of_the_log_probabilities(STEPS, "predictions"),
+    over_several_positions(STEPS, "predictions"),
+    another_base(STEPS, "losses", "predictions"),
+]

@@ -1,0 +1,214 @@
+"""The answer to ``beam_search``, plainly and in steps: what is decided in each round of the loop is a step, too.
+
+Many beam searches differ in detail. This one: in each round the candidates are every unfinished text with every
+next token, and the finished texts as they are; the ``beam_size`` of them with the largest log-probability go on. After
+``max_length`` rounds, the text in the beam with the best score wins, ended or not: its log-probability divided by
+((5 + length) / 6) ** ``length_penalty``, where the length counts the eos (equation 14 of Wu et al. 2016,
+arXiv:1609.08144, without its other term). The cases are such that the usual others find the same: those that rank
+candidates by score, and those that put finished texts aside.
+"""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer_course.steps import InSteps
+
+
+def beam_search(
+    model: nn.Module,
+    source: Int[Tensor, "batch n_source"],
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    beam_size: int,
+    length_penalty: float,
+) -> Int[Tensor, "batch n"]:
+    """Return, for each source, the text of the best score in the beam after max_length rounds, without bos."""
+    output = []
+    for sentence in source:
+        beam: list[tuple[list[int], float]] = [([], 0.0)]  # texts with their log-probabilities
+        for _ in range(max_length):
+            candidates = [(text, total) for text, total in beam if text[-1:] == [eos_id]]  # finished, so left alone
+            for text, total in beam:
+                if text[-1:] != [eos_id]:
+                    logits = model(sentence[None], torch.tensor([[bos_id, *text]]))[0, -1]
+                    steps = enumerate(logits.log_softmax(dim=-1).tolist())
+                    candidates += [([*text, token], total + step) for token, step in steps]
+            beam = sorted(candidates, key=lambda candidate: candidate[1], reverse=True)[:beam_size]
+        text, _ = max(beam, key=lambda found: found[1] / ((5 + len(found[0])) / 6) ** length_penalty)
+        output.append(text + [eos_id] * (max_length - len(text)))
+    return torch.tensor(output)
+
+
+def start():
+    """begin with one empty text, of log-probability 0
+
+    the beam before the first round: one empty text
+    """
+    return [([], 0.0)]
+
+
+def shown(bos_id):
+    """show the model bos and all of a text
+
+    what the model is shown of a text
+    """
+    return lambda text: [bos_id, *text]
+
+
+def logits(model):
+    """call the model on the sentence and on what it is shown, and take the last position
+
+    the logits of the next token, (vocab_size,)
+    """
+    return lambda sentence, shown: model(sentence[None], torch.tensor([shown]))[0, -1]
+
+
+def step_scores():
+    """take the log-softmax of the logits
+
+    the log-probabilities of the next token
+    """
+    return lambda logits: logits.log_softmax(dim=-1).tolist()
+
+
+def finished(eos_id):
+    """call a text finished when its last token is eos
+
+    whether a text is finished
+    """
+    return lambda text: text[-1:] == [eos_id]
+
+
+def kept():
+    """leave a finished text and its log-probability as they are
+
+    the candidates that a finished text gives: itself
+    """
+    return lambda text, total, next_scores: [(text, total)]
+
+
+def extended():
+    """extend an unfinished text by every token, and add the token's log-probability to that of the text
+
+    the candidates that an unfinished text gives: one for every token
+    """
+    return lambda text, total, next_scores: [
+        ([*text, token], total + step) for token, step in enumerate(next_scores(text))
+    ]
+
+
+def rank():
+    """rank the candidates by their log-probabilities
+
+    what decides which candidates go on
+    """
+    return lambda text, total: total
+
+
+def pruned(beam_size, rank):
+    """let the beam_size best of all candidates go on
+
+    the beam of the next round
+    """
+    return lambda candidates, n_texts: sorted(candidates, key=lambda found: rank(*found), reverse=True)[:beam_size]
+
+
+def stop():
+    """go on until the last round
+
+    whether the search ends before the last round
+    """
+    return lambda beam: False
+
+
+def n_rounds(max_length):
+    """go round max_length times
+
+    the number of rounds
+    """
+    return max_length
+
+
+def beams(source, start, shown, logits, step_scores, finished, kept, extended, pruned, stop, n_rounds):
+    """repeat, for every sentence by itself
+
+    the beam of each sentence after the last round
+    """
+    found = []
+    for sentence in source:
+        beam = start
+        for _ in range(n_rounds):
+
+            def next_scores(text, sentence=sentence):
+                return step_scores(logits(sentence, shown(text)))
+
+            ways = [(kept if finished(text) else extended)(text, total, next_scores) for text, total in beam]
+            beam = pruned([candidate for way in ways for candidate in way], len(beam))
+            if stop(beam):
+                break
+        found.append(beam)
+    return found
+
+
+def lengths():
+    """count the tokens of a text, the eos too
+
+    the length of a text
+    """
+    return len
+
+
+def penalties(length_penalty):
+    """compute ((5 + length) / 6) to the power length_penalty
+
+    what a log-probability is divided by: ((5 + length) / 6) to the power length_penalty
+    """
+    return lambda length: ((5 + length) / 6) ** length_penalty
+
+
+def scores(lengths, penalties):
+    """divide the log-probability of a text by the penalty for its length
+
+    the score of a text
+    """
+    return lambda text, total: total / penalties(lengths(text))
+
+
+def best(beams, scores):
+    """choose the text of the best score in each beam
+
+    the best text of each sentence
+    """
+    return [max(beam, key=lambda found: scores(*found))[0] for beam in beams]
+
+
+def output(best, eos_id, max_length):
+    """fill up with eos to max_length, and make a tensor
+
+    the output
+    """
+    return torch.tensor([text + [eos_id] * (max_length - len(text)) for text in best])
+
+
+STEPS = InSteps(
+    start,
+    shown,
+    logits,
+    step_scores,
+    finished,
+    kept,
+    extended,
+    rank,
+    pruned,
+    stop,
+    n_rounds,
+    beams,
+    lengths,
+    penalties,
+    scores,
+    best,
+    output,
+    reference=beam_search,
+)

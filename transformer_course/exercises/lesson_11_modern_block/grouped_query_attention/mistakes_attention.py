@@ -1,0 +1,269 @@
+"""Mistakes in scores, mask and weights: those of every attention, and those of a mask that may be None."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
+from transformer_course.exercises.shared import attention_mistakes
+from transformer_course.exercises.shared.final_result_mistakes import dropped
+from transformer_course.steps import Step, Variant
+
+EMPTY_ROWS = "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed."
+MASKED = "`parts.masked_attention(q, k, v, mask)` where there is a mask."
+
+
+def nothing_is_empty(visible):
+    """Take every query for one that may see something."""
+    return None if visible is None else torch.zeros_like(visible[..., :1])
+
+
+def equal_weights(probabilities, empty):
+    """Give all keys the same weight where a query may see nothing."""
+    return probabilities if empty is None else probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
+
+
+def untreated(**changes: Step) -> Variant:
+    """Return the answer that does nothing for a query that may see nothing, with other changes."""
+    return STEPS.but(empty=nothing_is_empty, **changes)
+
+
+def masks_unless(holds) -> Variant:
+    """Return the answer that does not use the masks for which this holds."""
+    return STEPS.but(mask=lambda mask: None if mask is None or holds(mask) else mask)
+
+
+def causal(x):
+    """Return the causal mask of a sequence."""
+    return torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+
+
+OF_EMPTY_ROWS = [
+    Mistake(
+        "nan_where_nothing_is_seen",
+        untreated(),
+        does="nothing is done for a query that may see nothing",
+        says=(
+            "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
+            "all its scores are −∞, and the output is nan. It should be zeros."
+        ),
+        hints=[
+            "What is the softmax of three times −∞? Which numbers are divided?",
+            f"{EMPTY_ROWS} What should their weights be?",
+            f"{MASKED} It takes care of such rows.",
+        ],
+    ),
+    Mistake(
+        "minus_a_billion",
+        STEPS.but(weights=equal_weights),
+        untreated(fill=lambda: -1e9).attempt,
+        untreated(scores=lambda scaled, visible: scaled if visible is None else scaled + ~visible * -1e9).attempt,
+        does="a query that may see nothing gives all keys the same weight",
+        says=(
+            "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
+            "all keys get the same weight, as all its scores are equally low. The output should be zeros."
+        ),
+        hints=[
+            "What is the softmax of three equal numbers? Does it matter how low they are?",
+            EMPTY_ROWS,
+            f"{MASKED} It takes care of such rows.",
+        ],
+    ),
+    Mistake(
+        "empty_rows_keep_their_weights",
+        STEPS.but(weights=lambda probabilities: probabilities),
+        does="a query that may see nothing keeps the weights of its scores",
+        says=(
+            "Right wherever a query may see something. Where it may see nothing, its scores are not hidden, and it "
+            "keeps the weights that it got from them. The output should be zeros."
+        ),
+        hints=[
+            "Which weights has a query with a row of False in the mask?",
+            EMPTY_ROWS,
+            f"{MASKED} It takes care of such rows.",
+        ],
+    ),
+    Mistake(
+        "nan_replaced_too_late",
+        untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
+        untreated(merged=lambda merged: merged.nan_to_num()).attempt,
+        untreated(output=lambda output: output.nan_to_num()).attempt,
+        says=(
+            "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
+            "nothing takes that away. Look at what is replaced: the weights, or only the output."
+        ),
+        hints=[
+            "Which gradients does x get? In training, one nan ruins the whole model.",
+            "The *weights* have to be replaced, before they meet the values.",
+            f"{MASKED} It takes care of such rows.",
+        ],
+    ),
+]
+
+OF_THE_WIDTH = [
+    Mistake(
+        "scaled_by_the_width_of_all_keys",
+        STEPS.but(width=lambda from_keys: from_keys.shape[-1]),
+        STEPS.but(width=lambda x, self: x.shape[-1] // self.n_kv_heads).attempt,
+        does="the width of all heads of keys together, or d_model / n_kv_heads, is taken for d_k",
+        says=(
+            "Another width than that of a head is divided by: that of all heads of keys together, or "
+            "d_model / n_kv_heads. Look at which width is taken."
+        ),
+        hints=[
+            "How many products are added up in one score of one head?",
+            "All heads have the same width, those of queries and those of keys: d_model / n_heads.",
+            "√d_k, where d_k is `q.shape[-1]` after the split.",
+        ],
+    ),
+    Mistake(
+        "scaled_by_the_number_of_heads",
+        STEPS.but(width=lambda self: self.n_heads),
+        STEPS.but(width=lambda self: self.n_kv_heads).attempt,
+        does="a number of heads is taken for d_k",
+        says="{does}. Look at the axis from which the width is read.",
+        hints=[
+            "After the split, q has the shape (batch, n_heads, n, d_k). Which of the four is taken?",
+            "A score adds up d_k products, and grows with the root of their number.",
+            "Divide the scores by `q.shape[-1] ** 0.5`, taken after the split.",
+        ],
+    ),
+]
+
+OF_THE_MASK = [
+    Mistake(
+        "mask_ignored",
+        STEPS.but(mask=lambda: None),
+        STEPS.but(scores=lambda scaled: scaled).attempt,
+        does="the mask never reaches the scores",
+        says="{does}, or what is made with it is lost: hidden keys get weight.",
+        hints=[
+            "Does `mask` occur in the code, and is what comes out of that used?",
+            "`masked_fill` gives a new tensor; it does not change the old one.",
+            MASKED,
+        ],
+    ),
+    Mistake(
+        "some_masks_ignored",
+        masks_unless(lambda mask: mask.dim() == 2).attempt,
+        masks_unless(lambda mask: mask.dim() == 4),
+        masks_unless(lambda mask: mask.shape[-2] == 1).attempt,
+        masks_unless(lambda mask: mask.shape[-2] > 1).attempt,
+        does="masks of some shapes are not used",
+        says="{does}: hidden keys get weight there. Look at the condition on the shape.",
+        hints=[
+            "Which shapes have the masks of the cases, and which of them are used?",
+            "A mask of fewer axes, or with axes of length 1, is broadcast to the scores by itself.",
+            MASKED,
+        ],
+    ),
+    Mistake(
+        "always_causal",
+        STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask & causal(x)),
+        STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask).attempt,
+        STEPS.but(mask=lambda x: causal(x)).attempt,
+        does="a causal mask is made, whatever mask was given",
+        says=(
+            "A causal mask is made inside: no position sees those behind it, though nobody asked for that. What may be "
+            "seen is said by `mask`. Look for a triangle, or `is_causal`."
+        ),
+        hints=[
+            "Without a mask, which positions should the first one see?",
+            "Whoever wants it causal hands in a causal mask.",
+            MASKED,
+        ],
+    ),
+    Mistake(
+        "causal_where_there_is_a_mask",
+        STEPS.but(mask=lambda mask, x: None if mask is None else causal(x)),
+        does="a causal mask takes the place of the one that was given",
+        says="Where there is a mask, a causal one takes its place. Look for a triangle, or `is_causal`.",
+        hints=[
+            "Which positions does a padding mask hide, and which are hidden here?",
+            "Whoever wants it causal hands in a causal mask.",
+            MASKED,
+        ],
+    ),
+    Mistake(
+        "mask_taken_for_granted",
+        STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
+        STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
+        untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
+        STEPS.but(scores=lambda scaled, mask, fill: scaled.masked_fill(mask.logical_not(), fill)).attempt,
+        does="`mask` is used as a tensor, also where it is None",
+        says=(
+            "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what happens "
+            "in that case."
+        ),
+        hints=[
+            "What is `mask` if nobody gives one?",
+            "Without a mask, the scores stay as they are.",
+            "`parts.scaled_dot_product_attention(q, k, v)` if `mask is None`.",
+        ],
+    ),
+    dropped(STEPS, "weights", name="weights_dropped"),
+]
+
+
+MISTAKES = [
+    *OF_EMPTY_ROWS,
+    *OF_THE_WIDTH,
+    *OF_THE_MASK,
+    *attention_mistakes.of_the_heads(STEPS, "x", "n"),
+    *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
+    *attention_mistakes.renamed(
+        attention_mistakes.at_most(
+            3,
+            attention_mistakes.without(
+                [
+                    *attention_mistakes.alone(
+                        attention_mistakes.of_the_scaling(STEPS),
+                        "no_scaling",
+                        "divides_by_d_k",
+                        "multiplies_by_the_root",
+                    ),
+                    *attention_mistakes.alone(attention_mistakes.of_the_width(STEPS)),
+                    *attention_mistakes.alone(
+                        attention_mistakes.also_with_a_low_number(
+                            attention_mistakes.of_the_mask(STEPS), "mask_inverted", "mask_transposed"
+                        ),
+                        "mask_inverted",
+                        "filled_with_zero",
+                        "mask_after_the_softmax",
+                        "not_low_enough",
+                    ),
+                    *attention_mistakes.alone(
+                        attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
+                        "softmax_over_the_queries",
+                        "softmax_twice",
+                        "axis_from_the_front",
+                    ),
+                    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
+                    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS)),
+                    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
+                    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS)),
+                ],
+                *attention_mistakes.RARE,
+                "a_fixed_factor",
+                "averages_the_products",
+                "root_of_d_v",  # d_v is d_k
+                "root_of_the_second_length",  # n_heads
+                "root_of_the_number_of_queries",  # as many as keys
+                "swaps_axes_from_the_front",
+                "transposes_the_batch",
+                "pairs_from_the_front",
+                "one_table_at_a_time",
+                "weights_as_well",
+                "queries_added",
+                "the_whole_shape",
+                "queries_with_values",  # the same as keys that go through w_v
+                "mixes_the_keys",  # the same as values that go through w_k
+                "mask_ignored",
+                "some_masks_ignored",
+                "causal_weights",
+            ),
+        ),
+        queries="q",
+        keys="k",
+        values="v",
+    ),
+]

@@ -1,0 +1,324 @@
+"""What goes wrong in adding the change to what the frozen layer makes of x."""
+
+import torch
+from torch.nn import functional as F
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS, LoRALinear
+
+SECOND_CASE = "In the second case the rank is 2 and alpha is 6. By which number is the change multiplied?"
+FORMULA = "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`."
+
+
+class MergesItsChange(LoRALinear):
+    """Add the change to the frozen weights themselves, at every call."""
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.linear.weight += self.scale * self.b @ self.a
+        return self.linear(x)
+
+
+class MergesItsChangeOnce(LoRALinear):
+    """Add the change to the frozen weights themselves, at the first call."""
+
+    merged = False
+
+    def forward(self, x):
+        if not self.merged:
+            self.linear.weight.data += self.scale * self.b @ self.a
+            self.merged = True
+        return self.linear(x)
+
+
+class AddsItTwice(MergesItsChange):
+    """Merge the change, and add it as well."""
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.a.T @ self.b.T)
+
+
+SCALE = [
+    Mistake(
+        "no_scale",
+        STEPS.but(scaled=lambda change: change),
+        does="the change is not multiplied by alpha divided by the rank",
+        says="The change is not multiplied by anything: `alpha` has no effect. A step is missing.",
+        hints=[
+            "Which argument can be changed without changing the result?",
+            "The product of x, `a` and `b` is multiplied by a number before it is added.",
+            "`alpha / rank`.",
+        ],
+    ),
+    Mistake(
+        "scaled_by_alpha",
+        STEPS.but(scale=lambda self, scale: scale * len(self.a)),
+        does="the change is multiplied by alpha, which is not divided by the rank",
+        says="{does}. Look at the factor.",
+        hints=[
+            SECOND_CASE,
+            "Divided by the rank, alpha means the same for every rank: more columns do not make the change larger.",
+            "`alpha / rank`.",
+        ],
+    ),
+    Mistake(
+        "alpha_times_rank",
+        STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 2),
+        does="alpha is multiplied by the rank, not divided",
+        says="Alpha is multiplied by the rank, not divided by it. Look at the factor.",
+        hints=[SECOND_CASE, "It should be 3.", "`alpha / rank`."],
+    ),
+    Mistake(
+        "scale_turned_round",
+        STEPS.but(scale=lambda scale: 1 / scale),
+        STEPS.but(scaled=lambda change, scale: change / scale),
+        does="the rank is divided by alpha, not alpha by the rank",
+        says="The rank is divided by alpha: the fraction is upside down. Look at the factor.",
+        hints=[SECOND_CASE, "It should be 3.", "`alpha / rank`."],
+    ),
+    Mistake(
+        "root_of_the_rank",
+        STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 0.5),
+        does="alpha is divided by the root of the rank",
+        says=(
+            "{does}. There is such a variant, rsLoRA; the paper of 2021 divides by the rank itself. Look at the factor."
+        ),
+        hints=[SECOND_CASE, "It should be 3.", "`alpha / rank`."],
+    ),
+    Mistake(
+        "divided_by_the_rank",
+        STEPS.but(scale=lambda self: 1 / len(self.a)),
+        STEPS.but(scale=lambda self, scale: scale / len(self.a)),
+        does="the change is divided by the rank without being multiplied by alpha, or divided twice",
+        says="Alpha has no effect on the change, or the rank divides it twice. Look at the factor.",
+        hints=[SECOND_CASE, "It should be 3.", "`alpha / rank`."],
+    ),
+    Mistake(
+        "whole_number_division",
+        STEPS.but(scale=lambda scale: scale // 1),
+        does="the fraction in the factor is dropped",
+        says="Right where the rank divides alpha. Elsewhere, {does}.",
+        hints=[
+            "What are `3 // 2` and `3 / 2`?",
+            "Look for a division with two strokes.",
+            "`alpha / rank`.",
+        ],
+    ),
+    Mistake(
+        "scaled_by_another_width",
+        STEPS.but(scale=lambda self, scale: scale * len(self.a) / self.linear.in_features),
+        STEPS.but(scale=lambda self, scale: scale * len(self.a) / self.linear.out_features),
+        does="alpha is divided by a width of the layer, not by the rank",
+        says="{does}. Look at the factor.",
+        hints=[SECOND_CASE, "It should be 3.", "`alpha / rank`."],
+    ),
+    Mistake(
+        "everything_scaled",
+        STEPS.but(scaled=lambda change: change, output=lambda scale, base, change: scale * (base + change)),
+        STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
+        does="the output of the frozen layer is multiplied by the factor",
+        says="{does}, too. Look at the brackets.",
+        hints=[
+            "With `b` 0, what should come out? And if alpha is doubled?",
+            "The factor belongs to the product of `a` and `b`.",
+            FORMULA,
+        ],
+    ),
+]
+
+BASE = [
+    Mistake(
+        "base_forgotten",
+        STEPS.but(output=lambda scaled: scaled),
+        does="the output of the frozen layer is not added",
+        says="The frozen layer has no part in the output: only the change comes out. Look at what is added.",
+        hints=[
+            "With `b` 0, what should come out?",
+            "The change is added to what the layer makes of x.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "change_forgotten",
+        STEPS.but(output=lambda base: base),
+        does="the change is not added",
+        says="`a` and `b` have no part in the output, so they would never learn. A step is missing.",
+        hints=[
+            "After `output.sum().backward()`, which gradients have `a` and `b`?",
+            "Beside the layer, x goes through `a` and `b`.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "bias_forgotten",
+        STEPS.but(base=lambda self, x: F.linear(x, self.linear.weight)),
+        does="the bias of the frozen layer is left out",
+        says="{does}: only its weight is used.",
+        hints=[
+            "With x and `b` 0, what should come out?",
+            "A layer is called like a function, and then does all it has to.",
+            "`self.linear(x)`.",
+        ],
+    ),
+    Mistake(
+        "bias_taken_for_granted",
+        STEPS.but(base=lambda self, x: x @ self.linear.weight.T + self.linear.bias),
+        STEPS.but(base=lambda self, x: self.linear.bias + x @ self.linear.weight.T).attempt,
+        does="a bias is added that may be None",
+        says="It crashes where the layer has no bias: that is None then, and cannot be added.",
+        hints=[
+            "What is `nn.Linear(2, 3, bias=False).bias`?",
+            "A layer is called like a function, and knows whether it has a bias.",
+            "`self.linear(x)`.",
+        ],
+    ),
+    Mistake(
+        "weights_not_transposed",
+        STEPS.but(base=lambda self, x: x @ self.linear.weight),
+        STEPS.but(base=lambda self, x: x @ self.linear.weight + self.linear.bias).attempt,
+        does="the weight of the layer is not transposed before its product",
+        says=(
+            "The weight of the layer is used as it is stored, and that is the other way round: `nn.Linear` keeps it as "
+            "(outputs, inputs)."
+        ),
+        hints=[
+            "Which shape has `self.linear.weight`?",
+            "A layer is called like a function, and then does all it has to.",
+            "`self.linear(x)`.",
+        ],
+    ),
+    Mistake(
+        "base_without_a_gradient",
+        STEPS.but(base=lambda base: base.detach()),
+        STEPS.but(base=lambda self, x: self.linear(x.detach())).attempt,
+        does="no gradient passes through the frozen layer to x",
+        says=(
+            "The numbers are right, and x gets only part of its gradient: none passes through the frozen layer. Its "
+            "parameters are not trained, but the layers below are, and their gradients come through it. Look for "
+            "`no_grad` or `detach`."
+        ),
+        hints=[
+            "With `b` 0, which gradient reaches x?",
+            "To freeze a layer means that its parameters get no gradient. Its input still should.",
+            "`linear.requires_grad_(False)` in `__init__`, and `self.linear(x)` outside of `torch.no_grad()`.",
+        ],
+    ),
+    Mistake(
+        "change_of_the_output",
+        STEPS.but(inner=lambda base, first: base @ first.T),
+        STEPS.but(output=lambda self, x, scaled: self.linear(x + scaled)),
+        does="the change is made of the output of the layer, or comes before it",
+        says=(
+            "The change does not stand beside the layer: `a` is given what the layer returns, or the layer what the "
+            "change returns. Where the widths differ, that crashes. Look at what each is given."
+        ),
+        hints=[
+            "How wide are the vectors that `a` takes: d_in or d_out?",
+            "Both paths begin with x, and their results are added.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "product_instead_of_a_sum",
+        STEPS.but(output=lambda base, scaled: base * scaled),
+        STEPS.but(output=lambda base, scaled: base - scaled),
+        does="the layer's output is multiplied by the change, or the change is subtracted from it",
+        says="The change is multiplied by, or subtracted. It should be added. Look at the operator.",
+        hints=[
+            "With `b` 0, what should come out?",
+            "What was W becomes W + (alpha / rank) B A.",
+            FORMULA,
+        ],
+    ),
+]
+
+CHANGE = [
+    Mistake(
+        "not_transposed",
+        STEPS.but(inner=lambda x, first: x @ first),
+        STEPS.but(change=lambda inner, second: inner @ second),
+        STEPS.but(inner=lambda x, first: x @ first, change=lambda inner, second: inner @ second),
+        does="`a` or `b` is not transposed before its product",
+        says=(
+            "`a` or `b` is multiplied by as it is stored: (outputs, inputs), so the sizes fit only where they happen "
+            "to be equal. Look at the shapes of both sides."
+        ),
+        hints=[
+            "x has d_in numbers, and `a` the shape (rank, d_in). Which product leaves `rank` numbers?",
+            "Each is to be transposed.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "a_and_b_exchanged",
+        STEPS.but(first=lambda self: self.b, second=lambda self: self.a),
+        STEPS.but(inner=lambda x, second: x @ second, change=lambda inner, first: inner @ first),
+        does="`x` is multiplied by `b` first, then by `a`",
+        says="x meets `b` first, then `a`: that crashes where the sizes differ. Look at the order of the products.",
+        hints=[
+            "Which of the two takes vectors of d_in numbers?",
+            "First `a`, which brings d_in numbers to `rank`, then `b`.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "only_one_matrix",
+        STEPS.but(change=lambda inner: inner).attempt,
+        STEPS.but(second=lambda self: torch.ones_like(self.b)),
+        does="`b` has no effect",
+        says="{does}. x goes through both matrices, one after the other. A step is missing.",
+        hints=[
+            "After `output.sum().backward()`, which gradient has `b`?",
+            "First `a`, which brings d_in numbers to `rank`, then `b`, which brings them to d_out.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "function_in_the_middle",
+        STEPS.but(inner=lambda inner: torch.relu(inner)),
+        STEPS.but(inner=lambda inner: F.silu(inner)),
+        STEPS.but(inner=lambda inner: F.gelu(inner)).attempt,
+        STEPS.but(inner=lambda inner: torch.tanh(inner)).attempt,
+        STEPS.but(inner=lambda inner: torch.sigmoid(inner)).attempt,
+        does="a function stands between `a` and `b`",
+        says=(
+            "{does}. Then their product is no matrix that could be added to the weight after training. Look at what "
+            "happens in the middle."
+        ),
+        hints=[
+            "With x doubled, does the change double?",
+            "The formula has two products and nothing between them.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "merged_in_forward",
+        MergesItsChange,
+        MergesItsChangeOnce,
+        AddsItTwice,
+        says=(
+            "The change is written into the frozen weight at a call: it is added again and again, or no gradient "
+            "reaches `a` and `b`. A call should leave all parameters as they are. Look at what is written into."
+        ),
+        hints=[
+            "Call it twice with the same x. What comes out, and what is `linear.weight` before and after?",
+            "Merging is for afterwards, when all has been learned.",
+            FORMULA,
+        ],
+    ),
+    Mistake(
+        "dropout",
+        STEPS.but(inner=lambda self, x, first: F.dropout(x, 0.1, self.training) @ first.T).attempt,
+        STEPS.but(inner=lambda self, x, first: F.dropout(x, 0.05, self.training) @ first.T).attempt,
+        STEPS.but(scaled=lambda self, scaled: F.dropout(scaled, 0.1, self.training)).attempt,
+        STEPS.but(inner=lambda x, first: F.dropout(x, 0.1) @ first.T).attempt,
+        says="Some numbers are dropped at random. The paper does so; in these exercises there is no dropout.",
+        hints=[
+            "Call it twice with the same x, in train mode and in eval mode. What differs?",
+            "Nothing in the formula is random.",
+            "Leave the dropout out.",
+        ],
+    ),
+]
+
+MISTAKES = [*SCALE, *BASE, *CHANGE]

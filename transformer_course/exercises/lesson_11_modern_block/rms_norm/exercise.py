@@ -1,0 +1,71 @@
+"""Bring vectors to the root mean square 1."""
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_11_modern_block.rms_norm import (
+    mistakes_afterwards,
+    mistakes_mean_square,
+    mistakes_root,
+)
+from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS, rms_norm
+from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_course.running.case import Case
+
+
+def rms_norm_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def drawn(*shape: int) -> dict[str, Tensor]:
+        """Draw vectors of every size and level, and weights that are far from 1."""
+        sizes, levels = 1 + torch.rand(*shape[:-1], 1, generator=rng), normal(rng, *shape[:-1], 1)
+        return {"x": levels + sizes * normal(rng, *shape), "weight": 0.5 + torch.rand(shape[-1], generator=rng)}
+
+    def shuffled(numbers: list[float]) -> Tensor:
+        return torch.tensor(numbers)[torch.randperm(len(numbers), generator=rng)]
+
+    def in_half_precision() -> dict[str, Tensor]:
+        """Draw numbers of root mean square 512, of which nothing has to be rounded, and most squares are infinite."""
+        rows = [shuffled([3.0, 3, 3, 1, 1, 1, 1, 1]) * shuffled([1.0, 1, 1, 1, 1, -1, -1, -1]) for _ in range(3)]
+        weight = shuffled([0.5, 0.5, 1, 1.5, 1.5, 2, 2, 3])
+        return {"x": (256 * torch.stack(rows)).half(), "weight": weight.half()}
+
+    zeros = drawn(3, 4)
+    zeros["x"][1] = 0.0
+    eps = uniform(rng, 0.3, 0.6)
+    tiny = drawn(3, 5)
+    tiny["x"] = 0.001 * normal(rng, 3, 5)
+    return [
+        Case({"x": torch.tensor([2.0, 0.0, 0.0, 4.0]), "weight": torch.ones(4), "eps": 4.0}, "mean square 5, eps 4"),
+        Case(
+            {"x": torch.tensor([3.0, 1.0, -1.0, 1.0]), "weight": torch.tensor([1.0, 2.0, 3.0, 4.0]), "eps": 1.0},
+            "mean square 3, eps 1, and weights",
+        ),
+        Case(zeros, "3 vectors, one of zeros"),
+        Case(drawn(4, 4), "as many vectors as features"),
+        Case(tiny, "mean squares as small as eps"),
+        Case(in_half_precision(), "large numbers in float16"),
+        Case({**drawn(2, 3, 5), "eps": eps}, f"2 sentences of 3 vectors, eps {eps:.2f}"),
+        Case(drawn(5, 7, 11, 13), "two axes in front of the sentences"),
+    ]
+
+
+RMS_NORM = Exercise(
+    reference=rms_norm,
+    steps=STEPS,
+    cases=rms_norm_cases,
+    points=2,
+    verified="Every vector is divided by the root mean square of its own features, in float32, then stretched. "
+    "Nothing is subtracted. Next: what the mean was good for.",
+    hints=[
+        "Three steps: the mean of the squares of each vector; its root, once eps is added; x divided by that, times "
+        "the weight.",
+        "`x.float().square().mean(dim=-1, keepdim=True)` has the shape (…, 1), so x of shape (…, d) can be divided by "
+        "its root.",
+        "In float16, numbers above 65,504 are infinite, and so is the square of 256: compute in float32, and bring "
+        "the result back with `.to(x.dtype)`.",
+        "`weight * (wide / torch.sqrt(mean_square + eps)).to(x.dtype)`, where `wide` is `x.float()`.",
+    ],
+    mistakes=[*mistakes_mean_square.MISTAKES, *mistakes_root.MISTAKES, *mistakes_afterwards.MISTAKES],
+)

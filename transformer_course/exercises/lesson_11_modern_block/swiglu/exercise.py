@@ -1,0 +1,67 @@
+"""A feed-forward network with a gate."""
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_11_modern_block.swiglu import mistakes, mistakes_constructor
+from transformer_course.exercises.lesson_11_modern_block.swiglu.answer import STEPS, SwiGLU
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+
+
+def swiglu_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(
+        d_model: int, d_ff: int, leading: tuple[int, ...], shows: str, size: float = 1.0, later: tuple[int, ...] = ()
+    ) -> Case:
+        return Case(
+            {"x": size * normal(rng, *leading, d_model)},
+            shows,
+            kind="module",
+            arguments={"d_model": d_model, "d_ff": d_ff},
+            parameters={
+                "w_gate.weight": 1.5 * normal(rng, d_ff, d_model) / d_model**0.5,
+                "w_up.weight": normal(rng, d_ff, d_model) / d_model**0.5,
+                "w_down.weight": normal(rng, d_model, d_ff) / d_ff**0.5,
+            },
+            later=[{"x": normal(rng, n, d_model)} for n in later],
+        )
+
+    by_hand = Case(
+        {"x": torch.tensor([[1.0, -1.0]])},
+        "one position: gates of 0 and 2, beside 3 and 1",
+        kind="module",
+        arguments={"d_model": 2, "d_ff": 2},
+        parameters={
+            "w_gate.weight": torch.tensor([[1.0, 1.0], [1.0, -1.0]]),
+            "w_up.weight": torch.tensor([[3.0, 0.0], [2.0, 1.0]]),
+            "w_down.weight": torch.tensor([[1.0, 2.0], [4.0, -3.0]]),
+        },
+    )
+    return [
+        by_hand,
+        case(2, 3, (1,), "one position, 2 features, 3 in the middle"),
+        case(3, 5, (), "a single vector, without an axis for positions"),
+        case(4, 4, (2,), "as wide in the middle as outside", later=(2, 3)),
+        case(3, 5, (7,), "7 positions, 3 features, 5 in the middle"),
+        case(3, 5, (8,), "large numbers", size=4.0),
+        case(5, 11, (7, 3), "7 sentences of 3 positions"),
+        case(24, 64, (5, 31), "5 sentences of 31 positions, 24 features, 64 in the middle"),
+    ]
+
+
+SWIGLU = Exercise(
+    reference=SwiGLU,
+    steps=STEPS,
+    cases=swiglu_cases,
+    points=1,
+    verified="One projection opens the gates through which the other passes. Next: what the third matrix costs.",
+    hints=[
+        "Two projections of the same x, a product of the two, and a projection back.",
+        "SiLU is applied to what `w_gate` makes of x, and to nothing else: `F.silu(z)` is z · sigmoid(z).",
+        "The gates and what `w_up` makes of x have the same shape, and are multiplied number by number, with `*`.",
+        "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`.",
+    ],
+    mistakes=[*mistakes.MISTAKES, *mistakes_constructor.MISTAKES],
+)

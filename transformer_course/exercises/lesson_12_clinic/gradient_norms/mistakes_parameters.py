@@ -1,0 +1,267 @@
+"""What goes wrong when parameters and their gradients are listed."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_12_clinic.gradient_norms.answer import STEPS, gradient_norms
+
+MESSAGES = [
+    *[
+        AttributeError(f"'NoneType' object has no attribute '{name}'")
+        for name in ("norm", "square", "pow", "abs", "detach", "data", "flatten", "view", "float", "item")
+    ],
+    TypeError("unsupported operand type(s) for ** or pow(): 'NoneType' and 'int'"),
+    TypeError("linalg_vector_norm(): argument 'x' (position 1) must be Tensor, not NoneType"),
+]
+"""What a norm of None ends with."""
+
+
+def raising(error):
+    """Make the answer that computes the norm of None."""
+
+    def fails(parameter):
+        raise type(error)(*error.args)
+
+    return STEPS.but(missing=lambda: fails)
+
+
+def of_each_module(model):
+    """Put all the parameters of a module together."""
+    norms: dict[str, float] = {}
+    for name, norm in gradient_norms(model).items():
+        module = name.rpartition(".")[0]
+        norms[module] = (norms.get(module, 0.0) ** 2 + norm**2) ** 0.5
+    return norms
+
+
+def of_each_child(model):
+    """Put all the parameters of a layer of the model together."""
+
+    def total(child):
+        return sum((p.grad**2).sum() for p in child.parameters() if p.grad is not None)
+
+    return {name: float(total(child)) ** 0.5 for name, child in model.named_children()}
+
+
+def clears(model):
+    norms = gradient_norms(model)
+    model.zero_grad()
+    return norms
+
+
+def fills_with_zeros(model):
+    norms = gradient_norms(model)
+    model.zero_grad(set_to_none=False)
+    return norms
+
+
+def squares_in_place(model):
+    return {
+        name: 0.0 if p.grad is None else p.grad.square_().sum().sqrt().item() for name, p in model.named_parameters()
+    }
+
+
+def clips(model):
+    return {name: torch.nn.utils.clip_grad_norm_(p, 1.0).item() for name, p in model.named_parameters()}
+
+
+MISTAKES = [
+    Mistake(
+        "those_without_a_gradient_left_out",
+        STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
+        does="parameters that no gradient has reached are left out",
+        says=(
+            "Parameters that no gradient has reached are missing, and they are what an examination looks for. Look at "
+            "what becomes of a `grad` that is None."
+        ),
+        hints=[
+            "How many names are in the dict, and how many has the model?",
+            "A parameter that learns nothing should stand out in the list.",
+            "Its norm is 0.0 where `parameter.grad is None`.",
+        ],
+    ),
+    Mistake(
+        "fails_without_a_gradient",
+        *[raising(error) for error in MESSAGES],
+        does="the norm of None is asked for where no gradient has arrived",
+        says="It crashes where no gradient has arrived: `grad` is None there. Look at what is called of it.",
+        hints=[
+            "What is the `grad` of a parameter that the loss does not depend on?",
+            "None has no norm.",
+            "Its norm is 0.0 where `parameter.grad is None`.",
+        ],
+    ),
+    Mistake(
+        "no_number_without_a_gradient",
+        STEPS.but(missing=lambda: lambda parameter: None),
+        STEPS.but(missing=lambda: lambda parameter: float("nan")),
+        STEPS.but(missing=lambda: lambda parameter: -1.0).attempt,
+        does="something else than 0 stands where no gradient has arrived",
+        says=(
+            "Where no gradient has arrived, something else than a norm stands in the dict. Look at what is put there "
+            "in place of the norm."
+        ),
+        hints=[
+            "Of which type should every value of the dict be?",
+            "Where no gradient arrives, nothing is learned: as with a gradient of zeros.",
+            "0.0 where `parameter.grad is None`.",
+        ],
+    ),
+    Mistake(
+        "frozen_ones_left_out",
+        STEPS.but(listed=lambda: lambda name, parameter: parameter.requires_grad),
+        does="parameters that are not trained are left out",
+        says=(
+            "Parameters with `requires_grad=False` are missing. One that somebody has frozen by mistake should show as "
+            "0. Look at which parameters are listed."
+        ),
+        hints=[
+            "How many names are in the dict, and how many has the model?",
+            "A parameter that learns nothing should stand out in the list.",
+            "No condition on `requires_grad`: every parameter has an entry.",
+        ],
+    ),
+    Mistake(
+        "only_weights",
+        STEPS.but(listed=lambda: lambda name, parameter: name.endswith("weight")),
+        STEPS.but(listed=lambda: lambda name, parameter: parameter.dim() > 1),
+        does="only weights are listed",
+        says="{does}, and no biases and the like. Look at which parameters are left out.",
+        hints=[
+            "How many names are in the dict, and how many has the model?",
+            "Every parameter has a gradient, whatever its name and its number of axes.",
+            "No condition: every parameter has an entry.",
+        ],
+    ),
+    Mistake(
+        "shared_ones_twice",
+        STEPS.but(parameters=lambda model: list(model.named_parameters(remove_duplicate=False))),
+        does="a parameter that two modules share is listed under both names",
+        says=(
+            "A parameter that two modules share is listed twice. It is one tensor, with one gradient. Look at how the "
+            "parameters are listed."
+        ),
+        hints=[
+            "How many names are in the dict, and how many does `model.named_parameters()` give?",
+            "In one case, the output layer shares the matrix of the embedding.",
+            "`model.named_parameters()` gives each parameter once by itself.",
+        ],
+    ),
+    Mistake(
+        "the_models_own_only",
+        STEPS.but(parameters=lambda model: list(model.named_parameters(recurse=False))),
+        does="only the model's own parameters are listed, not those of its layers",
+        says="Only the model's own parameters are listed, not those of the modules inside it: its layers.",
+        hints=[
+            "How many names are in the dict, and how many does `model.named_parameters()` give?",
+            "What does `recurse=False` mean?",
+            "`model.named_parameters()` goes through everything.",
+        ],
+    ),
+    Mistake(
+        "those_of_children_only",
+        STEPS.but(
+            parameters=lambda model: [
+                (f"{path}.{name}", p) for path, child in model.named_children() for name, p in child.named_parameters()
+            ]
+        ),
+        does="the parameters are asked of each module inside the model, not of the model itself",
+        says=(
+            "Each module inside the model is asked for its parameters. The model may have some of its own, and two "
+            "modules may share one."
+        ),
+        hints=[
+            "How many names are in the dict, and how many does `model.named_parameters()` give?",
+            "An `nn.Parameter` can be an attribute of the model itself.",
+            "`model.named_parameters()` goes through everything, and gives each once.",
+        ],
+    ),
+    Mistake(
+        "gradients_of_copies",
+        STEPS.but(parameters=lambda model: list(model.state_dict().items())),
+        STEPS.but(gradient=lambda: lambda parameter: parameter.data.grad),
+        does="it is not the parameters that are asked for a gradient, it is tensors with the same numbers",
+        says=(
+            "Every norm is 0: it is not the parameters that are asked for their gradients. What `state_dict` and "
+            "`.data` give are other tensors with the same numbers, which have none."
+        ),
+        hints=[
+            "What is `grad` of each tensor that is asked?",
+            "A gradient belongs to an `nn.Parameter`, not to its numbers.",
+            "`for name, parameter in model.named_parameters()`, and `parameter.grad`.",
+        ],
+    ),
+    Mistake(
+        "keyed_by_a_count",
+        STEPS.but(key=lambda: lambda name, index: index),
+        does="the norms are found by a number, not by the parameter's name",
+        says="The keys are numbers. They should be the names of the parameters.",
+        hints=[
+            "Which layer is number 7?",
+            "`model.parameters()` gives no names. Which method does?",
+            "`for name, parameter in model.named_parameters()`.",
+        ],
+    ),
+    Mistake(
+        "only_a_part_of_the_name",
+        STEPS.but(key=lambda: lambda name, index: name.rpartition(".")[2]),
+        STEPS.but(key=lambda: lambda name, index: name.partition(".")[0]),
+        STEPS.but(key=lambda: lambda name, index: name.removesuffix(".weight")),
+        does="only a part of the name is the key",
+        says="{does}: parameters whose names are equal there overwrite each other. Look at what is done to the names.",
+        hints=[
+            "How many names are in the dict, and how many has the model?",
+            "Each layer has a `weight`. Which of them is it?",
+            "The name as `model.named_parameters()` gives it.",
+        ],
+    ),
+    Mistake(
+        "one_norm_for_each_module",
+        of_each_module,
+        of_each_child,
+        says="The parameters of each module are put together. One norm for each *parameter* is asked for.",
+        hints=[
+            "How many names are in the dict, and how many has the model?",
+            "A bias may learn where the weight beside it does not.",
+            "`for name, parameter in model.named_parameters()`, and one entry for each.",
+        ],
+    ),
+    Mistake(
+        "one_norm_for_all",
+        STEPS.but(norms=lambda norms: sum(norm**2 for norm in norms.values()) ** 0.5).attempt,
+        says="One norm of all gradients together comes out. One for each parameter is asked for, by its name.",
+        hints=[
+            "What does the annotation after `->` promise?",
+            "Which layer is it that learns nothing? One number cannot tell.",
+            "A dict with one entry for each of `model.named_parameters()`.",
+        ],
+    ),
+    Mistake(
+        "a_list_in_place_of_a_dict",
+        STEPS.but(norms=lambda norms: list(norms.values())),
+        STEPS.but(norms=lambda norms: list(norms.items())),
+        does="a list comes out, not a dict",
+        says="A list comes out. A dict is asked for, so that a norm can be found by the parameter's name.",
+        hints=[
+            "What does the annotation after `->` promise?",
+            "What belongs to each norm in a dict?",
+            "`{name: … for name, parameter in model.named_parameters()}`.",
+        ],
+    ),
+    Mistake(
+        "changes_the_gradients",
+        clears,
+        fills_with_zeros,
+        squares_in_place,
+        clips,
+        says=(
+            "The norms are asked for, and the gradients change: the optimizer's next step would be another one. An "
+            "examination should leave the model as it was. Look for what writes into `grad`."
+        ),
+        hints=[
+            "Print the gradient of a parameter before the call and after it.",
+            "What ends in `_`, as `square_` does, writes into its tensor, and `zero_grad` does, too.",
+            "Only read `parameter.grad`: `parameter.grad.norm().item()`.",
+        ],
+    ),
+]

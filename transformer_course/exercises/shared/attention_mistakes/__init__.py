@@ -1,0 +1,70 @@
+"""The mistakes that can be made wherever queries meet keys and weights meet values, each written once.
+
+Each function takes an answer in steps, and returns the mistakes that can be made at some of them. They go by the names
+of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``width``, ``divisor``, ``scores``,
+``weights``, ``mixture``, for masks ``visible``, ``hidden``, ``fill``, and for heads ``merged``. A way that crashes, and
+so hides whatever else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
+"""
+
+from transformer_course.exercises.shared.attention_mistakes.masks import also_with_a_low_number, of_the_mask
+from transformer_course.exercises.shared.attention_mistakes.modules import (
+    heads_interleaved,
+    of_a_mask_that_may_be_none,
+    of_the_heads,
+    of_the_merging,
+    split_by_view,
+)
+from transformer_course.exercises.shared.attention_mistakes.scaling import (
+    of_scaling_too_early,
+    of_the_scaling,
+    of_the_width,
+    of_values_scaled_too,
+)
+from transformer_course.exercises.shared.attention_mistakes.scores import (
+    PAIRS_FROM_THE_FRONT,
+    all_axes_turned_round,
+    of_the_batch,
+    of_the_products,
+    of_the_transposition,
+)
+from transformer_course.exercises.shared.attention_mistakes.selection import (
+    COMMON,
+    RARE,
+    alone,
+    at_most,
+    renamed,
+    without,
+)
+from transformer_course.exercises.shared.attention_mistakes.weights import (
+    of_a_softmax_too_late,
+    of_the_mixture,
+    of_the_softmax,
+)
+
+__all__ = [
+    "COMMON",
+    "PAIRS_FROM_THE_FRONT",
+    "RARE",
+    "all_axes_turned_round",
+    "alone",
+    "also_with_a_low_number",
+    "at_most",
+    "heads_interleaved",
+    "of_a_mask_that_may_be_none",
+    "of_a_softmax_too_late",
+    "of_scaling_too_early",
+    "of_the_batch",
+    "of_the_heads",
+    "of_the_mask",
+    "of_the_merging",
+    "of_the_mixture",
+    "of_the_products",
+    "of_the_scaling",
+    "of_the_softmax",
+    "of_the_transposition",
+    "of_the_width",
+    "of_values_scaled_too",
+    "renamed",
+    "split_by_view",
+    "without",
+]

@@ -1,0 +1,231 @@
+"""Mistakes of modules that attend in several heads: with a mask that may be None, and with the merging."""
+
+from collections.abc import Callable
+from typing import Any
+
+from transformer_course.exercise import Mistake
+from transformer_course.steps import InSteps, Variant, asking
+
+
+def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
+    """Return mistakes with the ``mask`` of a module, which may be None."""
+    return [
+        Mistake(
+            "mask_only_in_training",
+            steps.but(visible=lambda self, mask: mask if self.training else None).attempt,
+            steps.but(visible=lambda self, mask: None if self.training else mask).attempt,
+            says=(
+                "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while "
+                "it learns must be hidden when it is used. Look at where the mode comes in."
+            ),
+            hints=[
+                "Does the output change between `train()` and `eval()`? Nothing here is random.",
+                "Where does `self.training` occur in the code?",
+                "Let the mask act whenever it is not None, whatever the mode.",
+            ],
+        ),
+        Mistake(
+            "remembers_the_mask",
+            steps.but(visible=last_mask).attempt,
+            says=(
+                "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
+                "stays there. Look at what is stored."
+            ),
+            hints=[
+                "Call it with a mask, then without one. Is the second output that of a fresh module?",
+                "Which attributes of `self` does `forward` write?",
+                "Use `mask` as it comes, and store nothing.",
+            ],
+        ),
+        Mistake(
+            "mask_asked_for_its_truth",
+            steps.but(visible=lambda mask: mask if mask else None).attempt,
+            says=(
+                "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there "
+                "is a mask at all. Look at the condition."
+            ),
+            hints=[
+                "What does `bool(torch.tensor([True, False]))` say?",
+                "Without a mask, `mask` is None, and nothing else is.",
+                "`if mask is not None:`.",
+            ],
+        ),
+    ]
+
+
+def last_mask(self, mask):
+    """Take the last mask that was given where there is none."""
+    self.mask = getattr(self, "mask", None) if mask is None else mask
+    return self.mask
+
+
+def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
+    """Return mistakes with the order of the numbers when heads are put side by side.
+
+    Args:
+        steps: An answer with the steps ``mixture`` and ``merged``.
+        queries: The argument that has the shape of the output.
+    """
+
+    def in_the_shape_of(mixture, x):
+        return mixture.transpose(1, 2).view(x.shape)
+
+    def as_long_as(mixture, x):
+        return mixture.transpose(1, 2).view(*x.shape[:2], -1)
+
+    transposed = [steps.but(merged=asking(view, "mixture", queries)) for view in (in_the_shape_of, as_long_as)]
+    return [
+        Mistake(
+            "merged_by_view",
+            steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1)),
+            does="the heads are merged in the order in which their numbers are stored",
+            says=(
+                "The heads are put together without a transposition, so that positions get mixed up with one another. "
+                "Look at how they are merged."
+            ),
+            hints=[
+                "`parts.merge_heads` does it right. What does it do that is missing here?",
+                "After the attention, the second axis is that of the heads, and the third that of the positions. "
+                "Which axes should be neighbours before they are merged?",
+                "Swap axes 1 and 2 first.",
+            ],
+        ),
+        Mistake(
+            "transposed_then_viewed",
+            *[way.attempt for way in transposed],
+            says=(
+                "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which "
+                "`view` would read them."
+            ),
+            hints=[
+                "What does the error message advise?",
+                "`parts.merge_heads` gets along with it.",
+                "`.contiguous()` before the `.view`, or `.reshape` instead of it.",
+            ],
+        ),
+        Mistake(
+            "merged_in_turn",
+            steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
+            does="the heads are merged so that their features alternate",
+            says=(
+                "{does}. Each head should fill neighbouring columns. Look at the order of the axes before they are "
+                "merged."
+            ),
+            hints=[
+                "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
+                "The last two axes before the merging are (n_heads, d_k), in this order.",
+                "`parts.merge_heads`, or swap axes 1 and 2 and nothing else.",
+            ],
+        ),
+    ]
+
+
+def split_by_view(*ways: Variant | Callable[..., Any]) -> Mistake:
+    """Return the mistake of splitting into heads without a transposition, made in these ways."""
+    return Mistake(
+        "split_by_view",
+        *ways,
+        does="the numbers are dealt out to the heads in the order in which they are stored",
+        says=(
+            "The heads get positions instead of features, as if the projections had been reshaped without a "
+            "transposition. Look at how they are split."
+        ),
+        hints=[
+            "`parts.split_heads` does it right. What does it do that is missing here?",
+            "`view` never changes the order of the numbers, and in x they lie position by position.",
+            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
+        ],
+    )
+
+
+def heads_interleaved(*ways: Variant) -> Mistake:
+    """Return the mistake of cutting features into pieces of another kind, made in these ways."""
+    return Mistake(
+        "heads_interleaved",
+        *ways,
+        does="the features are dealt out to the heads in turn",
+        says=(
+            "{does}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
+            "other. Look at how they are split."
+        ),
+        hints=[
+            "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
+            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
+            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
+        ],
+    )
+
+
+def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
+    """Return mistakes around the attention of the heads: with the width, the mask, the last layer and the output.
+
+    Args:
+        steps: An answer with the steps ``width``, ``visible``, ``weights``, ``merged`` and ``output``.
+        queries: The argument from which the queries are made.
+        n_query: What the number of queries is called.
+    """
+    unused = "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"
+    return [
+        Mistake(
+            "scaled_by_the_models_width",
+            steps.but(width=asking(lambda x: x.shape[-1], queries)),
+            does="`d_model` is taken for d_k",
+            says=(
+                "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
+                "weights too even. Look at which width is taken."
+            ),
+            hints=[
+                "How many products are added up in one score of one head?",
+                "After the split, d_model is not the width of anything any more.",
+                "√d_k, where d_k is `q.shape[-1]` after the split.",
+            ],
+        ),
+        Mistake(
+            "mask_given_another_axis",
+            steps.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
+            steps.but(visible=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
+            says=(
+                "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, "
+                f"{n_query}, {n_query.replace('query', 'key')}). Look at what happens to its shape."
+            ),
+            hints=[
+                "Which shapes have the masks of the cases, and which after the new axis?",
+                "Axes that are missing in front, or are 1 long, are stretched by themselves.",
+                "Use the mask as it comes, without `unsqueeze` or `None`.",
+            ],
+        ),
+        Mistake(
+            "no_output_projection",
+            steps.but(output=lambda merged: merged),
+            does="`w_o` is not used",
+            says="The heads stand side by side, and nothing mixes them: {does}. One step is missing at the end.",
+            hints=[
+                unused,
+                "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
+                "Send the merged heads through `self.w_o`.",
+            ],
+        ),
+        Mistake(
+            "another_layer_at_the_end",
+            steps.but(output=lambda self, merged: self.w_v(merged)).attempt,
+            steps.but(output=lambda self, merged: self.w_q(merged)).attempt,
+            steps.but(output=lambda self, output: self.w_o(output)).attempt,
+            says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
+            hints=[
+                unused,
+                "MultiHead = Concat(head_1 … head_h) W_O.",
+                "Send the merged heads through `self.w_o`, once.",
+            ],
+        ),
+        Mistake(
+            "weights_returned_too",
+            steps.but(output=lambda output, weights: (output, weights)),
+            does="the weights are returned besides the output",
+            says="{does}. Only the output is asked for.",
+            hints=[
+                "How many things does the annotation say are returned?",
+                "Whoever calls it would get a tuple.",
+                "Return the output alone.",
+            ],
+        ),
+    ]

@@ -1,0 +1,93 @@
+"""Choose among the mistakes of attention: which an exercise takes, which meet others, and what things are called."""
+
+import re
+
+from transformer_course.exercise import Mistake
+from transformer_course.steps import InSteps
+
+COMMON = (
+    "transposes_the_batch",
+    "swaps_axes_from_the_front",
+    "keys_by_queries",
+    "one_number_of_axes",
+    "absolute_scores",
+    "a_key_left_out",
+    "softmax_over_the_queries",
+    "axis_from_the_front",
+    "first_axis",
+    "softmax_over_everything",
+    "scores_instead_of_weights",
+    "never_divided",
+    "overflows",
+    "divides_by_the_sum",
+    "softmax_twice",
+    "sigmoid",
+    "smallest_first",
+    "scores_squashed",
+    "a_fixed_factor",
+    "logarithm",
+    "only_the_best",
+    "plain_average",
+    "queries_with_queries",
+    "keys_with_keys",
+    "values_on_the_left",
+    "entry_by_entry",
+    "mixes_the_queries",
+    "causal_weights",
+    "only_the_weights",
+    "weights_transposed",
+    "mixes_the_keys",
+    "weights_as_well",
+    "averaged_over_the_keys",
+    "queries_added",
+)
+"""What is common enough to meet another mistake; of all pairs, there would be thousands."""
+
+
+RARE = (
+    "scores_squashed",
+    "another_power",
+    "rounded_root",
+    "whole_number_division",
+    "the_measured_spread",
+    "absolute_scores",
+    "batch_added_up",
+    "rounded_weights",
+    "rounded_output",
+    "plain_average",
+    "only_the_best",
+    "divides_by_the_sum",
+)
+"""What is not made any more once the formula of attention is known."""
+
+
+def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
+    """Return these mistakes but for some, which the exercise tells in its own words or which are none there."""
+    return [mistake for mistake in mistakes if mistake.name not in names]
+
+
+def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
+    """Return these mistakes so that they meet no other, but for some."""
+    return [m if m.name in but else m.made(*m.attempts) for m in mistakes]
+
+
+def at_most(n_ways: int, mistakes: list[Mistake]) -> list[Mistake]:
+    """Return these mistakes with the first ways of each: for modules, whose cases take long."""
+    return [m.made(*m.ways[:n_ways]) for m in mistakes]
+
+
+def renamed(mistakes: list[Mistake], **names: str) -> list[Mistake]:
+    """Return these mistakes with other names in the code that they show: where ``queries`` are called ``q``."""
+
+    def text(told: str) -> str:
+        return re.sub(r"`[^`]*`", lambda code: re.sub(r"\w+", lambda name: names.get(name[0], name[0]), code[0]), told)
+
+    return [
+        Mistake(m.name, *m.ways, says=text(m.says), hints=[text(hint) for hint in m.hints], does=m.does)
+        for m in mistakes
+    ]
+
+
+def first_of(steps: InSteps, *names: str) -> str:
+    """Return the first of these names that is one of the steps."""
+    return next(name for name in names if name in steps.steps)

@@ -1,0 +1,481 @@
+"""Mistakes in making weights of the scores, and in mixing the values by them."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.shared.attention_mistakes.selection import first_of
+from transformer_course.steps import InSteps, Step, Variant, asking
+
+
+def of_the_softmax(steps: InSteps) -> list[Mistake]:
+    """Return the mistakes in making weights of the scores."""
+    name = first_of(steps, "probabilities", "weights")
+
+    def made(change: Step) -> Variant:
+        return steps.but(**{name: change})
+
+    def changed(change: Callable[[Tensor], Tensor]) -> Variant:
+        return steps.but(**{name: asking(change, name)})
+
+    return [
+        Mistake(
+            "softmax_over_the_queries",
+            made(lambda scores: scores.softmax(dim=-2)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=-2, keepdim=True)).attempt,
+            does="the weights are normalised over the queries, not over the keys",
+            says=(
+                "The weights add up to 1 down each column: the queries compete for each key. It should be the keys "
+                "that compete for each query. Look at the axis of the softmax."
+            ),
+            hints=[
+                "Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?",
+                "Row i belongs to query i and runs over the keys. Along which axis lie the keys?",
+                "The keys are the last axis: `dim=-1`.",
+            ],
+        ),
+        Mistake(
+            "axis_from_the_front",
+            made(lambda scores: scores.softmax(dim=1)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=1, keepdim=True)).attempt,
+            does="the softmax runs along axis 1, counted from the front",
+            says=(
+                "Right for one table; with a batch in front, the weights add up to 1 along another axis, because the "
+                "softmax counts its axis from the front. Look at how the axis is named."
+            ),
+            hints=[
+                "For scores of shape (batch, n_query, n_key), which axis is number 1?",
+                "Which way of counting does not depend on what stands in front?",
+                "Count from the end: the keys are the last axis, `dim=-1`.",
+            ],
+        ),
+        Mistake(
+            "first_axis",
+            made(lambda scores: scores.softmax(dim=0)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=0, keepdim=True)).attempt,
+            does="the softmax runs along the first axis",
+            says=(
+                "The weights add up to 1 along the first axis: over the queries, or, where there is a batch, over its "
+                "tables. For each query, those of all the keys should add up to 1. Look at the axis of the softmax."
+            ),
+            hints=[
+                "In a table of shape (n_query, n_key), which axis is number 0?",
+                "The keys are the last axis, whatever stands in front. Which number always means the last?",
+                "`dim=-1`.",
+            ],
+        ),
+        Mistake(
+            "softmax_over_everything",
+            made(lambda scores: scores.flatten(-2).softmax(dim=-1).view(scores.shape)),
+            made(lambda scores: scores.flatten().softmax(dim=-1).view(scores.shape)),
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=(-2, -1), keepdim=True)),
+            made(lambda scores: scores.exp() / scores.exp().sum()),
+            does="the weights of all queries together add up to 1",
+            says=(
+                "The weights of all queries *together* add up to 1. Those of each query should, by themselves. Look at "
+                "what is summed, or at what the softmax is taken of."
+            ),
+            hints=[
+                "Print `weights.sum(dim=-1)`.",
+                "`.sum()` without an axis adds up everything there is, and a flattened table is one long row.",
+                "`parts.softmax` does it row by row; by hand it is `.sum(dim=-1, keepdim=True)`.",
+            ],
+        ),
+        Mistake(
+            "scores_instead_of_weights",
+            made(lambda scores: scores),
+            does="the scores are used as weights, without a softmax",
+            says=(
+                "Raw scores serve as weights: nothing makes them positive or lets them add up to 1. A step is missing "
+                "after the scores."
+            ),
+            hints=[
+                "With a single key, every query should give it the weight 1. Does it?",
+                "Which function turns a row of scores into weights?",
+                "`torch.softmax` over the last axis of the scores.",
+            ],
+        ),
+        Mistake(
+            "never_divided",
+            made(lambda scores: scores.exp()),
+            made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp()),
+            does="the exponentials are not divided by their sum",
+            says="The weights are positive, but do not add up to 1. One step of the softmax is missing.",
+            hints=[
+                "Print the sum of each row of the weights.",
+                "`exp` of the scores is only the first half of a softmax.",
+                "`torch.softmax(scores, dim=-1)` in place of the exponential.",
+            ],
+        ),
+        Mistake(
+            "overflows",
+            made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
+            made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
+            does="the exponentials overflow for some scores",
+            says=(
+                "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
+                "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
+            ),
+            hints=[
+                "What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?",
+                "A softmax does not change if the same number is subtracted from all scores of a row.",
+                "`parts.softmax` and `torch.softmax` subtract the largest score of each row first.",
+            ],
+        ),
+        Mistake(
+            "one_maximum_for_all",
+            made(_one_maximum_for_all),
+            does="one maximum is subtracted from the scores of all queries",
+            says=(
+                "{does}. Where those of one query are far below it, all their exponentials become 0, and 0/0 is nan. "
+                "Each row has a maximum of its own."
+            ),
+            hints=[
+                "`scores.max()` without an axis is the largest number of the whole tensor.",
+                "Which rows does the largest score of one query concern?",
+                "`scores.amax(dim=-1, keepdim=True)`, or `torch.softmax`.",
+            ],
+        ),
+        Mistake(
+            "divides_by_the_sum",
+            made(lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
+            made(lambda scores: scores / scores.sum()),
+            made(lambda scores: scores.relu() / scores.relu().sum(dim=-1, keepdim=True)).attempt,
+            does="the scores are divided by their sum, without `exp`",
+            says=(
+                "The scores themselves are divided by their sum. Scores may be negative, and weights must be positive. "
+                "Look at how the scores become weights."
+            ),
+            hints=[
+                "What happens to the scores 1 and -1?",
+                "Which function of the lesson makes weights of scores of either sign?",
+                "`parts.softmax(scores)`.",
+            ],
+        ),
+        Mistake(
+            "softmax_twice",
+            changed(lambda weights: weights.softmax(dim=-1)),
+            does="the softmax is taken twice",
+            says=(
+                "The weights are nearly the same for all keys: a softmax is taken of something that has been through "
+                "one already. Look at what makes weights of scores."
+            ),
+            hints=[
+                "`parts.attention_weights` gives weights already. What do their rows add up to?",
+                "How many times does a softmax run on the way from the scores to the output?",
+                "Take the softmax once, of the scores.",
+            ],
+        ),
+        Mistake(
+            "sigmoid",
+            made(lambda scores: scores.sigmoid()),
+            does="a sigmoid makes weights of the scores",
+            says=(
+                "A sigmoid looks at each score alone, so the weights of a query do not add up to 1. Look for a softmax."
+            ),
+            hints=[
+                "Print the sum of each row of the weights.",
+                "Which function lets the keys compete with one another?",
+                "`torch.softmax(scores, dim=-1)`.",
+            ],
+        ),
+        Mistake(
+            "logarithm",
+            made(lambda scores: scores.log_softmax(dim=-1)),
+            does="the logarithms of the weights are taken",
+            says="These are the logarithms of the weights: none is above 0. Look at the name of the softmax.",
+            hints=[
+                "Can a weight be negative?",
+                "`log_softmax` is for losses.",
+                "`torch.softmax(scores, dim=-1)`.",
+            ],
+        ),
+        Mistake(
+            "smallest_first",
+            steps.but(scores=lambda scores: -scores),
+            made(lambda scores: _largest_minus(scores)).attempt,
+            *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
+            does="the scores have the wrong sign",
+            says="The key with the smallest score gets the largest weight. Look at the sign of the scores.",
+            hints=[
+                "Which key should get the largest weight?",
+                "A softmax prefers large scores.",
+                "Take the softmax of the scores as they are, without turning their sign.",
+            ],
+        ),
+        Mistake(
+            "a_fixed_factor",
+            steps.but(scores=lambda scores: scores / 2),
+            steps.but(scores=lambda scores: scores * 2),
+            steps.but(scores=lambda scores: scores / 10).attempt,
+            steps.but(scores=lambda scores: scores * 10).attempt,
+            does="the scores are multiplied or divided by a fixed number",
+            says="{does}, which makes the weights too sharp or too flat. Look at what the softmax is taken of.",
+            hints=[
+                "Are the largest weights too large, or too small?",
+                "A temperature like this is a number between the scores and the softmax. Where does it come in?",
+                "Leave the number out.",
+            ],
+        ),
+        Mistake(
+            "scores_squashed",
+            steps.but(scores=lambda scores: scores.relu()),
+            steps.but(scores=lambda scores: scores.tanh()),
+            steps.but(scores=lambda scores: scores.sigmoid()).attempt,
+            steps.but(scores=lambda scores: scores.square()).attempt,
+            steps.but(scores=lambda scores: scores.exp()).attempt,
+            does="the scores go through a further function",
+            says=(
+                "{does}, such as tanh or a ReLU, so that some differences between them are lost. Look at what happens "
+                "to the scores."
+            ),
+            hints=[
+                "Which weights should the scores −1 and −5 get, and which do they get?",
+                "A softmax takes any numbers, negative ones, too: nothing has to be done to the scores first.",
+                "Leave out what is done between the scores and the softmax.",
+            ],
+        ),
+        Mistake(
+            "only_the_best",
+            made(lambda scores: F.one_hot(scores.argmax(dim=-1), scores.shape[-1]).to(scores.dtype)),
+            made(lambda scores: (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)),
+            does="each query takes its best key alone",
+            says=(
+                "Each query takes its best key only: a hard lookup. No gradient can tell the other keys to "
+                "come closer. Every key should have a weight."
+            ),
+            hints=[
+                "Where does the code choose instead of weighing?",
+                "Replace argmax by something soft.",
+                "A softmax over the keys.",
+            ],
+        ),
+        Mistake(
+            "plain_average",
+            made(lambda scores: torch.full_like(scores, 1 / scores.shape[-1])),
+            does="every key gets the same weight",
+            says="{does}, whatever the scores are. Look at what becomes of the scores.",
+            hints=[
+                "Does the result change when the queries change?",
+                "Weights are made of the scores.",
+                "A softmax of the scores over the keys.",
+            ],
+        ),
+        Mistake(
+            "rounded_weights",
+            *[made(_rounded(decimals)).attempt for decimals in (1, 2, 3)],
+            does="the weights are rounded",
+            says="{does}, and with them all that follows. Round numbers only to print them.",
+            hints=[
+                "Where does the code round?",
+                "The derivative of a rounded number is 0, so nothing could be learned either.",
+                "Leave `round` out.",
+            ],
+        ),
+        Mistake(
+            "causal_weights",
+            made(lambda scores: _causal(scores).softmax(dim=-1)),
+            does="query i does not see the keys that come after the i-th",
+            says="{does}: that is a causal mask, which lesson 04 is about. Nobody asked for it here.",
+            hints=[
+                "Which keys does the first query see?",
+                "Where does a triangle of a table come in?",
+                "Leave out the mask that is made inside.",
+            ],
+        ),
+    ]
+
+
+def _rounded(decimals: int) -> Step:
+    return lambda scores: scores.softmax(dim=-1).round(decimals=decimals)
+
+
+def _largest_minus(scores):
+    exponentials = (scores.amax(dim=-1, keepdim=True) - scores).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+def _causal(scores):
+    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf)
+
+
+def _one_maximum_for_all(scores):
+    exponentials = (scores - scores.max()).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+def of_a_softmax_too_late(steps: InSteps) -> list[Mistake]:
+    """Return the mistake of a softmax that is taken of the output, not of the scores."""
+    return [
+        Mistake(
+            "softmax_of_the_output",
+            steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-1)),
+            steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-2)).attempt,
+            does="the softmax is taken of the mixed values, not of the scores",
+            says=(
+                "The softmax comes too late: it is taken of the mixed values, and raw scores mix them. Look at what "
+                "the softmax is taken of."
+            ),
+            hints=[
+                "Can the output hold a negative number? It should where the values do.",
+                "It is the values that are averaged. What are the weights made of?",
+                "Take the softmax of the scores, and multiply the weights by the values.",
+            ],
+        )
+    ]
+
+
+def of_the_mixture(steps: InSteps) -> list[Mistake]:
+    """Return the mistakes in mixing the values by the weights."""
+
+    def mixed(change: Step) -> Variant:
+        return steps.but(mixture=change)
+
+    return [
+        Mistake(
+            "only_the_weights",
+            mixed(lambda weights: weights),
+            does="the weights are not multiplied by the values",
+            says="These are the weights: one number per query and key. The values have not been mixed yet.",
+            hints=[
+                "What shape is asked for, and what shape comes out?",
+                "Row i of the weights says how much of each value query i takes.",
+                "Multiply the weights by the values: `weights @ values`.",
+            ],
+        ),
+        Mistake(
+            "values_on_the_left",
+            mixed(lambda weights, values: values @ weights),
+            mixed(lambda weights, values: values.mT @ weights),
+            mixed(lambda weights, values: weights @ values.mT),
+            does="the last product does not pair the keys of the weights with those of the values",
+            says=(
+                "The last product does not pair the keys with the keys: the values stand in front of the weights, or "
+                "are transposed. That crashes, gives a table turned round, or, where the numbers happen to fit, mixes "
+                "the entries of each value instead of the values."
+            ),
+            hints=[
+                "The weights have the shape (n_query, n_key), the values (n_key, d_v). In which order do they fit?",
+                "In `a @ b`, the rows of the result are weighted sums of the rows of b.",
+            ],
+        ),
+        Mistake(
+            "weights_transposed",
+            mixed(lambda weights, values: weights.mT @ values),
+            mixed(lambda weights, values: torch.einsum("...ij,...id->...jd", weights, values)),
+            does="the values are averaged with the transposed weights",
+            says=(
+                "The weights are the wrong way round: keys and queries have changed places in the last product. It "
+                "crashes where their numbers differ. Look at which axis of the weights meets the values."
+            ),
+            hints=[
+                "(n_key, n_query) @ (n_key, d_v): which numbers have to be equal?",
+                "Each *row* of the weights should hold one query's weights.",
+                "`weights @ values`, without a transposition.",
+            ],
+        ),
+        Mistake(
+            "entry_by_entry",
+            mixed(lambda weights, values: weights * values),
+            mixed(lambda weights, values: (weights * values).sum(dim=-1, keepdim=True)).attempt,
+            mixed(lambda weights, values: (weights * values).sum(dim=-2)).attempt,
+            does="weights and values are multiplied entry by entry",
+            says=(
+                "{does}. That crashes, or, where the numbers happen to fit, pairs weights with the wrong numbers. Look "
+                "at the last product."
+            ),
+            hints=[
+                "How do (n_query, n_key) and (n_key, d_v) become (n_query, d_v)? Which axis is gone at the end?",
+                "A weighted average is a *sum* of weight times value, over all the keys.",
+                "`@` does both, the products and the sums.",
+            ],
+        ),
+        Mistake(
+            "mixes_the_keys",
+            mixed(lambda weights, keys: weights @ keys),
+            does="the keys are mixed, not the values",
+            says="{does}. The keys only decide *how much*; what is handed over are the values.",
+            hints=[
+                "Do the values occur in the code at all?",
+                "The output has the width of the values.",
+                "Weights times `values`.",
+            ],
+        ),
+        Mistake(
+            "mixes_the_queries",
+            mixed(lambda weights, queries: weights @ queries),
+            does="the queries are mixed, not the values",
+            says="{does}. What is handed over are the values.",
+            hints=[
+                "Do the values occur in the code at all?",
+                "The output has the width of the values.",
+                "Weights times `values`.",
+            ],
+        ),
+        Mistake(
+            "weights_as_well",
+            mixed(lambda mixture, weights: (mixture, weights)),
+            mixed(lambda mixture, weights: (weights, mixture)).attempt,
+            does="the weights are returned besides the output",
+            says=(
+                "Two things come back, the output and the weights. That is useful for looking inside, but the output "
+                "alone is asked for."
+            ),
+            hints=[
+                "What does the annotation after `->` promise?",
+                "Look at the `return`: a comma there makes a pair.",
+                "Return the mixed values only: `weights @ values`.",
+            ],
+        ),
+        Mistake(
+            "averaged_over_the_keys",
+            mixed(lambda mixture, weights: mixture / weights.shape[-1]),
+            does="the weighted average is divided by the number of keys",
+            says=(
+                "The output is divided by the number of keys. Weights that add up to 1 make an average already. Look "
+                "for a mean where a sum is wanted."
+            ),
+            hints=[
+                "With two equal values, the output should be that value. Is it?",
+                "The sum of weight times value is the weighted average.",
+                "`weights @ values`, without a mean.",
+            ],
+        ),
+        Mistake(
+            "queries_added",
+            mixed(lambda mixture, queries: mixture + queries),
+            mixed(lambda mixture, values: mixture + _mean(values)),
+            does="something is added to the weighted average",
+            says=(
+                "Something is added to the weighted average of the values. The weighted average alone is asked for. "
+                "Look for a `+` at the end."
+            ),
+            hints=[
+                "With a single key, every output should be its value. Is it?",
+                "Residual connections come in lesson 06, around the attention.",
+                "`weights @ values`, and nothing else.",
+            ],
+        ),
+        Mistake(
+            "rounded_output",
+            *[mixed(_rounded_output(decimals)).attempt for decimals in (1, 2)],
+            does="the output is rounded",
+            says="{does}. Round numbers only to print them.",
+            hints=[
+                "Where does the code round?",
+                "The derivative of a rounded number is 0, so nothing could be learned either.",
+                "Leave `round` out.",
+            ],
+        ),
+    ]
+
+
+def _mean(values):
+    return values.mean(dim=-2, keepdim=True)
+
+
+def _rounded_output(decimals: int) -> Step:
+    return lambda mixture: mixture.round(decimals=decimals)

@@ -1,0 +1,53 @@
+"""Draw the parameters of layers, and masks for them."""
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercises.shared.draw_cases import normal
+
+
+def layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
+    """Draw every parameter of a layer: norms far from what they start as, so that one sees which was used."""
+
+    def linear(name: str, n_in: int, n_out: int) -> dict[str, Tensor]:
+        weight = 1.5 * normal(rng, n_out, n_in) / n_in**0.5
+        return {f"{name}.weight": weight, f"{name}.bias": normal(rng, n_out) / 2}
+
+    parameters: dict[str, Tensor] = {}
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        parameters |= linear(f"self_attention.{name}", d_model, d_model)
+    parameters |= linear("feed_forward.w_1", d_model, d_ff) | linear("feed_forward.w_2", d_ff, d_model)
+    for norm in ("norm_1", "norm_2"):
+        parameters[f"{norm}.weight"] = 0.5 + torch.rand(d_model, generator=rng)
+        parameters[f"{norm}.bias"] = normal(rng, d_model) / 2
+    return parameters
+
+
+def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
+    """Draw every parameter of a decoder layer, its norms as those of ``layer_parameters``."""
+    drawn = {
+        f"{attention}.{layer}.weight": normal(rng, d_model, d_model) / d_model**0.5
+        for attention in ("self_attention", "cross_attention")
+        for layer in ("w_q", "w_k", "w_v", "w_o")
+    }
+    drawn |= {key.replace("weight", "bias"): normal(rng, d_model) for key in drawn}
+    for i, (n_out, n_in) in enumerate([(d_ff, d_model), (d_model, d_ff)], start=1):
+        drawn[f"feed_forward.w_{i}.weight"] = normal(rng, n_out, n_in) / n_in**0.5
+        drawn[f"feed_forward.w_{i}.bias"] = normal(rng, n_out)
+    for i in (1, 2, 3):
+        drawn[f"norm_{i}.weight"], drawn[f"norm_{i}.bias"] = 1 + normal(rng, d_model) / 2, normal(rng, d_model)
+    return drawn
+
+
+def drawn_tokens(rng: torch.Generator, vocab_size: int, batch: int, n: int) -> Tensor:
+    """Draw tokens among which every id occurs, or, where there are too few, 0 and no id twice."""
+    ids = torch.cat([torch.zeros(1, dtype=torch.int64), 1 + torch.randperm(vocab_size - 1, generator=rng)])
+    ids = ids.repeat(-(-batch * n // vocab_size))[: batch * n]
+    return ids[torch.randperm(batch * n, generator=rng)].view(batch, n)
+
+
+def drawn_mask(rng: torch.Generator, *shape: int) -> Tensor:
+    """Leave every position the first one at least, and none the last."""
+    mask = torch.rand(*shape, generator=rng) < 0.6
+    mask[..., 0], mask[..., -1] = True, False
+    return mask

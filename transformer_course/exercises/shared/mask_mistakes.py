@@ -1,0 +1,58 @@
+"""Mistakes in the form of a mask, which every exercise that makes one shares. The last step of each is ``mask``."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.steps import InSteps
+
+
+def of_numbers(steps: InSteps) -> Mistake:
+    """``.float()`` and the like."""
+    return Mistake(
+        "mask_of_numbers",
+        steps.but(mask=lambda mask: mask.float()),
+        steps.but(mask=lambda mask: mask.long()),
+        steps.but(mask=lambda mask: mask.int()),
+        steps.but(mask=lambda mask: mask.to(torch.uint8)).attempt,
+        does="the mask holds numbers, not True and False",
+        says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
+        hints=[
+            "Print `mask.dtype`. What is asked for?",
+            "A comparison gives booleans by itself, and so does `&` of two tensors of booleans.",
+            "Leave out what makes numbers, or put `.bool()` at the end.",
+        ],
+    )
+
+
+def to_be_added(steps: InSteps) -> Mistake:
+    """0 and −∞."""
+    return Mistake(
+        "mask_to_be_added",
+        steps.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(mask == 0, -torch.inf)),
+        steps.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(mask == 0, -1e9)).attempt,
+        does="the mask is a table to be added to the scores, 0 where a query may attend and very negative where not",
+        says=(
+            "This is a table to be *added* to the scores: 0 where a query may attend, and -∞ or nearly that where not. "
+            "A mask of True and False is asked for."
+        ),
+        hints=[
+            "Print `mask.dtype`. What is asked for?",
+            "True where this table holds 0, False elsewhere.",
+            "A comparison gives booleans; or make a table of booleans in the first place, with `dtype=torch.bool`.",
+        ],
+    )
+
+
+def a_list(steps: InSteps) -> Mistake:
+    """``[[…], […]]``."""
+    return Mistake(
+        "list_of_lists",
+        steps.but(mask=lambda mask: mask.tolist()),
+        does="the mask is a list of lists",
+        says="The entries are right, but this is a list of lists. A tensor is asked for.",
+        hints=[
+            "What does `type(mask)` say?",
+            "One function of torch makes a tensor of a list.",
+            "`torch.tensor(...)` round it.",
+        ],
+    )

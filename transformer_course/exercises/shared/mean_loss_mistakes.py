@@ -1,0 +1,150 @@
+"""Mistakes in how the losses of tokens become one number: their mean over the tokens that are no padding.
+
+There are ``targets``, an argument or a step, the argument ``pad_id``, and the steps ``losses``, ``real``, ``total``,
+``n_tokens`` and ``loss``.
+"""
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercise import Mistake
+from transformer_course.steps import InSteps, Step
+
+MEAN = "`losses[targets != pad_id].mean()`."
+
+
+def row_sums(losses: Tensor, real: Tensor) -> Tensor:
+    """Return the sum of the losses of each sentence."""
+    return (losses * real).sum(dim=1)
+
+
+def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> list[Mistake]:
+    """Return what goes wrong with the mean of the losses.
+
+    Args:
+        steps: An answer with these steps.
+        row: What a row of the batch is: a sentence, or a text.
+        given: The argument to which a column of padding can be appended.
+        n_positions: Ways to count all positions, padding included.
+    """
+    return [
+        Mistake(
+            "counts_the_padding",
+            steps.but(real=lambda targets: torch.ones_like(targets, dtype=torch.bool)),
+            does="padding is counted like any other token",
+            says=(
+                "Padding is counted: the model is asked to predict it, and the loss depends on how much of it a batch "
+                "happens to have."
+            ),
+            hints=[
+                f"Append a column of padding to the {given}. Should the loss change?",
+                "Where the target is `pad_id`, nothing is asked of the model.",
+                "Take the mean of `losses[targets != pad_id]`, or give `ignore_index` to torch's function.",
+            ],
+        ),
+        Mistake(
+            "padding_only",
+            steps.but(real=lambda targets, pad_id: targets == pad_id),
+            does="the mask is inverted: only padding is counted",
+            says="Only the padding is counted. The mask is inverted.",
+            hints=["For which targets is `targets == pad_id` True?", "The real tokens are all the others.", MEAN],
+        ),
+        Mistake(
+            "divides_by_all_positions",
+            *[steps.but(n_tokens=count) for count in n_positions],
+            does="the sum is divided by the number of all positions, padding included",
+            says=(
+                "The losses of padding are left out, but its positions are still counted in the mean: the more "
+                "padding, the smaller the loss."
+            ),
+            hints=[
+                "By which number is the sum divided: by all positions, or by the real targets?",
+                "A zero counts in a mean, too.",
+                "Select before taking the mean: " + MEAN,
+            ],
+        ),
+        Mistake(
+            "counts_what_is_not_zero",
+            steps.but(n_tokens=lambda losses, real: (losses * real != 0).sum()),
+            does="the sum is divided by the number of losses that are not 0",
+            says=(
+                "The losses that are not 0 are counted. A real token of which the model is quite sure has a loss of "
+                "exactly 0, and is missing from the count."
+            ),
+            hints=[
+                "What is the loss of a token whose logit is 200 above all the others?",
+                "Which tokens are real is told by the targets, not by the losses.",
+                MEAN,
+            ],
+        ),
+        Mistake(
+            "adds_up",
+            steps.but(loss=lambda total: total),
+            does="the sum over the tokens is not divided by anything",
+            says="This is the sum over the real tokens. Large batches get a large loss, and large gradients.",
+            hints=[
+                "By which number should the sum be divided?",
+                "The mean over the real tokens is asked for.",
+                '`.mean()` instead of `.sum()`, or `reduction="mean"`.',
+            ],
+        ),
+        Mistake(
+            f"divides_by_the_{row}s",
+            steps.but(n_tokens=lambda targets: len(targets)),
+            does=f"the sum is divided by the number of {row}s",
+            says="{does}. Tokens are what the mean is taken over.",
+            hints=[
+                f"Does the loss depend on how long the {row}s are, even if every token is guessed equally well?",
+                "How many real targets are there?",
+                MEAN,
+            ],
+        ),
+        Mistake(
+            "a_loss_for_each_token",
+            steps.but(loss=lambda losses, real: losses * real),
+            steps.but(loss=lambda losses, real: losses[real]),
+            steps.but(loss=lambda losses, real: (losses * real).flatten()).attempt,
+            steps.but(loss=lambda losses: losses).attempt,
+            does="there is a loss for each token, and they are not put together",
+            says="There is a loss for each token. One number is asked for: their mean over the real tokens.",
+            hints=["What shape is asked for?", "The zeros of the padding must not count in the mean.", MEAN],
+        ),
+        Mistake(
+            f"a_loss_for_each_{row}",
+            steps.but(loss=lambda losses, real: row_sums(losses, real) / real.sum(dim=1)),
+            steps.but(loss=lambda losses, real: row_sums(losses, real)),
+            steps.but(loss=lambda losses, real: (losses * real).mean(dim=1)).attempt,
+            does=f"there is a number for each {row}, not one for all of them",
+            says=(
+                f"There is a number for each {row}. One number is asked for: the mean over all real tokens of the "
+                "batch."
+            ),
+            hints=[
+                "What shape is asked for?",
+                f"All real tokens of the batch should count the same, whatever {row} they are in.",
+                MEAN,
+            ],
+        ),
+        Mistake(
+            "perplexity",
+            steps.but(loss=lambda loss: loss.exp()),
+            does="`exp` is taken of the mean loss",
+            says="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
+            hints=[
+                "What is the loss of a model that is sure and right? Here it is 1.",
+                "There is one function too many at the end.",
+                "Return the mean as it is, without `exp`.",
+            ],
+        ),
+        Mistake(
+            "without_the_gradient",
+            steps.but(loss=lambda loss: loss.detach()).attempt,
+            steps.but(loss=lambda loss: loss.item()).attempt,
+            says="The number is right, but it is cut off from the logits: no gradient gets back to the model.",
+            hints=[
+                "What does `.backward()` need?",
+                "`.item()`, `.tolist()`, `.detach()` and `torch.no_grad()` end the path that gradients take.",
+                "Leave them out, and return the tensor itself.",
+            ],
+        ),
+    ]

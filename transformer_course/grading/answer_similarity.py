@@ -1,0 +1,199 @@
+"""What an instructor may want to look at in the text of answers; it never changes a score.
+
+Submissions that are nearly the same, and answers that call the very function they should have been.
+
+How alike two submissions are is measured in runs of ``RUN`` tokens: comments, layout, names of variables, signatures
+and docstrings count for nothing, and neither does any run that the course's own solution has, which everybody may have
+seen. What is left is compared over all exercises of a lesson together, and only if there is enough of it: short answers
+to the same question are alike by themselves. It is a reason to read both, and no proof of anything.
+"""
+
+import builtins
+import io
+import keyword
+import re
+import tokenize
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+
+from transformer_course.exercises import every_exercise, exercises_of
+
+RUN = 5
+"""Number of tokens that are compared at once."""
+LEAST_RUNS = 60
+"""Two submissions are compared if each has so many runs of its own, some 15 lines."""
+ALIKE = 0.8
+"""Fraction of all runs of two submissions that both have, from which on they are listed."""
+MAX_SOURCE_LENGTH = 20_000
+"""Number of characters of an answer that are read."""
+LIBRARIES = {"torch", "nn", "F", "math", "np", "numpy"}
+
+SAME_AS: Mapping[str, Collection[str]] = {
+    "attention": ["scaled_dot_product_attention"],
+    "masked_attention": ["scaled_dot_product_attention"],
+    "blockwise_attention": ["scaled_dot_product_attention"],
+    "MultiHeadAttention": ["MultiheadAttention", "multi_head_attention_forward"],
+    "layer_norm": ["LayerNorm"],
+    "rms_norm": ["RMSNorm"],
+    "softmax_jacobian": ["jacobian"],
+    "EncoderLayer": ["TransformerEncoderLayer"],
+    "PreNormEncoderLayer": ["TransformerEncoderLayer"],
+    "Encoder": ["TransformerEncoder"],
+    "DecoderLayer": ["TransformerDecoderLayer"],
+    "Decoder": ["TransformerDecoder"],
+    "smoothed_cross_entropy": ["cross_entropy", "CrossEntropyLoss"],
+}
+"""What torch calls that which an exercise asks for, if by another name."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Two submissions of a lesson that are nearly the same.
+
+    Args:
+        lesson: The lesson.
+        students: The two.
+        similarity: Fraction of their runs that both have.
+    """
+
+    lesson: str
+    students: tuple[str, str]
+    similarity: float
+
+
+def fingerprint(cells: Sequence[Mapping[str, str]], lesson: str) -> frozenset[int]:
+    """Return the runs of tokens in a submission's answers, as numbers, without those of the course's solutions."""
+    found: set[int] = set()
+    for exercise in exercises_of(lesson):
+        found |= runs(exercise.name, answer_text(cells, exercise.name)) - _runs_of_solution(exercise.name)
+    return frozenset(found)
+
+
+def similarity(one: Collection[int], other: Collection[int]) -> float:
+    """Return the fraction of the runs of two submissions that both have; 0 if they are too short to say."""
+    first, second = frozenset(one), frozenset(other)
+    if min(len(first), len(second)) < LEAST_RUNS:
+        return 0.0
+    return len(first & second) / len(first | second)
+
+
+def alike(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> list[Alike]:
+    """Return the pairs of students whose submissions of a lesson are nearly the same, the most alike first."""
+    long = {student: own for student, own in fingerprints.items() if len(own) >= LEAST_RUNS}
+    found = []
+    for (one, first), (other, second) in combinations(long.items(), 2):
+        # Sets of very different sizes need not be compared.
+        if min(len(first), len(second)) >= ALIKE * max(len(first), len(second)):
+            measured = similarity(first, second)
+            if measured >= ALIKE:
+                found.append(Alike(lesson, (one, other), measured))
+    return sorted(found, key=lambda pair: (-pair.similarity, pair.students))
+
+
+def calls_of_the_answer(cells: Sequence[Mapping[str, str]], lesson: str) -> Iterator[str]:
+    """Yield a remark for each answer that seems to call what it should have been, of torch or of the library."""
+    for exercise in exercises_of(lesson):
+        names = {exercise.name, *SAME_AS.get(exercise.name, ())}
+        called = _calls(answer_text(cells, exercise.name), names)
+        if called:
+            yield f"{exercise.name} calls {', '.join(called)}."
+
+
+def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
+    """Return the cell that defines an answer, as far as that can be told without parsing it; empty if there is none.
+
+    Parsing such code can exhaust or crash a process, and is left to the jail.
+    """
+    defines = definition_of(name)
+    checks = [i for i, cell in enumerate(cells) if cell["id"] == f"check-{name}"]
+    defining = [i for i, cell in enumerate(cells) if defines.search(cell["source"])]
+    above = [i for i in defining if checks and i < checks[-1]]
+    return cells[(above or defining)[-1]]["source"][:MAX_SOURCE_LENGTH] if defining else ""
+
+
+def definition_of(name: str) -> re.Pattern[str]:
+    """Return what the text of a cell that defines a name has."""
+    return re.compile(rf"^(?:(?:async +)?def|class) +{name}\b|^{name} *=(?!=)", re.MULTILINE)
+
+
+def runs(exercise: str, source: str) -> frozenset[int]:
+    """Return the runs of tokens in an answer, as numbers."""
+    tokens = list(_normalised(source))
+    windows = (" ".join([exercise, *tokens[i : i + RUN]]) for i in range(len(tokens) - RUN + 1))
+    return frozenset(zlib.crc32(window.encode("utf-8", "replace")) for window in windows)
+
+
+@cache
+def _runs_of_solution(name: str) -> frozenset[int]:
+    return runs(name, every_exercise()[name].solution)
+
+
+def _normalised(source: str) -> Iterator[str]:
+    """Yield the tokens of code, with one name for all variables, and without what says nothing about its author."""
+    for line in _logical_lines(source):
+        words = [token.string for token in line]
+        if words[0] in ("import", "from", "@") or words[:2] == ["raise", "NotImplementedError"]:
+            continue
+        if all(token.type == tokenize.STRING for token in line):
+            continue  # a docstring
+        if words[0] in ("def", "class", "async"):
+            line = line[_end_of_signature(words) :]
+        for before, token in zip([None, *line], line, strict=False):
+            is_attribute = before is not None and before.string == "."
+            if token.type == tokenize.NAME and not is_attribute and not _is_common(token.string):
+                yield "name"
+            else:
+                yield "string" if token.type == tokenize.STRING else token.string
+
+
+def _logical_lines(source: str) -> Iterator[list[tokenize.TokenInfo]]:
+    line: list[tokenize.TokenInfo] = []
+    for token in _tokens(source):
+        if token.type == tokenize.NEWLINE and line:
+            yield line
+            line = []
+        elif token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.STRING, tokenize.OP):
+            line.append(token)
+    if line:
+        yield line
+
+
+def _tokens(source: str) -> Iterator[tokenize.TokenInfo]:
+    """Yield the tokens of code up to where it is no Python any more."""
+    try:
+        yield from tokenize.generate_tokens(io.StringIO(source).readline)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return
+
+
+def _end_of_signature(words: Sequence[str]) -> int:
+    depth = 0
+    for place, word in enumerate(words):
+        depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
+        if word == ":" and depth == 0:
+            return place + 1
+    return len(words)
+
+
+def _is_common(name: str) -> bool:
+    return keyword.iskeyword(name) or name in LIBRARIES or hasattr(builtins, name)
+
+
+def _calls(source: str, names: Collection[str]) -> list[str]:
+    """Return what of these names is called as an attribute of something else than ``self``, or imported."""
+    found: dict[str, None] = {}
+    for line in _logical_lines(source):
+        words = [token.string for token in line]
+        for place, word in enumerate(words):
+            if word not in names:
+                continue
+            owner = words[place - 2] if place > 1 and words[place - 1] == "." else ""
+            follows = words[place + 1] if place + 1 < len(words) else ""
+            if words[0] == "from" and "import" in words[:place]:
+                found[f"{''.join(words[1 : words.index('import')])}.{word}"] = None
+            elif owner and owner != "self" and follows == "(":
+                found[f"{owner}.{word}" if owner.isidentifier() else f".{word}"] = None
+    return list(found)

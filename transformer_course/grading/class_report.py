@@ -1,0 +1,60 @@
+"""Write every table and page of a class from what has been graded; nothing runs for that."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from transformer_course.grading.class_page import class_page
+from transformer_course.grading.class_results import ClassResults, class_results, read_class_rules
+from transformer_course.grading.feedback import write_feedback
+from transformer_course.grading.gradebook import recorded_settings, summary, write_gradebook
+from transformer_course.grading.own_exercises import read_own_exercises
+from transformer_course.grading.student_records import read_records
+from transformer_course.grading.written_answers import write_sheet
+from transformer_lab.atomic_write import atomic_write_text
+
+
+def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
+    """Write all that a folder of results holds for people and programs, and return it.
+
+    Args:
+        out: The folder of results.
+        settings: How the results came about, as ``gradebook.new_settings`` returns it.
+
+    Raises:
+        ValueError: A table of the instructor cannot be read.
+        OSError: A file cannot be read or written.
+    """
+    results = class_results(read_records(out), read_class_rules(out))
+    write_sheet(out, [one for student in results.students for one in student.written])
+    write_gradebook(out, results, settings)
+    write_feedback(out / "feedback", results)
+    atomic_write_text(out / "class.html", class_page(results))
+    return results
+
+
+def read_results(out: Path) -> ClassResults:
+    """Return the results in a folder.
+
+    Raises:
+        ValueError: It holds none, or a table of the instructor cannot be read.
+        OSError: A file cannot be read.
+    """
+    if recorded_settings(out) is None:
+        raise ValueError(f"{out} holds no results; transformer-course grade makes some")
+    read_own_exercises(out)
+    return class_results(read_records(out), read_class_rules(out))
+
+
+def rewrite_report(out: Path) -> str:
+    """Write it again, after an instructor has changed the roster, overrides or marks; say what there is.
+
+    Raises:
+        ValueError: The folder holds no results, or a table of the instructor cannot be read.
+        OSError: A file cannot be read or written.
+    """
+    settings = recorded_settings(out)
+    if settings is None:
+        raise ValueError(f"{out} holds no results; transformer-course grade makes some")
+    read_own_exercises(out)
+    return summary(out, write_report(out, settings))

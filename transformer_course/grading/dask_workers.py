@@ -1,0 +1,174 @@
+"""Grade on the workers of a Dask scheduler: whole submissions go there, and each is run in a jail there, as here.
+
+A Dask worker is on the trusted side. It gets notebooks, the seed and an instructor's own exercises, and so do all who
+can reach the scheduler; no learner's code runs in it.
+"""
+
+import asyncio
+import contextlib
+import multiprocessing
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from queue import SimpleQueue
+from typing import Any
+
+from transformer_course.grading.assess import GradedSubmission
+from transformer_course.grading.gradebook import versions
+from transformer_course.grading.own_exercises import OwnExercises
+from transformer_course.grading.student_records import as_dict, from_dict
+from transformer_course.grading.submissions import Submission
+from transformer_course.grading.worker import Worker, grade_notebooks
+from transformer_course.jail.container import Container
+from transformer_course.jail.interpreter import JailError
+from transformer_course.jail.resource_limits import Limits
+
+try:
+    from distributed import Client, WorkerPlugin, as_completed, get_worker
+except ImportError as error:
+    raise ValueError("to grade on Dask workers, install transformer-course[dask]") from error
+
+NAME = "transformer-course-grading"
+"""The name of what a Dask worker holds while it grades."""
+SECONDS_TO_CONNECT = 30
+
+
+class OnScheduler:
+    """Grades students on the workers of a scheduler; a context manager.
+
+    Args:
+        address: The scheduler's address.
+        limits: Limits of each exercise.
+        seed: Seed of the cases.
+        container: The tool for containers on the workers, if the notebooks' code is to run in one.
+        own: Exercises of the instructor's own.
+
+    Attributes:
+        guards: The guards of each Dask worker's jails.
+
+    Raises:
+        ValueError: The workers are of another version, or there are none.
+        JailError: The scheduler does not answer, or a jail does not start.
+    """
+
+    def __init__(self, address: str, limits: Limits, seed: int, container: str, own: Sequence[OwnExercises]) -> None:
+        try:
+            self._client = Client(address, timeout=SECONDS_TO_CONNECT)
+        except (OSError, ValueError) as error:
+            raise JailError(f"no Dask scheduler answers at {address}: {error}") from error
+        self._seed, self._limits = seed, limits
+        try:
+            self.guards = self._open(address, _Graders(limits, container, own))
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> "OnScheduler":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(Exception):  # its workers may be gone
+            self._client.unregister_worker_plugin(NAME)
+        self._client.close()
+
+    def _open(self, address: str, graders: "_Graders") -> list[dict[str, Any]]:
+        theirs = self._client.run(versions)
+        if not theirs:
+            raise ValueError(f"the scheduler at {address} has no workers")
+        for worker, found in theirs.items():
+            if found != versions():
+                raise ValueError(f"{worker} would judge otherwise: it has {found}, and here is {versions()}")
+        self._client.register_plugin(graders, name=NAME)
+        return list(self._client.run(guards_there).values())
+
+    def grade(
+        self,
+        students: Mapping[str, Sequence[Submission]],
+        keep: Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None],
+    ) -> Generator[str, None, None]:
+        """Grade students, keep the results of each one, and yield the name."""
+        futures = {
+            self._client.submit(grade_there, submissions, self._limits, self._seed, pure=False, retries=1): name
+            for name, submissions in students.items()
+        }
+        try:
+            for done in as_completed(futures):
+                guards, told = done.result()
+                name = futures[done]
+                graded = [
+                    _with_submission(notebook, submission)
+                    for notebook, submission in zip(told, students[name], strict=True)
+                ]
+                keep(name, graded, guards)
+                yield name
+        finally:
+            self._client.cancel(list(futures), force=True)
+
+
+class _Graders(WorkerPlugin):
+    """What a Dask worker holds: for each of its threads a process that grades."""
+
+    name = NAME
+
+    def __init__(self, limits: Limits, container: str, own: Sequence[OwnExercises]) -> None:
+        self._limits, self._container, self._own = limits, container, own
+
+    async def setup(self, worker: Any) -> None:
+        """Start the processes, in a thread: their imports take seconds, and the Dask worker must keep answering."""
+        await asyncio.to_thread(self._start, worker.state.nthreads)
+
+    def _start(self, n: int) -> None:
+        for exercises in self._own:
+            exercises.add()
+        container = Container(self._container) if self._container else None
+        with children_allowed():
+            self.workers = [Worker(self._limits, container, self._own) for _ in range(n)]
+        self.free: SimpleQueue[Worker] = SimpleQueue()
+        for one in self.workers:
+            self.free.put(one)
+
+    async def teardown(self, worker: Any) -> None:
+        """End them."""
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        for one in self.workers:
+            one.__exit__(None, None, None)
+
+
+async def guards_there(dask_worker: Any) -> dict[str, Any]:
+    """Return the guards of the jails on a Dask worker, once all are open."""
+    workers = dask_worker.plugins[NAME].workers
+    guards, *_ = [await asyncio.to_thread(lambda one=one: one.guards) for one in workers]
+    return dict(guards)
+
+
+def grade_there(
+    submissions: Sequence[Submission], limits: Limits, seed: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Grade the notebooks of a student on this Dask worker: the guards, and the results as plain data."""
+    graders: _Graders = get_worker().plugins[NAME]
+    one = graders.free.get()
+    try:
+        with children_allowed():  # one that was ended by what it judged starts again
+            return one.guards, [as_dict(notebook) for notebook in grade_notebooks(one, submissions, limits, seed)]
+    finally:
+        graders.free.put(one)
+
+
+@contextlib.contextmanager
+def children_allowed() -> Iterator[None]:
+    """Let this process have children: Dask's workers are daemons, which Python forbids it, lest they be left behind.
+
+    These end by themselves when this process does, as nothing holds the other end of their pipe any more.
+    """
+    config: dict[str, Any] = vars(multiprocessing.current_process())["_config"]
+    before = config.get("daemon")
+    config["daemon"] = False
+    try:
+        yield
+    finally:
+        config["daemon"] = before
+
+
+def _with_submission(notebook: Mapping[str, Any], submission: Submission) -> GradedSubmission:
+    graded = from_dict(notebook)
+    return GradedSubmission(submission, graded.exercises)

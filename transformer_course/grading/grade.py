@@ -1,0 +1,313 @@
+"""Grade a class: find the submissions, run them in the jail, judge them, and write the results."""
+
+import contextlib
+import logging
+import secrets
+import shutil
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from transformer_course.exercises import every_lesson
+from transformer_course.grading import gradebook
+from transformer_course.grading.answer_similarity import calls_of_the_answer, fingerprint
+from transformer_course.grading.assess import GradedSubmission
+from transformer_course.grading.class_report import write_report
+from transformer_course.grading.class_results import (
+    LATE_POLICY,
+    PARTIAL_CREDIT,
+    ROSTER,
+    class_results,
+    read_class_rules,
+)
+from transformer_course.grading.late_policy import LatePolicy
+from transformer_course.grading.overrides import make_overrides_file
+from transformer_course.grading.own_exercises import OwnExercises
+from transformer_course.grading.progress_bar import show_progress
+from transformer_course.grading.roster import read_roster
+from transformer_course.grading.student_records import Records, read_records
+from transformer_course.grading.submissions import Submission, find_submissions
+from transformer_course.grading.worker import Worker, grade_notebooks
+from transformer_course.jail.container import Container
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import Limits
+
+if TYPE_CHECKING:
+    from transformer_course.grading.dask_workers import OnScheduler
+
+MAX_JOBS = 256
+LEVELS = ("none", "shared user", "full")
+"""How far the notebooks' code may be kept from all else, the weakest first."""
+Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
+"""What is done with the results of a student, and the guards under which they were obtained."""
+
+
+def grade(
+    paths: list[Path],
+    out: Path,
+    *,
+    lessons: Sequence[str] = (),
+    roster: Path | None = None,
+    late_policy: LatePolicy | None = None,
+    partial_credit: bool = False,
+    seed: int | None = None,
+    seconds: float = 10.0,
+    memory_mb: int = 2048,
+    jobs: int = 1,
+    fresh: bool = False,
+    unconfined: bool = False,
+    container: str = "",
+    own: Sequence[OwnExercises] = (),
+    scheduler: str = "",
+    jail: Jail | None = None,
+) -> str:
+    """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
+
+    Students who were graded into the same folder before keep their rows. What has not changed since is not graded
+    again, so that an interrupted grading goes on where it stopped.
+
+    Args:
+        paths: Notebooks, students' folders, or folders of students' folders.
+        out: Where to write: a new folder, or that of an earlier grading.
+        lessons: The lessons to grade; by default, all that at least one student handed in.
+        roster: A table of all students, which is kept in ``out``; by default that which is kept there.
+        late_policy: Due dates and penalties, which are kept in ``out``; by default those which are kept there.
+        partial_credit: Whether an answer that is right in some cases has that part of the points, from now on.
+        seed: Seed of the cases. By default that of the earlier grading, or else a new secret one; it is recorded in
+            ``results.json``, and grading again with it gives the same points.
+        seconds: Time limit of one exercise.
+        memory_mb: Memory limit of one exercise.
+        jobs: Number of processes that grade at once.
+        fresh: Whether to forget the earlier grading.
+        unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
+        container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
+        own: Exercises of the instructor's own, which are kept in ``out``, as ``read_own_exercises`` returns them.
+        scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
+            of here. They need this version of the course.
+        jail: A jail with these limits in this container that has been started before, to save its seconds.
+
+    Returns:
+        A few lines that say what was graded.
+
+    Raises:
+        ValueError: A path does not exist or holds no notebook, ``out`` holds something else than results or those of
+            another seed, a lesson is unknown, the seed or a limit is out of bounds, nothing confines the code, or
+            the scheduler's workers are of another version.
+        OSError: A file cannot be read or written, or the jail does not start.
+    """
+    if seed is not None and not 0 <= seed < 2**63:
+        raise ValueError(f"seed must be between 0 and 2**63 - 1; got seed={seed}")
+    if not 1 <= jobs <= MAX_JOBS:
+        raise ValueError(f"jobs must be between 1 and {MAX_JOBS}; got jobs={jobs}")
+    if unknown := set(lessons) - {*every_lesson()}:
+        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
+    limits = Limits(seconds=seconds, memory_mb=memory_mb)
+    gradebook.check_output_folder(out)
+    read_class_rules(out)  # whatever is wrong with the instructor's tables shows before anything runs
+    if roster:
+        read_roster(roster)
+    earlier = None if fresh else gradebook.recorded_settings(out)
+    if earlier and seed not in (None, earlier["seed"]):
+        used = earlier["seed"]
+        raise ValueError(f"{out} was graded with the seed {used}, so {seed} needs another folder, or a fresh start")
+    if seed is None:
+        seed = int(earlier["seed"]) if earlier else secrets.randbelow(2**31)
+    students: dict[str, list[Submission]] = defaultdict(list)
+    for submission in find_submissions(paths, ignore=out):
+        students[submission.student].append(submission)
+    settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **gradebook.versions()}
+    settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
+    records = Records(out, settings)
+    todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
+    _say_why_again(() if fresh else todo, records)  # before anything runs: another limit may be meant
+    for name in students.keys() - todo.keys():
+        records.update_times(name, students[name])
+    if todo:
+        with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler, jail) as grader:
+            guards = min(grader.guards, key=lambda guards: LEVELS.index(isolation(guards)))  # the weakest
+            if isolation(guards) == "none" and not unconfined:
+                raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
+            if warning := caution(guards):
+                logging.getLogger(__name__).warning(warning)  # before anything runs
+            if fresh:
+                records.forget_all()
+            # That nothing can be written shows now, not when the whole class has been graded.
+            told = gradebook.new_settings(seed, limits, guards)
+            gradebook.write_gradebook(out, class_results(read_records(out), read_class_rules(out)), told)
+            _keep_rules(out, roster, late_policy, partial_credit, own)
+            try:
+                _grade_students(todo, grader, lessons, records)
+            finally:
+                shown = write_report(out, told)
+    else:
+        _keep_rules(out, roster, late_policy, partial_credit, own)
+        shown = write_report(out, earlier or {})
+    return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
+
+
+def _say_why_again(students: Iterable[str], records: Records) -> None:
+    """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
+    for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
+        line = f"Graded again, with other settings: {gradebook.pluralise(n, 'student')} ({changes})."
+        logging.getLogger(__name__).warning(line)
+
+
+def _keep_rules(
+    out: Path,
+    roster: Path | None,
+    late_policy: LatePolicy | None,
+    partial_credit: bool,
+    own: Sequence[OwnExercises],
+) -> None:
+    """Keep what the instructor has set, so that a later grading of some students need not be told again."""
+    if roster and roster.resolve() != (out / ROSTER).resolve():
+        shutil.copyfile(roster, out / ROSTER)
+    if late_policy:
+        late_policy.write(out / LATE_POLICY)
+    if partial_credit:
+        (out / PARTIAL_CREDIT).write_text(
+            "Answers that are right in some cases have that part of the points.\n", "utf-8"
+        )
+    for exercises in own:
+        exercises.keep(out)
+    make_overrides_file(out)
+
+
+def _grade_students(
+    students: Mapping[str, Sequence[Submission]],
+    grader: "Here | OnScheduler",
+    lessons: Sequence[str],
+    records: Records,
+) -> None:
+    """Grade each student's notebooks of these lessons, and record the results one student after the other."""
+    wanted = {
+        name: [one for one in every if not lessons or one.lesson in {*lessons, ""}] for name, every in students.items()
+    }
+
+    def keep(name: str, graded: Sequence[GradedSubmission], guards: Mapping[str, Any]) -> None:
+        level = isolation(guards)
+        looked_at = [_looked_at(replace(one, isolation=level)) for one in graded]
+        records.write(name, students[name], looked_at, guards)
+
+    with contextlib.closing(grader.grade(wanted, keep)) as graded:
+        show_progress(graded, len(wanted))
+
+
+class Here:
+    """Grades students on this machine, each with the worker that is free.
+
+    Args:
+        workers: The workers.
+        limits: Limits of each exercise.
+        seed: Seed of the cases.
+
+    Attributes:
+        guards: The guards of each worker's jail.
+    """
+
+    def __init__(self, workers: Sequence[Worker], limits: Limits, seed: int) -> None:
+        self._workers, self._limits, self._seed = workers, limits, seed
+        self.guards = [worker.guards for worker in workers]  # all are ready then
+
+    def grade(self, students: Mapping[str, Sequence[Submission]], keep: Keep) -> Generator[str, None, None]:
+        """Grade students, keep the results of each one, and yield the name."""
+        free: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
+            free.put(worker)
+
+        def grade_student(name: str) -> str:
+            worker = free.get()
+            try:
+                keep(name, grade_notebooks(worker, students[name], self._limits, self._seed), worker.guards)
+            finally:
+                free.put(worker)
+            return name
+
+        with ThreadPoolExecutor(len(self._workers)) as threads:
+            waiting: list[Future[str]] = [threads.submit(grade_student, name) for name in students]
+            try:
+                for done in as_completed(waiting):
+                    yield done.result()
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                for worker in self._workers:
+                    worker.kill()  # who waits for its answer gets none, and ends
+                raise
+
+
+@contextlib.contextmanager
+def open_grader(
+    n: int,
+    limits: Limits,
+    seed: int,
+    container: str,
+    own: Sequence[OwnExercises],
+    scheduler: str,
+    jail: Jail | None = None,
+) -> "Iterator[Here | OnScheduler]":
+    """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
+    if scheduler:
+        from transformer_course.grading.dask_workers import OnScheduler
+
+        with OnScheduler(scheduler, limits, seed, container, own) as grader:
+            yield grader
+    else:
+        with open_workers(n, limits, Container(container) if container else None, own, jail) as workers:
+            yield Here(workers, limits, seed)
+
+
+def _looked_at(graded: GradedSubmission) -> GradedSubmission:
+    """Return a graded notebook with what its text tells the instructor."""
+    cells, lesson = graded.submission.cells, graded.submission.lesson
+    if not graded.exercises:
+        return graded
+    return replace(graded, notes=list(calls_of_the_answer(cells, lesson)), fingerprint=fingerprint(cells, lesson))
+
+
+@contextlib.contextmanager
+def open_workers(
+    n: int,
+    limits: Limits,
+    container: Container | None = None,
+    own: Sequence[OwnExercises] = (),
+    jail: Jail | None = None,
+) -> Iterator[list[Worker]]:
+    """Start so many workers, at once, the first with the jail that has been started; end them after the block."""
+    with contextlib.ExitStack() as stack:
+        jails = [jail, *[None] * (n - 1)]
+        yield [stack.enter_context(Worker(limits, container, own, one)) for one in jails]
+
+
+def isolation(guards: Mapping[str, Any]) -> str:
+    """Return how far the notebooks' code is kept from all else: ``full``, ``shared user`` or ``none``."""
+    is_apart = guards["own_user"] or bool(guards.get("container"))
+    is_filtered = guards["landlock"] and guards["seccomp"]
+    if (is_apart or guards["namespaces"]) and is_filtered:
+        return "full"
+    return "shared user" if is_apart or is_filtered else "none"
+
+
+def caution(guards: Mapping[str, Any]) -> str:
+    """Return a warning about what learners' code can do on this system but should not; empty where all guards hold."""
+    if guards.get("container"):
+        return ""  # it sees nothing of this system but its own folder
+    risks = {
+        "read what every user can": guards["own_user"] and not guards["landlock"],
+        "read, change and delete your files": not guards["own_user"] and not guards["landlock"],
+        "end your programs": not (guards["own_user"] or guards["namespaces"]) and guards["landlock"] < 6,
+        "use the network": not guards["seccomp"] and not guards["namespaces"],
+        "change the permissions of your files, and the limits of your programs": not guards["own_user"]
+        and not guards["seccomp"],
+        "take all memory": sys.platform != "linux",
+    }
+    can = [risk for risk, is_open in risks.items() if is_open]
+    if not can:
+        return ""
+    listed = " and ".join([", ".join(can[:-1]), can[-1]] if len(can) > 1 else can)
+    advice = "Grade only what you would run yourself, or grade in a container."
+    return f"Caution: on this system the code in the notebooks can {listed}. {advice}"

@@ -1,0 +1,218 @@
+"""The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from platform import platform, python_version
+from typing import Any
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.grading.class_results import ClassResults, StudentResult, plain_number
+from transformer_course.grading.spreadsheet import escape_formula
+from transformer_course.grading.student_records import as_dict
+from transformer_course.grading.submissions import printable
+from transformer_course.jail.resource_limits import Limits
+from transformer_lab.atomic_write import atomic_write_text
+
+KIND = "transformer-course grading"
+"""Value of ``kind`` in ``results.json``, which identifies a folder of results."""
+SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
+"""What ``results.json`` says about how the results came about."""
+MAX_LISTED_STUDENTS = 20
+"""Size of a class up to which the summary lists every student."""
+
+
+def check_output_folder(out: Path) -> None:
+    """Check that writing the results would overwrite nothing but those of an earlier grading.
+
+    Raises:
+        ValueError: ``out`` is a file, or a folder that contains something else.
+    """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file; the results need a folder")
+    if out.exists() and any(out.iterdir()) and recorded_settings(out) is None:
+        raise ValueError(f"{out} holds something else than an earlier grading; choose a new folder")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of all that decides how an answer is judged."""
+    return {"transformer-course": _version(), "torch": torch.__version__, "python": python_version()}
+
+
+def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
+    """Return a row of the gradebook: who it is, points for each exercise, their sum, what being late costs, remarks."""
+    person = student.person
+    listed = {"id": person.id, "name": person.name, "email": person.email, "login": person.login}
+    shown = {title: escape_formula(text) for title, text in listed.items()} if results.is_listed else {}
+    lessons = student.lessons.values()
+    counted = [lesson for lesson in lessons if lesson.notebook]
+    late = {"late": " ".join(f"{one.lesson}: {one.lateness.says}." for one in counted if one.lateness.says)}
+    return {
+        "student": escape_formula(student.name),
+        **shown,
+        **{_column(one.lesson, e.exercise): plain_number(e.points) for one in lessons for e in one.exercises},
+        "points": plain_number(student.points),
+        "of": results.max_points,
+        "bonus": plain_number(student.bonus),
+        **({"written": _written(student)} if results.has_written_answers else {}),
+        **({**late, "points after lateness": plain_number(student.points_after)} if results.has_lateness else {}),
+        "status": student.status,
+        "isolation": student.isolation,
+        "notebooks": " ".join(f"{one.lesson}:{one.notebook.submission.sha256}" for one in counted if one.notebook),
+        "remarks": escape_formula(" ".join(student.remarks)),
+        "comment": escape_formula(" ".join(_comments(student))),
+    }
+
+
+def _written(student: StudentResult) -> float | None:
+    """Return the points of all written answers; None as long as one has not been marked."""
+    points = [one.points for one in student.written]
+    return None if None in points else plain_number(sum(filter(None, points)))
+
+
+def _comments(student: StudentResult) -> Iterator[str]:
+    for lesson in student.lessons.values():
+        for one in lesson.exercises:
+            if one.override and one.override.comment:
+                yield f"{one.exercise.name}: {one.override.comment}"
+    if student.comment:
+        yield student.comment
+
+
+def _column(lesson: str, exercise: Exercise) -> str:
+    return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
+
+
+def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a grading comes about, as ``results.json`` has it.
+
+    Args:
+        seed: Seed of the cases.
+        limits: Limits that the answers run under.
+        guards: The guards that the jail has, as ``confine.confine`` returns them.
+    """
+    return {
+        "kind": KIND,
+        "seed": seed,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "platform": platform(),
+        "limits": asdict(limits),
+        "guards": dict(guards),
+    }
+
+
+def recorded_settings(out: Path) -> dict[str, Any] | None:
+    """Return how the results in a folder came about; None if there are none."""
+    try:
+        results = json.loads((out / "results.json").read_text("utf-8"))
+        return {key: results[key] for key in SETTINGS} if results["kind"] == KIND else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any]) -> None:
+    """Write ``gradebook.csv`` and ``results.json``, which ``docs/results.schema.json`` describes.
+
+    Args:
+        out: Folder to write to.
+        results: The results of everybody.
+        settings: How they came about, as ``new_settings`` returns it.
+    """
+    told = {
+        **settings,
+        "lessons": list(results.lessons),
+        "of": results.max_points,
+        "alike": [asdict(pair) for pair in results.alike],
+        "students": {student.name: _as_dict(student) for student in results.students},
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    # First the file that identifies the folder: after an interruption it may be written again.
+    atomic_write_text(out / "results.json", json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    atomic_write_text(out / "gradebook.csv", _as_csv([gradebook_row(student, results) for student in results.students]))
+
+
+def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows, which all have the same columns, as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0] if rows else [], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _as_dict(student: StudentResult) -> dict[str, Any]:
+    return {
+        **asdict(student.person),
+        "status": student.status,
+        "isolation": student.isolation,
+        "points": plain_number(student.points),
+        "bonus": plain_number(student.bonus),
+        "points_after_lateness": plain_number(student.points_after),
+        "remarks": list(student.remarks),
+        "comment": student.comment,
+        "written": [asdict(one) for one in student.written],
+        "lessons": {
+            name: {
+                "notebook": lesson.notebook.submission.sha256 if lesson.notebook else "",
+                "points": plain_number(lesson.points),
+                "bonus": plain_number(lesson.bonus),
+                "points_after_lateness": plain_number(lesson.points_after),
+                "late": lesson.lateness.says,
+                "days_late": lesson.lateness.days,
+                "exercises": {
+                    one.exercise.name: {
+                        "points": plain_number(one.points),
+                        "by_hand": one.override is not None and one.override.points is not None,
+                        "comment": one.override.comment if one.override else "",
+                    }
+                    for one in lesson.exercises
+                },
+            }
+            for name, lesson in student.lessons.items()
+        },
+        "notebooks": [as_dict(notebook) for notebook in student.notebooks],
+    }
+
+
+def _version() -> str:
+    try:
+        return version("transformer-course")
+    except PackageNotFoundError:  # used from a clone without installation
+        return "unknown"
+
+
+def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
+    """Return a few lines that say what was graded, what could not be, and how much is of an earlier grading."""
+    notebooks = [notebook for student in results.students for notebook in student.notebooks]
+    graded_lessons = [notebook.submission.lesson for notebook in notebooks]
+    counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
+    total = f"Graded {pluralise(len(notebooks), 'notebook')} of {pluralise(len(results.students), 'student')}"
+    lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
+    if n_kept:
+        lines.append(f"  The results of {pluralise(n_kept, 'student')} are those of an earlier grading.")
+    for student in results.students if len(results.students) <= MAX_LISTED_STUDENTS else []:
+        bonus = f" and {plain_number(student.bonus)} bonus" if student.bonus else ""
+        lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}")
+    for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
+        lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
+    lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
+    if results.is_listed:
+        missing = sum(student.status == "nothing handed in" for student in results.students)
+        unlisted = [student.name for student in results.students if not student.is_listed]
+        lines.append(f"  {pluralise(missing, 'student')} of the roster handed in nothing.")
+        lines += [f"  {printable(name)} is not in the roster." for name in unlisted]
+    lines += [f"  {line}" for line in results.unknown]
+    return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
+
+
+def pluralise(number: int, noun: str) -> str:
+    """Return a number with a noun."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,265 @@
+"""Find submitted notebooks, and read them as untrusted input.
+
+The JSON is read directly: a hostile notebook can keep a library that validates and converts notebooks busy for
+minutes, and only the text of the cells is needed.
+"""
+
+import hashlib
+import json
+import os
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
+from transformer_course.grading.download_names import DownloadName, classroom_prefix, read_download_name
+from transformer_course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
+from transformer_course.grading.written_answers import written_in
+
+MAX_CODE_LENGTH = 1 << 20
+"""Number of characters in all code cells together."""
+MAX_CELLS = 5000
+MAX_ID_LENGTH = 100
+MAX_NOTEBOOKS = 50
+"""Number of notebooks of a student; with more, all other students would wait for hours."""
+NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
+NO_NOTEBOOK = "There is no notebook to grade in this folder."
+SUBMITTED = "submitted"
+"""The folder of a course in nbgrader that holds a folder for each student."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One notebook of one student, or the reason why there is none.
+
+    Args:
+        student: The student's name.
+        path: The notebook; a folder if that has none to grade.
+        lesson: The lesson, one of ``every_lesson()``; empty if it is unknown.
+        cells: The code cells, each with its ``id`` and ``source``.
+        problem: Why it cannot be graded; empty if it can.
+        remark: What the instructor should know about the student's name; empty if nothing.
+        raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
+        digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
+        sha256: That of the whole file.
+        lms_id: The student's number in the system that it was downloaded from; empty if that is not known.
+        handed_in: When it was handed in, as ISO 8601 with a time zone; empty if that is not known.
+        time_source: Where that time is from, in words.
+        is_marked_late: Whether the system that it was downloaded from has marked it as late.
+        written: The answers in words, by question.
+    """
+
+    student: str
+    path: Path
+    lesson: str = ""
+    cells: Sequence[dict[str, str]] = field(default_factory=list)
+    problem: str = ""
+    remark: str = ""
+    raw_name: str = ""
+    digest: str = ""
+    sha256: str = ""
+    lms_id: str = ""
+    handed_in: str = ""
+    time_source: str = ""
+    is_marked_late: bool = False
+    written: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        """The name of the file, safe to print."""
+        return clean_name(self.path.name)
+
+
+def find_submissions(paths: Sequence[Path], ignore: Path | None = None) -> list[Submission]:
+    """Find all submissions, each once.
+
+    Args:
+        paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle
+            or GitHub Classroom, a course of nbgrader, or a zip of one of these.
+        ignore: A folder that is not searched: an earlier grading may be among the submissions.
+
+    Raises:
+        ValueError: A path does not exist, or holds no notebook at all.
+    """
+    found: list[Submission] = []
+    for path in paths:
+        if not path.exists():
+            raise ValueError(f"there is no file or folder {printable(str(path))}")
+        name = path.resolve().name
+        if path.is_dir():
+            folder = path / SUBMITTED if (path / SUBMITTED).is_dir() else path
+            repositories = [entry.name for entry in folder.iterdir() if (entry / ".git").exists()]
+            here = _without_prefix(_read_all(files_below(folder, ignore), name), name, repositories)
+        elif path.suffix.lower() == ".zip":
+            here = _without_prefix(_read_all(files_in_zip(path), path.stem), path.stem, [])
+        else:
+            here = [_read_submission(one_file(path, (path.name,)), path.resolve().parent.name)]
+        if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK for one in here)):
+            raise ValueError(f"no notebook lies in {printable(str(path))}")
+        found += here
+    once = {(os.path.abspath(submission.path), submission.problem): submission for submission in found}
+    return _told_apart(list(once.values()))
+
+
+def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
+    """Read the notebooks of each student, but not more than ``MAX_NOTEBOOKS``.
+
+    Args:
+        files: What was handed in.
+        parent: The name of the folder or zip that it is in.
+    """
+    found: dict[str, list[Submission]] = defaultdict(list)
+    n_files: Counter[tuple[str, ...]] = Counter()
+    is_one_students = False
+    for file in files:
+        is_one_students |= len(file.parts) == 1 and not file.problem
+        n_files[file.parts[:-1][:1]] += 1
+        if len(file.parts) == 1 or n_files[file.parts[:1]] <= MAX_NOTEBOOKS:
+            submission = _read_submission(file, parent)
+            found[submission.raw_name].append(submission)
+    for (folder,) in [parts for parts, n in n_files.items() if parts and n > MAX_NOTEBOOKS]:
+        too_many = f"{n_files[folder,]} notebooks are in this folder: only the first {MAX_NOTEBOOKS} were looked at."
+        first = next(one for every in found.values() for one in every if folder in one.path.parts)
+        above = first.path.parts[: first.path.parts.index(folder) + 1]
+        found[first.raw_name].append(replace(first, path=Path(*above), lesson="", cells=[], problem=too_many))
+    for submissions in found.values():
+        if all(one.problem == NOTHING_TO_GRADE for one in submissions):
+            submissions.append(replace(submissions[0], path=submissions[0].path.parent, problem=NO_NOTEBOOK))
+    left_out = {NOTHING_TO_GRADE, NO_NOTEBOOK} if is_one_students else {NOTHING_TO_GRADE}
+    return [one for submissions in found.values() for one in submissions if one.problem not in left_out]
+
+
+def _without_prefix(submissions: Sequence[Submission], folder: str, repositories: Sequence[str]) -> list[Submission]:
+    """Take the users' names from the names of GitHub Classroom's repositories."""
+    prefix = classroom_prefix(folder, [one.raw_name for one in submissions], repositories)
+    if not prefix:
+        return list(submissions)
+    names = [one.raw_name.removeprefix(prefix) for one in submissions]
+    return [replace(one, student=clean_name(name), raw_name=name) for one, name in zip(submissions, names, strict=True)]
+
+
+def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
+    """Number the students whose names look alike, and say so: "Zoë" has two encodings, "bob " ends in a space."""
+    shown: dict[str, str] = {}
+    remarks: dict[str, str] = {}
+    for submission in submissions:
+        if submission.raw_name in shown:
+            continue
+        alike = [name for name in shown.values() if _without_number(name) == submission.student.casefold()]
+        number = f" ({submission.lms_id or len(alike) + 1})" if alike else ""
+        shown[submission.raw_name] = f"{submission.student}{number}"
+        if alike:
+            remark = f"This name differs from that of “{alike[0]}” only in case, in spaces or in how it is encoded."
+            if submission.lms_id:
+                remark = f"Another student is called “{alike[0]}”, too."
+            remarks[submission.raw_name] = remark
+    return [replace(one, student=shown[one.raw_name], remark=remarks.get(one.raw_name, "")) for one in submissions]
+
+
+def _without_number(name: str) -> str:
+    return re.sub(r" \(\d+\)$", "", name).casefold()
+
+
+def _student_of(file: HandIn, parent: str) -> DownloadName:
+    """Return whose a file is: that of the folder it is in, or of the part of the file's name before the lesson's.
+
+    A file that is not named after a lesson is taken to be named after its student.
+    """
+    name = file.parts[0]
+    if (known := read_download_name(name)) is not None:
+        return known
+    if len(file.parts) > 1 or file.path.suffix != ".ipynb":
+        return DownloadName(name)
+    lesson, stem = lesson_by_name(name), name.removesuffix(".ipynb")
+    before = stem.partition(lesson)[0].strip(" _-.") if lesson else stem
+    return DownloadName(before or parent)
+
+
+def clean_name(name: str) -> str:
+    """Return a name from the file system in a form that is safe everywhere, and is never a path."""
+    return printable(name).replace("/", "_").replace("\\", "_").strip() or "_"
+
+
+def printable(text: str) -> str:
+    """Return text with replacements for undecodable bytes and for control codes, which files and terminals act on."""
+    composed = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
+    return "".join(c if c.isprintable() else "_" for c in composed)
+
+
+def lesson_by_name(name: str) -> str:
+    """Return the lesson that a file is named after, as in ``01_lookup (new edition).ipynb``, or an empty string."""
+    return next((lesson for lesson in every_lesson() if lesson in name), "")
+
+
+def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
+    """Return the lesson whose exercises most of the cells are of, or an empty string."""
+    ids = {cell["id"].removeprefix("check-") for cell in cells}
+    counts = {lesson: sum(e.name in ids for e in exercises_of(lesson)) for lesson in every_lesson()}
+    best = max(counts, key=lambda lesson: counts[lesson])
+    return best if counts[best] else ""
+
+
+def _read_submission(file: HandIn, parent: str) -> Submission:
+    whose, lesson = _student_of(file, parent), lesson_by_name(file.path.stem)
+    submission = Submission(
+        clean_name(whose.student),
+        file.path,
+        lesson,
+        raw_name=f"{whose.student} {whose.lms_id}" if whose.lms_id else whose.student,
+        lms_id=whose.lms_id,
+        handed_in=file.time.isoformat(timespec="seconds") if file.time else "",
+        time_source=file.time_source if file.time else "",
+        is_marked_late=whose.is_marked_late,
+    )
+    if file.problem:
+        return replace(submission, lesson="", problem=file.problem)
+    try:
+        content = file.read()
+        submission = replace(submission, sha256=hashlib.sha256(content).hexdigest())
+        cells, written = read_cells(content)
+    except UnreadableFile as error:
+        return replace(submission, problem=str(error))
+    lesson = lesson or lesson_by_cells(cells)
+    if not lesson and any(name in file.path.stem for name in UNGRADED):
+        return replace(submission, problem=NOTHING_TO_GRADE)
+    if not lesson:
+        return replace(submission, problem="This is no lesson of the course: neither its name nor its cells are.")
+    digest = hashlib.sha256(json.dumps([cells, written] if written else cells).encode()).hexdigest()
+    return replace(submission, lesson=lesson, cells=cells, digest=digest, written=written)
+
+
+def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
+    """Read the code cells of a notebook, each with its ``id``, which may be empty, and ``source``; and written answers.
+
+    Raises:
+        UnreadableFile: It is not a notebook, or holds too much.
+    """
+    try:
+        notebook = json.loads(content)
+    except Exception as error:  # not JSON, not text, nested too deep, too large for memory
+        raise UnreadableFile("The file is damaged: it is no JSON, which every notebook is.") from error
+    try:
+        if type(version := notebook["nbformat"]) is int and version != 4:
+            raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
+        cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        written = dict(filter(None, map(written_in, notebook["cells"])))
+    except UnreadableFile:
+        raise
+    except Exception as error:  # any JSON is possible
+        raise UnreadableFile("The file is damaged: it is JSON, but no notebook.") from error
+    if len(cells) > MAX_CELLS:
+        raise UnreadableFile(f"The notebook has {len(cells)} cells of code; at most {MAX_CELLS} are read.")
+    if sum(len(cell["source"]) for cell in cells) > MAX_CODE_LENGTH:
+        raise UnreadableFile(f"The notebook holds more than {MAX_CODE_LENGTH >> 20} million characters of code.")
+    return cells, written
+
+
+def _cell(cell: dict[str, Any]) -> dict[str, str]:
+    source, metadata = cell["source"], cell.get("metadata", {})
+    text = source if isinstance(source, str) else "".join(source)
+    name = cell.get("id") or metadata.get("id")  # Colab keeps ids in the metadata
+    return {"id": name[:MAX_ID_LENGTH] if isinstance(name, str) else "", "source": text}

@@ -1,0 +1,269 @@
+"""A process that runs answers in a jail of its own, reads what comes back, and judges it.
+
+What comes out of the jail may be made to exhaust whoever reads it. So that happens here, within bounds of time and
+memory; an answer that exceeds them costs its own points, and the process, which is replaced.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any, Literal
+
+from transformer_course import exercises
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import LESSONS, every_exercise
+from transformer_course.grading.assess import (
+    GradedExercise,
+    GradedSubmission,
+    assess,
+    count_right,
+    judge_answer,
+    run_answer,
+)
+from transformer_course.grading.own_exercises import OwnExercises
+from transformer_course.grading.submissions import Submission
+from transformer_course.jail.container import Container
+from transformer_course.jail.interpreter import START_TIMEOUT, JailError
+from transformer_course.jail.jail import SUPERVISOR_SECONDS, Jail
+from transformer_course.jail.resource_limits import Limits
+
+REFERENCE_SECONDS = 120.0
+"""Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
+JUDGE_SECONDS = 30.0
+"""Time in which an answer must be judged; what honest answers take is below a second."""
+JUDGE_MB = 2048
+"""Memory that reading and judging an answer may take."""
+TOO_MUCH = "What came back is so large or so odd that it could not be judged."
+
+
+@dataclass(frozen=True)
+class Task:
+    """An exercise of a submission, to be graded.
+
+    Args:
+        submission: The notebook.
+        name: The name of the exercise.
+        seed: Seed of the cases.
+        limits: Limits of the answer.
+    """
+
+    submission: Submission
+    name: str
+    seed: int
+    limits: Limits
+
+
+class Worker:
+    """The process, as the grader sees it; a context manager. It starts at once, and is waited for when it is used.
+
+    Args:
+        limits: Resource limits of each answer.
+        container: The container to run the jail in, if any.
+        own: Exercises of an instructor's own.
+        jail: A jail that has been started before, to be used as long as the first process lasts.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        container: Container | None = None,
+        own: Sequence[OwnExercises] = (),
+        jail: Jail | None = None,
+    ) -> None:
+        self._limits, self._container, self._own = limits, container, own
+        self._started_jail = jail
+        self._is_killed = False
+        self._start()
+
+    @property
+    def guards(self) -> dict[str, Any]:
+        """The guards of its jail, as ``confine.confine`` returns them.
+
+        Raises:
+            JailError: Its jail does not start.
+        """
+        return self._wait_until_ready()
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with contextlib.suppress(OSError):
+            self._connection.send(None)
+            self._process.join(START_TIMEOUT if error is None else 0.0)
+        self._end()
+
+    def assess(self, task: Task) -> GradedExercise:
+        """Grade one exercise.
+
+        Raises:
+            JailError: The jail does not start, the process has been killed, or the course's own answer takes too long,
+                which is no learner's fault.
+        """
+        exercise = every_exercise()[task.name]
+        for is_again in (False, True):
+            self._wait_until_ready()
+            try:
+                self._connection.send(task)
+                self._wait_for_reference(task.name)
+                seconds = judged = self._receive(task.limits.killed_after + SUPERVISOR_SECONDS)
+                if not isinstance(seconds, str):
+                    judged = self._receive(JUDGE_SECONDS)
+                if not isinstance(judged, str):
+                    return GradedExercise(exercise, judged[0], seconds, *judged[1:])
+            except JailError:
+                raise
+            except (EOFError, OSError, TimeoutError):
+                judged = None
+            self._end()
+            if self._is_killed:
+                raise JailError("the process that grades was ended")
+            self._start()
+            if judged is None or is_again:  # once, a jail may break because the system has no process left
+                break
+        return GradedExercise(exercise, Verdict(task.name, "crashed", TOO_MUCH), task.limits.kill_after)
+
+    def _wait_for_reference(self, name: str) -> None:
+        if not self._connection.poll(REFERENCE_SECONDS):
+            self._end()
+            late = f"the course's own answer to {name} is not ready after {REFERENCE_SECONDS:g} s"
+            raise JailError(f"{late}: either this machine is too busy, or it never ends. What is graded is kept.")
+        self._connection.recv()
+
+    def kill(self) -> None:
+        """End the process at once, and its jail with it; whoever waits for an answer gets none."""
+        self._is_killed = True
+        self._process.kill()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+        self._jail.close()
+
+    def _start(self) -> None:
+        self._guards: dict[str, Any] | None = None
+        self._jail, self._started_jail = self._started_jail or Jail(self._limits, container=self._container), None
+        method = start_method()
+        if method == "fork":
+            every_exercise()  # imported once for all that are forked
+        else:
+            self._jail.close()  # only what is forked has the pipes that are open here
+        context: Any = multiprocessing.get_context(method)
+        self._connection, theirs = context.Pipe()
+        ours = self._connection if method == "fork" else None
+        self._process = context.Process(target=_begin, args=(serve, ours, theirs, self._jail, self._own), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._jail.leave_to_child()
+
+    def _wait_until_ready(self) -> dict[str, Any]:
+        if self._guards is None:
+            try:
+                ready = self._receive(START_TIMEOUT)
+            except (EOFError, TimeoutError):
+                ready = f"the process that grades {'was ended' if self._is_killed else 'does not start'}"
+            if isinstance(ready, str):
+                self._end()
+                raise JailError(ready)
+            self._guards = dict(ready)
+        return self._guards
+
+    def _receive(self, seconds: float) -> Any:
+        if not self._connection.poll(seconds):
+            raise TimeoutError
+        return self._connection.recv()
+
+
+def grade_notebooks(
+    worker: Worker, submissions: Sequence[Submission], limits: Limits, seed: int
+) -> list[GradedSubmission]:
+    """Grade the notebooks of a student, one after the other."""
+
+    def assess_one(submission: Submission, exercise: Exercise, limits: Limits) -> GradedExercise:
+        return worker.assess(Task(submission, exercise.name, seed, limits))
+
+    return [assess(submission, limits, assess_one) for submission in submissions]
+
+
+def start_method() -> Literal["fork", "forkserver", "spawn"]:
+    """Return how a worker is made: its imports take seconds, so where it can be, it is forked after them.
+
+    Threads do not survive a fork, and locks that they hold stay locked. Where this process has any, workers are forked
+    from another one, which has done nothing but the imports.
+    """
+    if sys.platform != "linux":
+        return "spawn"
+    if len(os.listdir("/proc/self/task")) == 1:
+        return "fork"
+    multiprocessing.set_forkserver_preload([__name__, *(f"{exercises.__name__}.lesson_{name}" for name in LESSONS)])
+    return "forkserver"
+
+
+def _begin(
+    serve: Callable[..., None],
+    ours: Connection | None,
+    theirs: Connection,
+    jail: Jail,
+    own: Sequence[OwnExercises],
+) -> None:
+    """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
+    warnings.simplefilter("ignore")  # the terminal is the grader's, and what matters comes back
+    if ours:
+        ours.close()
+    serve(theirs, jail, own)
+
+
+def serve(connection: Connection, jail: Jail, own: Sequence[OwnExercises] = ()) -> None:
+    """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
+    for added in own:
+        added.add()
+    try:
+        if jail.folder is None:
+            jail.start()
+        every_exercise()  # a jail takes as long to start; and later, imports would count as an answer's time
+        with jail:
+            connection.send(jail.guards)
+            with contextlib.suppress(EOFError, KeyboardInterrupt):  # the grader has ended, or is about to
+                while (task := connection.recv()) is not None:
+                    _grade(task, jail, connection)
+    except JailError as error:
+        connection.send(str(error))
+
+
+def _grade(task: Task, jail: Jail, connection: Connection) -> None:
+    exercise = every_exercise()[task.name]
+    jail.limits = task.limits
+    with limited_memory(JUDGE_MB):
+        _ = behaviour(exercise, task.seed).expected  # first, so that its time is not that of the answer
+        connection.send(None)
+        job, outcome = run_answer(task.submission, exercise, jail, task.seed)
+        connection.send(outcome.seconds)
+        verdict = judge_answer(exercise, job, outcome, jail, task.seed)
+        connection.send((verdict, *count_right(exercise, verdict, outcome, task.seed)))
+
+
+@contextlib.contextmanager
+def limited_memory(megabytes: int) -> Iterator[None]:
+    """Limit what this process may allocate in the block; on Linux only."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as file:
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + (megabytes << 20), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

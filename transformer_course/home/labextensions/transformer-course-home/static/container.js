@@ -1,0 +1,27 @@
+// What JupyterLab loads: a container of modules, as its bundler would have made it. `init` gets the modules that all
+// extensions share, and `get` hands our plugin out.
+(() => {
+  const folder = new URL('.', document.currentScript.src);
+  const PACKAGES = ['@lumino/widgets', '@jupyterlab/apputils', '@jupyterlab/coreutils', '@jupyterlab/launcher'];
+  let shared;
+
+  /** Load a package of JupyterLab's own, in the only version that it has. */
+  async function load(name) {
+    const [version] = Object.values(shared[name]);
+    const factory = await version.get();
+    return factory();
+  }
+
+  window._JUPYTERLAB ??= {};
+  window._JUPYTERLAB['transformer-course-home'] = {
+    init(scope) {
+      shared = scope;
+    },
+    async get() {
+      const { makePlugin } = await import(new URL('plugin.js', folder));
+      const packages = await Promise.all(PACKAGES.map(load));
+      const plugin = makePlugin(Object.assign({}, ...packages), folder);
+      return () => ({ __esModule: true, default: plugin });
+    },
+  };
+})();

@@ -1,0 +1,79 @@
+// The page in its panel: asks the server for it as long as it can be seen, and shows it when it is another than before.
+const MILLISECONDS = 2000;
+
+export class HomePage {
+  /**
+   * @param node Where to show it.
+   * @param address Where the server has it.
+   * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
+   */
+  constructor(node, address, openFile) {
+    this.address = address;
+    this.openFile = openFile;
+    this.shown = null;
+    this.timer = null;
+    this.isAsking = false;
+    node.classList.add('tl-home');
+    node.setAttribute('role', 'region');
+    node.setAttribute('aria-label', 'Transformer Course home');
+    this.body = node.appendChild(document.createElement('div'));
+    this.status = node.appendChild(document.createElement('p'));
+    this.status.className = 'tl-status';
+    this.status.setAttribute('role', 'status');
+    this.body.addEventListener('click', event => this.follow(event));
+  }
+
+  /** Show the page as it is now, and from now on. */
+  start() {
+    this.stop();
+    this.timer = setInterval(() => document.hidden || this.update(), MILLISECONDS);
+    this.update();
+  }
+
+  stop() {
+    clearInterval(this.timer);
+  }
+
+  async update() {
+    if (this.isAsking) return;
+    this.isAsking = true;
+    try {
+      const answer = await fetch(this.address, { credentials: 'same-origin' });
+      if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
+      this.show(await answer.text());
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  /** Put a page in the place of the one before, unless it is the same; the focus stays where it was. */
+  show(html) {
+    if (html === this.shown) return;
+    const focused = this.body.contains(document.activeElement) ? document.activeElement.id : '';
+    const before = this.total();
+    this.body.innerHTML = html;
+    this.shown = html;
+    if (focused) document.getElementById(focused)?.focus();
+    this.status.textContent = before && before !== this.total() ? this.total() : '';
+  }
+
+  /** Say that the page cannot be read; what was shown before stays. */
+  fail(error) {
+    const said = `The home page cannot be read: ${error.message}.`;
+    if (this.status.textContent !== said) this.status.textContent = said;
+    this.shown = null;
+  }
+
+  total() {
+    return this.body.querySelector('#tl-total')?.textContent ?? '';
+  }
+
+  follow(event) {
+    const link = event.target.closest('a[data-path]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    this.openFile(link.dataset.path, link.dataset.cell);
+  }
+}

@@ -1,0 +1,142 @@
+"""How far the learner has come, read anew from the learner's folder whenever it is asked for."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from transformer_course.home.lesson_outline import Outline
+from transformer_course.workspace.parts_file import read_sections
+from transformer_course.workspace.progress import read_progress
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class LessonState:
+    """A lesson, and how far the learner has come in it.
+
+    Attributes:
+        outline: The lesson.
+        passed: The exercises that have passed, in the order of the lesson.
+        saved: Those of which the part is saved.
+        executed: The cells of the learner's copy that were run, by id.
+        last_worked_on: When an exercise passed, or the copy was saved after cells had been run; ``NEVER`` if neither.
+        has_copy: Whether the learner's copy is there.
+    """
+
+    outline: Outline
+    passed: tuple[str, ...] = ()
+    saved: tuple[str, ...] = ()
+    executed: frozenset[str] = frozenset()
+    last_worked_on: datetime = NEVER
+    has_copy: bool = True
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the learner has worked on it."""
+        return self.last_worked_on != NEVER
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all core exercises have passed; in a lesson without exercises, whether it was run to its end."""
+        if self.outline.exercises:
+            return set(self.outline.core) <= set(self.passed)
+        return self.is_begun and self._reading_left < 1
+
+    @property
+    def minutes_left(self) -> int:
+        """How long it still takes: the text after the last exercise that passed, and the exercises that are open."""
+        if self.is_finished:
+            return 0
+        n_open, n = len(self.outline.exercises) - len(self.passed), len(self.outline.exercises)
+        return round(self._reading_left + (self.outline.exercise_minutes * n_open / n if n else 0))
+
+    @property
+    def _reading_left(self) -> float:
+        seen = self.passed or [cell for cell in self.outline.reading_left if cell in self.executed]
+        if not seen or (self.outline.exercises and not self.passed):
+            return self.outline.reading_minutes
+        return self.outline.reading_left[seen[-1]]
+
+
+@dataclass(frozen=True)
+class Home:
+    """All that the home page shows.
+
+    Attributes:
+        lessons: All lessons, in their order.
+        problems: What could not be read, a line of text each.
+        folder: The learner's folder.
+        parts: The folder of the saved parts.
+    """
+
+    lessons: Sequence[LessonState]
+    problems: Sequence[str]
+    folder: Path
+    parts: Path
+
+    @property
+    def next_lesson(self) -> LessonState | None:
+        """The lesson to go on with: the one worked on last, or, if that is finished, the next one that is not.
+
+        None if nothing was begun, or if everything is finished.
+        """
+        latest = max(self.lessons, key=lambda lesson: lesson.last_worked_on)
+        if not latest.is_begun:
+            return None
+        i = self.lessons.index(latest)
+        in_turn = [*self.lessons[i:], *self.lessons[:i]]
+        return next((lesson for lesson in in_turn if not lesson.is_finished), None)
+
+
+class Copy(NamedTuple):
+    """What was read of the learner's copy of a lesson."""
+
+    executed: frozenset[str] = frozenset()
+    problem: str = ""
+
+
+def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
+    """Read how far the learner has come; what cannot be read is told, and counts for nothing.
+
+    Args:
+        outlines: The lessons.
+        folder: The learner's folder.
+        parts: The folder of the saved parts, which need not be there.
+    """
+    record = read_progress(folder)
+    problems = list(record.problems)
+    lessons = []
+    for outline in outlines:
+        path = folder / f"{outline.name}.ipynb"
+        try:
+            sections = set(read_sections(parts / f"{outline.name}.py")[1])
+        except OSError as error:
+            sections = set()
+            problems.append(f"{parts / outline.name}.py cannot be read: {error.strerror}")
+        status = path.stat() if path.is_file() else None
+        copy = read_copy(path, status.st_mtime_ns, status.st_size) if status else Copy()
+        problems += [copy.problem] if copy.problem else []
+        passed = tuple(name for name in outline.exercises if name in record.passed or name in sections)
+        times = [record.passed[name] for name in passed if name in record.passed]
+        if copy.executed and status:
+            times.append(datetime.fromtimestamp(status.st_mtime, UTC))
+        saved = tuple(name for name in outline.exercises if name in sections)
+        lessons.append(
+            LessonState(outline, passed, saved, copy.executed, max(times, default=NEVER), status is not None)
+        )
+    return Home(lessons, problems, folder, parts)
+
+
+@lru_cache(maxsize=64)
+def read_copy(path: Path, changed: int, size: int) -> Copy:
+    """Read which cells of a copy were run; ``changed`` and ``size`` tell one state of the file from the next."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return Copy(frozenset(cell["id"] for cell in cells if cell.get("execution_count")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return Copy(problem=f"{path.name} cannot be read as a notebook")

@@ -1,0 +1,170 @@
+"""The map of the lessons: the whole Transformer, where each box belongs to the lesson that builds it.
+
+It is drawn from the diagram that the lessons show, and stored as ``lesson_map.svg``, for drawing it needs torch and
+matplotlib, which a server of pages does not. ``python -m transformer_course.home.lesson_map`` stores it anew.
+
+Colours and states are left to the page's style sheet: a lesson is a group of the class ``tl-lesson``.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import dist
+from pathlib import Path
+
+from transformer_course.diagrams.architecture import LAST, SMALL, thumbnail
+from transformer_course.diagrams.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PINK,
+    Area,
+    Arrow,
+    Box,
+    Diagram,
+    Frame,
+    Label,
+    Words,
+    rect_of,
+)
+from transformer_course.exercises import LESSONS
+
+FILE = Path(__file__).with_name("lesson_map.svg")
+BEFORE = {"primer": "primer", "00_bottleneck": "before attention"}
+AFTER = {
+    "09_language_model": "a language model",
+    "10_inference": "fast inference",
+    "11_modern_block": "the modern block",
+    "12_clinic": "the bug clinic",
+    "13_scale": "beyond one machine",
+}
+COLOURS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GREY: "grey", INK: "ink"}
+UNITS = 100
+"""Units of the picture in one of the diagram, which is an inch."""
+MARGIN = 0.12
+BADGE = 0.078
+"""The radius of a lesson's number, which stands on the corner of each of its boxes."""
+
+
+def draw() -> tuple[Diagram, dict[Area, str]]:
+    """Return the map as a diagram, and the lesson that each box and frame belongs to."""
+    d, homes = thumbnail(LAST)
+    by_number = {int(name[:2]): name for name in LESSONS}
+    lessons: dict[Area, str] = {area: by_number[number] for area, number in homes.items()}
+    whole = next(frame for frame in d.frames if frame.name == "Transformer").rect
+    for names, y in ((BEFORE, whole.y1 + 0.36), (AFTER, whole.y0 - 0.36)):
+        x, before = whole.x0, None
+        for name, title in names.items():
+            width = 1.35
+            box = d.box(title, (x + width / 2, y), GREY, width=width, height=0.28, size=SMALL + 0.5)
+            if before is not None:
+                d.arrow(before, box)
+            lessons[box] = name
+            x, before = box.rect.x1 + 0.3, box
+    inside = next(box for box, name in lessons.items() if name == "00_bottleneck")
+    d.arrow(inside, (inside.x, whole.y1))
+    after = next(box for box, name in lessons.items() if name == "09_language_model")
+    d.arrow((after.x, whole.y0), after)
+    return d, lessons
+
+
+class Picture:
+    """Writes a diagram as SVG, with what belongs to a lesson in one group.
+
+    Args:
+        d: The diagram.
+        lessons: The lesson that each of its boxes and frames belongs to.
+    """
+
+    def __init__(self, d: Diagram, lessons: dict[Area, str]) -> None:
+        self.d, self.lessons = d, lessons
+        x0, y0, x1, y1 = d.extent
+        self.x0, self.y1 = x0 - MARGIN, y1 + MARGIN
+        self.width, self.height = x1 - x0 + 2 * MARGIN, y1 - y0 + 2 * MARGIN
+
+    def svg(self) -> str:
+        """Return the picture: frames, arrows and words, and above them a group for each lesson."""
+        frames = sorted(self.d.frames, key=lambda frame: -frame.width * frame.height)
+        lines = [f'<svg class="tl-map" viewBox="0 0 {self.n(self.width)} {self.n(self.height)}" role="group">']
+        lines += [self.frame(frame) for frame in frames]
+        lines += [self.arrow(arrow) for arrow in self.d.arrows]
+        lines += [self.text(e.label, "tl-words") for e in self.d.elements if isinstance(e, Words)]
+        for lesson in sorted(set(self.lessons.values()), key=lambda name: (name[0].isdigit(), name)):
+            boxes = [box for box in self.d.boxes if self.lessons.get(box) == lesson]
+            lines += [f'<a class="tl-lesson" data-lesson="{lesson}">', *map(self.box, boxes), "</a>"]
+        return "\n".join([*lines, "</svg>", ""])
+
+    def frame(self, frame: Frame) -> str:
+        """Return a frame with its name in it."""
+        [label] = [label for label in labels_of(self.d, frame) if label.words]
+        return self.rect(frame, "tl-frame", 10) + self.text(label, "tl-frame-name")
+
+    def box(self, box: Box) -> str:
+        """Return a box with its name in it, and the number of its lesson on its corner."""
+        label = Label(box.name, box.x, box.y, box.size)
+        parts = [self.rect(box, f"tl-box tl-{COLOURS[box.colour]}", 7), self.text(label, "tl-name")]
+        number = self.lessons[box][:2]
+        if number.isdigit():
+            x, y = self.x(box.rect.x0 - 0.015), self.y(box.rect.y1 - 0.01)
+            parts.append(f'<circle class="tl-badge" cx="{x}" cy="{y}" r="{self.n(BADGE)}"/>')
+            parts.append(f'<text class="tl-number" x="{x}" y="{y}">{int(number)}</text>')
+        return "".join(parts)
+
+    def arrow(self, arrow: Arrow) -> str:
+        """Return an arrow: a line, and a triangle at its end."""
+        points = [point[:2] for point in arrow.points]
+        (x0, y0), (x1, y1) = points[-2:]
+        length = dist((x0, y0), (x1, y1))
+        dx, dy = (x1 - x0) / length, (y1 - y0) / length
+        foot = x1 - 0.08 * dx, y1 - 0.08 * dy
+        tip = [(x1, y1), (foot[0] - 0.035 * dy, foot[1] + 0.035 * dx), (foot[0] + 0.035 * dy, foot[1] - 0.035 * dx)]
+        colour = COLOURS[arrow.colour]
+        line = f'<polyline class="tl-line tl-{colour}" points="{self.points([*points[:-1], foot])}"/>'
+        return f'{line}<polygon class="tl-tip tl-{colour}" points="{self.points(tip)}"/>'
+
+    def rect(self, area: Area, classes: str, radius: int) -> str:
+        """Return the outline of a box or frame."""
+        size = f'width="{self.n(area.width)}" height="{self.n(area.height)}" rx="{radius}"'
+        return f'<rect class="{classes}" x="{self.x(area.rect.x0)}" y="{self.y(area.rect.y1)}" {size}/>'
+
+    def text(self, label: Label, classes: str) -> str:
+        """Return a text as wide as it was measured, whatever font the reader has."""
+        lines = label.words.split("\n")
+        anchor = {"left": "start", "center": "middle", "right": "end"}[label.align]
+        size = self.n(label.size / 72)
+        written = []
+        for i, line in enumerate(lines):
+            rect = rect_of(label._replace(words=line))
+            y = self.y(label.y + ((len(lines) - 1) / 2 - i) * label.size / 72 * 1.2)
+            width = self.n(rect.x1 - rect.x0)
+            place = f'x="{self.x(label.x)}" y="{y}" text-anchor="{anchor}" font-size="{size}" textLength="{width}"'
+            written.append(f'<text class="{classes}" {place}>{escape(line)}</text>')
+        return "".join(written)
+
+    def points(self, points: Iterable[Sequence[float]]) -> str:
+        """Return points as a line or polygon lists them."""
+        return " ".join(f"{self.x(x)},{self.y(y)}" for x, y in points)
+
+    def x(self, x: float) -> str:
+        """Return how far to the right a place is."""
+        return self.n(x - self.x0)
+
+    def y(self, y: float) -> str:
+        """Return how far down a place is."""
+        return self.n(self.y1 - y)
+
+    def n(self, length: float) -> str:
+        """Return a length in units of the picture."""
+        return f"{length * UNITS:.1f}".removesuffix(".0")
+
+
+def labels_of(d: Diagram, frame: Frame) -> list[Label]:
+    """List the texts of a frame."""
+    alone = Diagram("")
+    alone.elements.append(frame)
+    return alone.labels
+
+
+if __name__ == "__main__":
+    FILE.write_text(Picture(*draw()).svg(), encoding="utf-8")

@@ -1,0 +1,83 @@
+"""What the lessons hold, read from the published notebooks: titles, exercises and minutes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from transformer_course.home.reading_time import minutes_to_read
+
+STRETCH = "★"
+"""What the heading of a stretch exercise begins with."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A lesson as it is published.
+
+    Attributes:
+        name: Such as ``01_lookup``.
+        title: What stands over it, without its number.
+        core: The names of the exercises that everybody solves, in their order.
+        stretch: Those of the others.
+        exercise_minutes: How long all exercises take, as the lesson says.
+        reading_minutes: How long it is read.
+        reading_left: How long it is read after each cell, by the cell's id.
+    """
+
+    name: str
+    title: str
+    core: tuple[str, ...]
+    stretch: tuple[str, ...]
+    exercise_minutes: int
+    reading_minutes: float
+    reading_left: Mapping[str, float]
+
+    @property
+    def number(self) -> str:
+        """The two digits that its name begins with; none for the primer."""
+        return self.name[:2] if self.name[0].isdigit() else ""
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """All exercises, in their order."""
+        return tuple(cell for cell in self.reading_left if cell in {*self.core, *self.stretch})
+
+
+def read_outlines(published: Path) -> list[Outline]:
+    """Read the primer and then the lessons, in their order.
+
+    Raises:
+        OSError: One cannot be read.
+        ValueError: One is no notebook.
+    """
+    lessons = [published / "primer.ipynb", *sorted(published.glob("[0-9][0-9]_*.ipynb"))]
+    return [outline_of(path.stem, nbformat.read(path, as_version=4)) for path in lessons]
+
+
+def outline_of(name: str, book: NotebookNode) -> Outline:
+    """Return the outline of a lesson."""
+    title = re.search(r"^# (?:\d\d · )?(.+)$", book.cells[0].source, re.MULTILINE)
+    exercise_minutes = re.search(r"Exercises: (\d+) minutes", book.cells[0].source)
+    core, stretch = list[str](), list[str]()
+    heading = ""
+    for cell in book.cells:
+        if found := cell.cell_type == "markdown" and re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE):
+            heading = found[-1]
+        if "exercise" in cell.metadata.get("tags", []):
+            (stretch if heading.startswith(STRETCH) else core).append(cell.id)
+    minutes = [minutes_to_read([cell], {*core, *stretch}) for cell in book.cells]
+    left = [*accumulate(reversed(minutes), initial=0.0)][::-1]
+    return Outline(
+        name,
+        title[1].replace(" · ", ": ") if title else name,
+        tuple(core),
+        tuple(stretch),
+        int(exercise_minutes[1]) if exercise_minutes else 0,
+        left[0],
+        {cell.id: after for cell, after in zip(book.cells, left[1:], strict=True)},
+    )

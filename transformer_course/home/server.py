@@ -1,0 +1,92 @@
+"""What the home page asks the Jupyter server for: itself, and the exports. Nothing leaves the machine."""
+
+import asyncio
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from transformer_course.home import progress_export
+from transformer_course.home.home_page import Page
+from transformer_course.home.learner_progress import Home, read_home
+from transformer_course.home.lesson_outline import Outline, read_outlines
+from transformer_course.home.saved_views import keep_pictures
+from transformer_course.workspace.working_copies import published_lessons, working_copy
+
+ADDRESS = "transformer-course"
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(app: Any) -> None:
+    base_url = app.web_app.settings["base_url"]
+    handlers = {"home": HomeHandler, "progress.csv": CsvHandler, "progress.json": JsonHandler}
+    app.web_app.add_handlers(
+        ".*$", [(url_path_join(base_url, ADDRESS, name), handler) for name, handler in handlers.items()]
+    )
+    app.contents_manager.register_pre_save_hook(keep_pictures)
+
+
+@cache
+def outlines() -> list[Outline]:
+    """Return the published lessons, read once."""
+    return read_outlines(published_lessons())
+
+
+def current_home() -> Home:
+    """Read how far the learner has come."""
+    folder = working_copy()
+    return read_home(outlines(), folder, Path(os.environ.get("TRANSFORMER_LAB_PARTS") or folder / "parts"))
+
+
+class StateHandler(JupyterHandler):
+    """Answers with the learner's state in some form."""
+
+    _track_activity = False  # that the page asks does not mean that somebody is working
+    content_type = "text/html"
+
+    def written(self, home: Home) -> str:
+        """Return the state in this form."""
+        raise NotImplementedError
+
+    @web.authenticated
+    async def get(self) -> None:
+        """Answer with the state as it is now, read without holding up the server."""
+        home = await asyncio.to_thread(current_home)
+        self.set_header("Content-Type", f"{self.content_type}; charset=utf-8")
+        self.set_header("Cache-Control", "no-cache")
+        self.finish(self.written(home))
+
+
+class HomeHandler(StateHandler):
+    """The home page."""
+
+    def written(self, home: Home) -> str:
+        """Return the page."""
+        return Page(home, self.base_url, f"{url_path_join(self.base_url, ADDRESS)}/").html()
+
+
+class CsvHandler(StateHandler):
+    """Progress as CSV."""
+
+    content_type = "text/csv"
+
+    def written(self, home: Home) -> str:
+        """Return the table."""
+        return progress_export.as_csv(home)
+
+
+class JsonHandler(StateHandler):
+    """Progress as JSON."""
+
+    content_type = "application/json"
+
+    def written(self, home: Home) -> str:
+        """Return the rows."""
+        return progress_export.as_json(home)

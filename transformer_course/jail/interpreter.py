@@ -1,0 +1,161 @@
+"""A fresh Python process that sees only the jail's copy of the course, and the pipes to and from it."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, BinaryIO, TypeVar, cast
+
+from transformer_course.jail import framing
+
+T = TypeVar("T")
+
+START_TIMEOUT = 120.0
+"""Seconds that importing torch may take on a cold and busy machine."""
+INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
+FIXED_VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # larger pages: a fork copies the table of them (a third of its time)
+}
+"""Variables that make all runs alike."""
+
+
+class JailError(OSError):
+    """The jail itself does not work."""
+
+
+class Interpreter:
+    """The process that runs ``fork_server.main``; it starts at once, and is waited for when its guards are asked for.
+
+    Args:
+        folder: The jail's folder, which contains the ``course`` and an empty folder to ``work`` in.
+        forks: Whether the process forks a supervisor for each job.
+        python: The command that starts Python; by default the Python that runs this.
+        environment: The command's environment; by default the few variables that Python needs.
+
+    Attributes:
+        process: The process itself.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        forks: bool,
+        python: Sequence[str] = (sys.executable,),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._folder = folder
+        course, work = str(folder / "course"), str(folder / "work")
+        # Python's own finders look into folders; that of an editable installation would find all of the course.
+        own_finders = "[finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]"
+        code = (
+            "import gc, sys; gc.disable(); "  # until all is imported: to look for garbage takes a tenth of that time
+            f"sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
+            "from transformer_course.jail import fork_server"
+        )
+        inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+        with (folder / "stderr").open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [*python, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=folder,
+                env=inherited | FIXED_VARIABLES if environment is None else environment,
+                start_new_session=True,
+            )
+
+    @cached_property
+    def guards(self) -> dict[str, Any]:
+        """The guards that it reports when it is ready, as ``confine.confine`` returns them.
+
+        Raises:
+            JailError: The process does not start.
+        """
+        try:
+            guards: dict[str, Any] = json.loads(self.receive(START_TIMEOUT, 1 << 10))
+            return guards
+        except (framing.BrokenFrame, TimeoutError):
+            self.stop()
+            lines = (self._folder / "stderr").read_text("utf-8", "replace").strip().splitlines()
+            raise JailError(f"the jail does not start: {lines[-1] if lines else 'it says nothing'}") from None
+        except BaseException:
+            self.stop()
+            raise
+
+    def send(self, *payloads: bytes) -> None:
+        """Send frames.
+
+        Raises:
+            TimeoutError: The process does not read them.
+            BrokenFrame: The process has ended.
+        """
+        pipe = cast(BinaryIO, self.process.stdin)
+        for payload in payloads:
+            _with_timeout(START_TIMEOUT, partial(framing.send, pipe, payload))
+
+    def receive(self, seconds: float, max_bytes: int) -> bytes:
+        """Wait for a frame and return it.
+
+        Raises:
+            TimeoutError: No frame has come after ``seconds``.
+            BrokenFrame: The frame breaks off, or is longer than ``max_bytes``.
+        """
+        pipe = cast(BinaryIO, self.process.stdout)
+        return _with_timeout(seconds, lambda: framing.receive(pipe, max_bytes))
+
+    def stop(self) -> None:
+        """Kill the process and its process group."""
+        if sys.platform != "win32":
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        self.close_pipes()
+
+    def close_pipes(self) -> None:
+        """Close this side's ends of the pipes."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            cast(BinaryIO, pipe).close()
+
+
+def _with_timeout(seconds: float, act: Callable[[], T]) -> T:
+    """Call a function that may block for ever, in a thread, and return its result.
+
+    Raises:
+        TimeoutError: There is no result after ``seconds``.
+        BrokenFrame: The pipe is broken.
+        JailError: The system has no thread left.
+    """
+    results: SimpleQueue[T | Exception] = SimpleQueue()
+
+    def wait() -> None:
+        try:
+            results.put(act())
+        except Exception as error:
+            results.put(error)
+
+    try:
+        threading.Thread(target=wait, daemon=True).start()
+    except RuntimeError as error:
+        raise JailError(f"the system has no process or thread left: {error}") from None
+    try:
+        result = results.get(timeout=seconds)
+    except Empty:
+        raise TimeoutError from None
+    if isinstance(result, OSError):
+        raise framing.BrokenFrame(str(result)) from result
+    if isinstance(result, Exception):
+        raise result
+    return result

@@ -1,0 +1,248 @@
+"""Run a job in the sandbox, and treat its answer as untrusted bytes.
+
+This module runs on the trusted side. What crosses the border, both ways, is ``plain_data.pack``: tensors and JSON.
+It imports torch only once there is a job: a jail can be started before, and imports it meanwhile.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from transformer_course.jail import framing
+from transformer_course.jail.container import Container
+from transformer_course.jail.copied_code import copy_course
+from transformer_course.jail.delete_tree import delete_tree
+from transformer_course.jail.exit_reasons import exit_reason
+from transformer_course.jail.interpreter import FIXED_VARIABLES, Interpreter, JailError
+from transformer_course.jail.resource_limits import Limits
+from transformer_course.jail.trace_conversation import Conversation
+from transformer_lab.file_lock import try_lock
+
+PREFIX = "transformer-course-jail-"
+"""What the names of jails' folders begin with."""
+SUPERVISOR_SECONDS = 30.0
+"""The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of a job.
+
+    Args:
+        answer: What ``run_job`` returned, or None if there is no readable answer.
+        reason: Why its process ended, as ``explain_exit`` takes it.
+        seconds: Wall-clock time that it took.
+    """
+
+    answer: dict[str, Any] | None
+    reason: str
+    seconds: float
+
+
+class Jail:
+    """The sandbox that learners' code runs in; a context manager.
+
+    Args:
+        limits: Resource limits of each job.
+        forks: Whether a fork server, which has imported torch, forks a process for each job. The alternative is a
+            fresh process for each, seconds slower: for systems where torch should not be forked.
+        container: The container to run all of it in; there, processes are always forked.
+
+    Attributes:
+        guards: The guards that protect the machine beyond the limits, as ``confine.NO_GUARDS`` lists them; and the tool
+            of the ``container``, if it is in one.
+        folder: The jail's own folder while it is open, else None.
+
+    Raises:
+        JailError: The jail does not start.
+    """
+
+    def __init__(
+        self, limits: Limits, forks: bool = sys.platform == "linux", container: Container | None = None
+    ) -> None:
+        self.limits = limits
+        self.forks = forks or container is not None
+        self.container = container
+        self.guards: dict[str, Any] = {}
+        self.folder: Path | None = None
+        self._interpreter: Interpreter | None = None
+        self._lock: IO[bytes] | None = None
+
+    def start(self) -> None:
+        """Start its process, which takes seconds to be ready; ``with`` waits for that.
+
+        Raises:
+            JailError: It cannot be started.
+        """
+        remove_dead_jails()
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.folder.chmod(0o711)  # the users that jobs run as have to pass through
+        with self._closed_on_error():
+            self._lock = (self.folder / "lock").open("wb")
+            try_lock(self._lock)
+            copy_course(self.folder / "course")
+            (self.folder / "work").mkdir(mode=0o711)
+            if self.container:
+                self.container.prepare()
+            self._interpreter = self._new_interpreter(self.folder)
+
+    def __enter__(self) -> "Jail":
+        if self.folder is None:
+            self.start()
+        with self._closed_on_error():
+            self.guards = {**self._started().guards, "container": getattr(self.container, "tool", "")}
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def leave_to_child(self) -> None:
+        """Leave the jail to a process that was forked after it had started: that uses it and removes its folder.
+
+        Only to end the jail's process remains for ``close``; it is a child of this one.
+        """
+        self.folder = None
+        if self._interpreter is not None:
+            self._interpreter.close_pipes()
+        if self._lock is not None:
+            self._lock.close()  # the child holds the lock as well
+            self._lock = None
+
+    def close(self) -> None:
+        """End its process and remove its folder."""
+        self._stop()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+        if self.folder is not None:
+            delete_tree(str(self.folder))
+            self.folder = None
+
+    @contextlib.contextmanager
+    def _closed_on_error(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError) and not isinstance(error, JailError):
+                raise JailError(str(error)) from error
+            raise
+
+    @property
+    def process(self) -> subprocess.Popen[bytes] | None:
+        """The fork server's process; None while there is none, as between two jobs that are not forked."""
+        return self._interpreter.process if self._interpreter else None
+
+    def run(self, job: dict[str, Any], packed: bytes = b"") -> Outcome:
+        """Run one job; whatever goes wrong in it is part of the outcome.
+
+        Args:
+            job: The job.
+            packed: More of the job, as ``pack`` returns it: what is the same for many need not be packed for each.
+
+        Raises:
+            JailError: The jail itself does not start again after a job has broken it, or is not open.
+        """
+        from transformer_course.running.plain_data import NotPlainData, pack, unpack
+
+        interpreter = self._started()
+        request = [json.dumps({"limits": asdict(self.limits)}).encode(), pack(job), packed]
+        started = time.monotonic()
+        reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
+        seconds = time.monotonic() - started
+        if reason == "exit 0":
+            with contextlib.suppress(NotPlainData):
+                if isinstance(answer := unpack(data), dict):
+                    return Outcome(answer, reason, seconds)
+        return Outcome(None, reason, seconds)
+
+    @contextlib.contextmanager
+    def conversation(self, job: dict[str, Any], limits: Limits, cpu_seconds: float) -> Iterator[Conversation]:
+        """Define an answer, and trace it as often as is asked inside the block, in a process of its own.
+
+        Args:
+            job: The job.
+            limits: Its limits, for all that is asked together.
+            cpu_seconds: Time that its process may compute once the answer is defined. (Linux only; elsewhere, only the
+                limits hold.)
+
+        Raises:
+            JailError: As for ``run``.
+        """
+        from transformer_course.running.plain_data import pack
+
+        interpreter = self._started()
+        seconds = limits.kill_after + (SUPERVISOR_SECONDS if self.forks else 0.0)
+        talk = Conversation(interpreter, seconds, limits.answer_mb << 20)
+        try:
+            with contextlib.suppress(framing.BrokenFrame, TimeoutError):
+                request = json.dumps({"limits": asdict(limits), "cpu_seconds": cpu_seconds}).encode()
+                interpreter.send(framing.ANNOUNCEMENT, request, pack(job), b"")
+            yield talk
+        finally:
+            if not (talk.end() and self.forks):
+                self._stop()
+
+    def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
+        """Have a supervisor run the job; return why the child ended, and its answer."""
+        timeout = self.limits.killed_after + SUPERVISOR_SECONDS
+        try:
+            interpreter.send(framing.ANNOUNCEMENT, *request)
+            reason = interpreter.receive(timeout, 1 << 10).decode(errors="replace")
+            return reason, interpreter.receive(timeout, self.limits.answer_mb << 20)
+        except (framing.BrokenFrame, TimeoutError):
+            self._stop()
+            return "supervisor", b""
+
+    def _run_once(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
+        """Have the interpreter itself run the job, which ends it; return why it ended, and its answer."""
+        try:
+            interpreter.send(framing.ANNOUNCEMENT, *request)
+            return "exit 0", interpreter.receive(self.limits.kill_after, self.limits.answer_mb << 20)
+        except TimeoutError:
+            return "time", b""
+        except framing.BrokenFrame:
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it may have closed the pipe and continued
+                return exit_reason(interpreter.process.wait(timeout=self.limits.kill_after)), b""
+            return "time", b""
+        finally:
+            self._stop()
+
+    def _started(self) -> Interpreter:
+        """Return the interpreter, a new one after a job has broken the last, as soon as it is ready."""
+        if self.folder is None:
+            raise JailError("a jail runs jobs only in a `with` block")
+        interpreter, self._interpreter = self._interpreter or self._new_interpreter(self.folder), None
+        _ = interpreter.guards  # waits for them; one that does not start raises, and is not kept
+        self._interpreter = interpreter
+        return interpreter
+
+    def _new_interpreter(self, folder: Path) -> Interpreter:
+        if self.container is None:
+            return Interpreter(folder, self.forks)
+        command = self.container.command(folder, self.limits, FIXED_VARIABLES)
+        return Interpreter(folder, self.forks, command, os.environ)  # whose HOME the tool needs, and gives nobody
+
+    def _stop(self) -> None:
+        if self._interpreter is not None:
+            self._interpreter.stop()
+            self._interpreter = None
+            if self.container and self.folder:
+                self.container.remove(self.folder)
+
+
+def remove_dead_jails() -> None:
+    """Delete the folders of jails that were killed before they could: those whose lock nobody holds."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError), (folder / "lock").open("rb") as lock:  # it may belong to another user
+            if try_lock(lock):
+                delete_tree(str(folder), seconds=5.0)

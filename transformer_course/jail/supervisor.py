@@ -1,0 +1,358 @@
+"""Supervise one job: run it in a child process, kill it when time is up, and leave nothing of it behind."""
+
+import contextlib
+import json
+import math
+import os
+import select
+import signal
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from transformer_course.jail import confine, framing, limit_reports
+from transformer_course.jail.delete_tree import delete_tree
+from transformer_course.jail.exit_reasons import exit_reason
+from transformer_course.jail.linux import control_groups, disk_quota, namespaces
+from transformer_course.jail.linux.disk_quota import FolderWatch
+from transformer_course.jail.linux.process_settings import SUBREAPER, prctl
+from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds
+from transformer_course.jail.resource_limits import Limits
+from transformer_course.running.answer_job import Job, run_job
+from transformer_course.running.plain_data import pack, unpack
+from transformer_course.running.trace_job import serve_traces
+
+MAX_JOB_BYTES = 1 << 30
+PIPE_BYTES = 4096
+"""A pipe that is ready takes so many bytes without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the trusted side wants.
+
+    Args:
+        packed: The job, in two parts, which only the process that runs it unpacks: that is another copy of torch's
+            memory less to touch, and what is touched is copied.
+        limits: Its limits.
+        cpu_seconds: For a job that is traced, the time that its process may compute after it has defined the answer; 0
+            for one that is observed.
+    """
+
+    packed: tuple[bytes, bytes]
+    limits: Limits
+    cpu_seconds: float = 0.0
+
+    @property
+    def job(self) -> Job:
+        """The job."""
+        own, of_all = self.packed
+        return cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
+
+
+def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
+    """Read a job, run it in a child process, and send two frames: why the child ended, and its answer.
+
+    A job that is traced has many answers. Before each, an empty frame says that the child has not ended. After it comes
+    the next request, or an empty frame as the end.
+
+    Args:
+        jobs: Pipe that the job comes on.
+        answers: Pipe that the two frames go to.
+        folder: Where to make the child's own folder.
+    """
+    request = _receive_job(jobs)
+    prctl(SUBREAPER, 1)
+    own_folder = tempfile.mkdtemp(dir=folder)
+    watch = FolderWatch(own_folder, request.limits, is_needed=not disk_quota.mount(own_folder, request.limits))
+    if request.cpu_seconds:
+        reason, answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
+    else:
+        reason, answer = _run_in_child(request, own_folder, watch)
+    disk_quota.unmount(own_folder)
+    delete_tree(own_folder, seconds=5.0)  # when the jail is closed, it deletes what takes longer
+    framing.send(answers, reason.encode())
+    framing.send(answers, answer)
+
+
+def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
+    """Read a job, run it in this very process, and send its answer, or all of them."""
+    request = _receive_job(jobs)
+    own_folder = tempfile.mkdtemp(dir=folder)
+    if request.cpu_seconds:
+        job = request.job
+        confine.confine(request.limits, own_folder)
+        receive = partial(framing.receive, jobs, MAX_JOB_BYTES)
+        serve_traces(job, receive, partial(_send_trace, answers))
+        framing.send(answers, b"exit 0")
+        framing.send(answers, b"")
+    else:
+        jobs.close()
+        framing.send(answers, _run_confined(request, own_folder))
+
+
+def _send_trace(answers: BinaryIO, answer: bytes) -> None:
+    framing.send(answers, b"")
+    framing.send(answers, answer)
+
+
+def fork(act: Callable[[], object]) -> int:
+    """Fork a child process that calls a function and exits, with status 1 if the function raised.
+
+    Returns:
+        The child's process id.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            act()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    return child
+
+
+def _receive_job(jobs: BinaryIO) -> Request:
+    told = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
+    packed = framing.receive(jobs, MAX_JOB_BYTES), framing.receive(jobs, MAX_JOB_BYTES)
+    return Request(packed, Limits(**told["limits"]), told.get("cpu_seconds", 0.0))
+
+
+def _run_confined(request: Request, folder: str) -> bytes:
+    """Confine this process, run the job, and return its answer as bytes."""
+    job, before_kb = request.job, limit_reports.peak_kb()
+    try:
+        confine.confine(request.limits, folder)
+        answer = run_job(job)
+    except BaseException as error:
+        answer = {"crash": {"type": type(error).__name__, "message": ""}}
+    try:
+        limit_reports.name_limits(answer, request.limits, (limit_reports.peak_kb() - before_kb) >> 10)
+        return pack(answer)
+    except BaseException:  # safetensors panics where memory ends, and a panic is no MemoryError
+        return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
+
+
+def _run_in_child(request: Request, folder: str, watch: FolderWatch) -> tuple[str, bytes]:
+    """Run a job in a child process; return why the child ended, and its answer."""
+    limits = request.limits
+    reading, writing = os.pipe()
+    group = control_groups.make(limits)
+    child = fork(lambda: _child_main(request, folder, group, writing))
+    os.close(writing)
+    try:
+        reason, answer = _collect_answer(child, reading, limits, watch)
+    finally:
+        os.close(reading)
+        code, took_mb = _end(child, group)
+        ran_out = control_groups.ran_out_of_memory(group)
+        control_groups.remove(group)
+    if reason == "time" and limit_reports.is_much(took_mb, limits):
+        reason = "time and memory"
+    return ("memory" if ran_out else exit_reason(code) if reason == "exit" else reason), answer
+
+
+def _end(child: int, group: Path | None) -> tuple[int, int]:
+    """End a child process and all that it started; return its exit code, and the MB of memory that it took.
+
+    The filter of system calls lets nothing leave the child's process group: one call ends it, which no fork can outrun.
+    """
+    os.kill(child, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # it was killed before it had a group
+        os.killpg(child, signal.SIGKILL)
+    control_groups.end(group)
+    _, status, usage = os.wait4(child, 0)
+    kill_descendants(confine.uid_for(child))
+    return os.waitstatus_to_exitcode(status), (usage.ru_maxrss - limit_reports.peak_kb()) >> 10
+
+
+def _child_main(request: Request, folder: str, group: Path | None, writing: int) -> None:
+    os.setsid()
+    control_groups.join(group)
+    os.dup2(writing, 3)
+    os.closerange(4, 1 << 16)
+    with open(3, "wb", buffering=0) as pipe:
+        framing.send_raw(pipe, _run_confined(request, folder))
+
+
+def _collect_answer(child: int, reading: int, limits: Limits, watch: FolderWatch) -> tuple[str, bytes]:
+    """Read what a child writes until it ends, or until it exceeds its time, its disk or the size of an answer.
+
+    Returns:
+        ``exit``, ``time``, ``busy``, ``disk`` or ``size``; and the bytes it wrote, which are empty unless it ended by
+        itself.
+    """
+    answer = bytearray()
+    pipe_is_open = True
+    begun = time.monotonic()
+    while not (up := _time_is_up(child, time.monotonic() - begun, limits)):
+        if watch.is_exceeded():
+            return "disk", b""
+        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        ready = pipe_is_open and select.select([reading], [], [], 0 if ended else 0.02)[0]
+        if ready:
+            chunk = os.read(reading, 1 << 20)
+            pipe_is_open = bool(chunk)
+            answer += chunk
+            if len(answer) > limits.answer_mb << 20:
+                return "size", b""
+        elif ended:
+            return "exit", bytes(answer)
+        elif not pipe_is_open:
+            time.sleep(0.001)
+    return up, b""
+
+
+def _time_is_up(child: int, clock: float, limits: Limits) -> str:
+    """Return whether a child has had its time: ``time``, ``busy`` if others had more of it, or nothing until then.
+
+    Sleeping counts, and waiting for what it has started. Only the time for which it was ready and others ran does not,
+    up to a bound: an answer can be kept busy by its own processes, too.
+    """
+    late = clock - limits.kill_after
+    if late < 0:
+        return ""
+    delay, most = delay_seconds(child), limits.killed_after - limits.kill_after
+    return "" if late < min(delay, most) else "time" if delay < most else "busy"
+
+
+def _trace_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO) -> str:
+    """Pass requests on to a child process, and its answers back; return why it ended."""
+    (asked, asking), (reading, writing) = os.pipe(), os.pipe()
+    group = control_groups.make(request.limits)
+    child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
+    os.close(writing)
+    os.close(asked)
+    deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
+    try:
+        while True:
+            reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watch)
+            if reason:
+                return reason
+            _send_trace(answers, answer)
+            question = framing.receive(jobs, MAX_JOB_BYTES)
+            if not question:
+                return "exit 0"
+            if cpu_limit == math.inf:
+                cpu_limit = cpu_seconds(child) + request.cpu_seconds
+            _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, deadline)
+    finally:
+        os.close(asking)
+        os.close(reading)
+        _end(child, group)
+        control_groups.remove(group)
+
+
+def _traced_child_main(request: Request, folder: str, group: Path | None, writing: int, asked: int) -> None:
+    os.setsid()
+    control_groups.join(group)
+    high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate((writing, asked))]  # out of each other's way
+    for number, pipe in enumerate(high, 3):
+        os.dup2(pipe, number)
+    os.closerange(5, 1 << 16)
+    with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
+        job = request.job
+        confine.confine(request.limits, folder)
+        receive = partial(framing.receive, questions, MAX_JOB_BYTES)
+        serve_traces(job, receive, partial(framing.send, answers))
+
+
+def _collect_frame(
+    child: int, reading: int, deadline: float, cpu_limit: float, max_bytes: int, watch: FolderWatch
+) -> tuple[str, bytes]:
+    """Read a frame that a child writes.
+
+    Returns:
+        Why there is none: ``exit``, ``time``, ``disk`` or ``size``, and empty where there is; and the frame.
+    """
+    received = bytearray()
+    length = -1
+    while time.monotonic() < deadline and cpu_seconds(child) < cpu_limit:
+        if watch.is_exceeded():
+            return "disk", b""
+        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        if not select.select([reading], [], [], 0 if ended else 0.02)[0]:
+            if ended:
+                return "exit", b""
+            continue
+        wanted = framing.LENGTH_BYTES if length < 0 else length
+        chunk = os.read(reading, min(wanted - len(received), 1 << 20))
+        received += chunk
+        if not chunk:
+            return "exit", b""
+        if len(received) == wanted and length < 0:
+            length = int.from_bytes(received, "big")
+            received.clear()
+            if not 0 < length <= max_bytes:
+                return "size", b""
+        elif len(received) == length:
+            return "", bytes(received)
+    return "time", b""
+
+
+def _write(pipe: int, payload: bytes, deadline: float) -> None:
+    """Write to a child that may not read; why it does not shows when its answer is awaited."""
+    rest = memoryview(payload)
+    with contextlib.suppress(BrokenPipeError):
+        while rest and time.monotonic() < deadline:
+            if select.select([], [pipe], [], 0.02)[1]:
+                rest = rest[os.write(pipe, rest[:PIPE_BYTES]) :]
+
+
+def kill_descendants(uid: int | None = None) -> None:
+    """Kill all descendants of this process, including orphans and those in other process groups.
+
+    Args:
+        uid: The user id that all of them have, if it is theirs alone.
+    """
+    if namespaces.is_inside:  # all others in there are the job's; one call, which no fork can outrun
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
+        return
+    while _has_children() and (descendants := _descendants(os.getpid())):
+        if uid is not None and os.geteuid() == 0:
+            os.waitpid(fork(lambda: _kill_processes_of(uid)), 0)
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that none forks while others are killed
+            for process in descendants:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, number)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _has_children() -> bool:
+    """Return whether there is anything to kill: a subreaper adopts orphans, so who has no child has no descendant."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _kill_processes_of(uid: int) -> None:
+    """Become a user and kill all its processes in one call, which no fork can outrun; only root can."""
+    os.setresuid(uid, uid, uid)
+    os.kill(-1, signal.SIGKILL)
+
+
+def _descendants(ancestor: int) -> list[int]:
+    """List the process ids of all descendants of a process, from ``/proc``."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parents[int(stat.parent.name)] = int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])
+    family = [ancestor]
+    for process in family:  # appended to while iterating
+        family += [child for child, parent in parents.items() if parent == process]
+    return family[1:]

@@ -1,0 +1,55 @@
+"""A conversation with a job that is traced: questions go in, answers come out as untrusted bytes."""
+
+from transformer_course.jail import framing
+from transformer_course.jail.interpreter import Interpreter
+
+REASON_BYTES = 1 << 10
+"""Size of the frame that says why a process ended."""
+
+
+class Conversation:
+    """The trusted end of a conversation.
+
+    Args:
+        interpreter: Where the job runs; it has been sent there.
+        seconds: Time after which no answer can come any more.
+        max_bytes: Size of each answer.
+    """
+
+    def __init__(self, interpreter: Interpreter, seconds: float, max_bytes: int) -> None:
+        self._interpreter, self._seconds, self._max_bytes = interpreter, seconds, max_bytes
+        self._is_waiting = False
+        self.is_over = False
+        """Whether the process has ended, so that no more answer comes."""
+
+    def receive(self) -> bytes | None:
+        """Return the answer that comes first, without a question; None if there is none any more."""
+        return self._exchange()
+
+    def ask(self, question: bytes) -> bytes | None:
+        """Return the answer to a question; None if there is none any more."""
+        return self._exchange(question)
+
+    def end(self) -> bool:
+        """End the job; return whether the process that looked after it is ready for another."""
+        if self._is_waiting:  # it was left in the middle of an answer
+            return False
+        if not self.is_over:
+            self._exchange(b"")
+        return self.is_over and not self._is_waiting
+
+    def _exchange(self, question: bytes | None = None) -> bytes | None:
+        if self.is_over:
+            return None
+        self._is_waiting = True
+        try:
+            if question is not None:
+                self._interpreter.send(question)
+            reason = self._interpreter.receive(self._seconds, REASON_BYTES)
+            answer = self._interpreter.receive(self._seconds, self._max_bytes)
+        except (framing.BrokenFrame, TimeoutError):
+            self.is_over = True
+            return None
+        self._is_waiting = False
+        self.is_over = bool(reason)
+        return None if reason else answer

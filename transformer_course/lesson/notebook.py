@@ -1,0 +1,140 @@
+"""What a lesson imports: ``check``, ``hint``, ``solution``, ``parts`` and ``compare``.
+
+They belong to the session of the process. Importing this module does not begin one; using it does, and so does
+importing ``parts``, or anything from ``transformer_course``.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from transformer_course.checking.explain import format_value
+from transformer_course.checking.message_panel import Panel
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson.cell_panels import CellPanels
+from transformer_course.lesson.prediction import judge_prediction
+from transformer_course.lesson.session import Session
+from transformer_course.workspace import saved_parts
+
+if TYPE_CHECKING:
+    from transformer_course.running.parts import Parts
+
+    parts: Parts
+    """Working pieces by name: ``parts.softmax`` is your own once it has passed, the library's until then."""
+
+__all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
+
+_sessions: list[Session] = []
+_cell_panels: list[CellPanels] = []
+"""Those of the process's shell, where it has one."""
+
+
+class NotPassed(AssertionError):
+    """A check that did not pass while ``TRANSFORMER_LAB_STRICT`` is 1, or in nbgrader."""
+
+
+def current_session() -> Session:
+    """Return the session of this process. The first call begins it: one torch thread, and the saved parts are loaded.
+
+    What is printed about saved parts that do not run appears below the cell that is running.
+    """
+    if not _sessions:
+        from IPython import get_ipython
+
+        torch.set_num_threads(1)  # on a busy machine, a second thread makes small models several times slower
+        shell = get_ipython()
+        if shell is not None:
+            _cell_panels.append(CellPanels(shell))
+        session = Session(every_exercise(), shell)
+        _sessions.append(session)  # before the parts are loaded, for they may import `parts` themselves
+        saved_parts.load_parts(session.parts, shell)
+    return _sessions[-1]
+
+
+@contextmanager
+def in_session(session: Session) -> Iterator[Session]:
+    """Use another session inside the block, as tests do."""
+    _sessions.append(session)
+    try:
+        yield session
+    finally:
+        _sessions.remove(session)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "parts":
+        return current_session().parts
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def check(attempt: Any, name: Any = None) -> Verdict:
+    """Check whether your function or class is right, and if not, which mistake it makes.
+
+    Args:
+        attempt: The function or class itself, not the result of a call.
+        name: The exercise, where it is not called as the attempt is.
+
+    Returns:
+        The verdict, which shows itself as a panel in a notebook, on whichever line of a cell the check stands, and
+        as text in a terminal. Nothing is raised, unless the verdict is not ``passed``, and the environment variable
+        ``TRANSFORMER_LAB_STRICT`` is 1 or nbgrader runs the notebook: there, a test that raises nothing has passed.
+    """
+    session = current_session()
+    verdict = session.check(attempt, name)
+    is_strict = os.environ.get("TRANSFORMER_LAB_STRICT") == "1" or "NBGRADER_EXECUTION" in os.environ
+    if is_strict and not verdict.passed:
+        raise NotPassed(str(verdict))
+    if not session.n_checking:
+        _show(verdict)
+    return verdict
+
+
+def _show(panel: Verdict | Panel) -> None:
+    """Let the cell show a panel, on whichever line it stands."""
+    for panels in _cell_panels:
+        panels.add(panel)
+
+
+def hint(attempt: Any, name: Any = None) -> Panel:
+    """Return the next hint: about the mistake that your attempt makes, if it is a known one, else about the exercise.
+
+    Call again for more. After the last hint follows a solution. When a check finds something else than before, the
+    hints start over.
+    """
+    panel = current_session().hint(attempt, name)
+    _show(panel)
+    return panel
+
+
+def solution(attempt: Any, name: Any = None) -> Panel:
+    """Return an answer."""
+    panel = current_session().solution(attempt, name)
+    _show(panel)
+    return panel
+
+
+def compare(prediction: Any, measured: Any) -> None:
+    """Answer a prediction: print what was said beside what was measured, and whether that is right, close or neither.
+
+    Nothing is said of a prediction that cannot be compared, such as a word where a number was measured. How close is
+    close, ``judge_prediction`` says.
+
+    Args:
+        prediction: A number, a word or a list of these, or ``...`` as long as none was made.
+        measured: What the experiment gave.
+    """
+    value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
+    seen = f"{value + 0.0:.3g}" if isinstance(value, float) else _as_text(value)  # + 0.0 makes 0 of -0
+    if prediction is ...:
+        print(f"you made no prediction, measured {seen}")
+        return
+    answer = judge_prediction(prediction, value)
+    print(f"you said {_as_text(prediction)}, measured {seen}{f': {answer}' if answer else ''}")
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else format_value(value)

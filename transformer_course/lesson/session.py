@@ -1,0 +1,236 @@
+"""A learner's session with the exercises: the parts in use, and the hints given so far."""
+
+import difflib
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import nn
+
+from transformer_course.checking.expected_behaviour import Behaviour, behaviour
+from transformer_course.checking.hints import ladder
+from transformer_course.checking.judge import judge
+from transformer_course.checking.message_panel import Panel, code_block
+from transformer_course.checking.side_effects import changed_arguments
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.lesson.speed import is_slow, slowdown
+from transformer_course.locating.fault_location import may_have_place, with_place
+from transformer_course.running.case import Case
+from transformer_course.running.introspect import functions_of
+from transformer_course.running.isolation import suppressed_output
+from transformer_course.running.observation import Observation
+from transformer_course.running.observe import observe_all
+from transformer_course.running.parts import Parts
+from transformer_course.running.trace import CannotTrace, Traced
+from transformer_course.workspace import saved_parts
+from transformer_course.workspace.progress import record_pass
+
+SEED = 0
+"""Seed of the cases that a lesson checks with; the grader has others."""
+SECONDS = 10.0
+"""Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
+PATIENCE = 6.0
+"""So many times as long by the clock: other programs take time, too, and what only waits has to end."""
+
+
+GENERAL_HINTS = "The hints that follow are not about this attempt: they are the steps of a right answer, in order."
+"""Said before the first of an exercise's own hints, which know nothing of the learner's error."""
+
+
+@dataclass
+class Ladder:
+    """The place on a ladder of hints.
+
+    Attributes:
+        verdict: What the hints are given for: the hints about the attempt, the recognised mistake, or else the status.
+        n_given: Number of hints given for it.
+    """
+
+    verdict: tuple[str, ...]
+    n_given: int = 0
+
+
+class Session:
+    """The state of one lesson.
+
+    Args:
+        exercises: The exercises by name.
+        shell: The IPython shell whose cells hold the learner's code; None outside of a notebook.
+        seconds: Time of computing that all cases of one check may take together.
+    """
+
+    def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS) -> None:
+        self.exercises, self.shell, self.seconds = exercises, shell, seconds
+        self.parts = Parts(lambda name: exercises[name].reference)
+        self.ladders: dict[str, Ladder] = {}
+        self.has_told_not_kept = False
+        self.n_checking = 0
+        """Number of checks that are running: more than one where an attempt checks something itself."""
+
+    def check(self, attempt: Any, name: Any = None) -> Verdict:
+        """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it."""
+        called = None
+        self.n_checking += 1
+        try:
+            called = _name_of(attempt, name)
+            exercise = self.exercises.get(called or "")
+            verdict = _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
+        except Exception as error:  # a check that raises would stop a whole lesson
+            verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+        finally:
+            self.n_checking -= 1
+        if not self.n_checking:
+            self._restart_hints(verdict)
+        return verdict
+
+    def hint(self, attempt: Any, name: Any = None) -> Panel:
+        """Return the next hint for the mistake that an attempt makes, or for its exercise; then a solution.
+
+        The hints start over when a check finds something else than before: another mistake, or another status.
+        """
+        with suppressed_output():
+            verdict = self.check(attempt, name)
+        exercise = self.exercises.get(verdict.exercise)
+        if exercise is None:
+            return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
+        if verdict.passed:
+            return Panel(f"{exercise.name}: passed, so there is no hint", verdict.message, "help")
+        of_mistake = verdict.hints or ladder(exercise, verdict.mistake)
+        hints = exercise.hints if of_mistake is None else of_mistake
+        climbed = self.ladders[exercise.name]
+        if climbed.n_given == len(hints):
+            return _solution(exercise, "there are no more hints; a solution")
+        climbed.n_given += 1
+        message, kind = hints[climbed.n_given - 1], "hint" if of_mistake is not None else "general hint"
+        if of_mistake is None and climbed.n_given == 1:
+            message = "\n".join([*_before_general_hints(verdict), message])
+        if climbed.n_given == len(hints):
+            message += "\nThat was the last hint. The next call shows a solution."
+        return Panel(f"{exercise.name}: {kind} {climbed.n_given} of {len(hints)}", message, "help")
+
+    def solution(self, attempt: Any, name: Any = None) -> Panel:
+        """Return an answer to the exercise of an attempt."""
+        called = _name_of(attempt, name)
+        exercise = self.exercises.get(called or "")
+        if exercise is None:
+            return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
+        return _solution(exercise, "a solution")
+
+    def _check(self, exercise: Exercise, attempt: Any) -> Verdict:
+        if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
+            return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
+        if self.parts.refuses(exercise.name):
+            return Verdict(exercise.name, "wrong", "It is being checked already, by the check that called it.")
+        known = behaviour(exercise, SEED)
+        with self.parts.without(exercise.name):
+            observed = observe_all(attempt, list(known.cases), self.seconds, PATIENCE * self.seconds)
+            verdict = judge(exercise, SEED, observed)
+            if not verdict.passed:
+                return self._located(verdict, known, attempt, observed)
+            remark = self._remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
+        if remark or observed[0].get("remarks", {}).get("reads"):
+            self.parts.remove(exercise.name)
+            remark += " The lessons go on with the library's."
+        else:
+            self.parts.add(exercise.name, attempt)
+            problem = saved_parts.save_part(exercise.name, attempt, self.shell)
+            remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
+            remark = remark or self._not_kept_remark()
+        remark += self._record(exercise)
+        return replace(verdict, message=verdict.message + remark)
+
+    def _restart_hints(self, verdict: Verdict) -> None:
+        """Begin a ladder of hints for a verdict, unless the last one on this exercise was the same."""
+        found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
+        ladder = self.ladders.get(verdict.exercise)
+        if ladder is None or ladder.verdict != found:
+            self.ladders[verdict.exercise] = Ladder(found)
+
+    def _record(self, exercise: Exercise) -> str:
+        """Record for the home page that an exercise has passed; return a remark if it cannot be."""
+        try:
+            if folder := saved_parts.record_folder(self.shell):
+                record_pass(folder, exercise.name)
+        except OSError as error:
+            return f"\nOne thing: the home page will not show it: {error}."
+        return ""
+
+    def _not_kept_remark(self) -> str:
+        """Return why nothing is kept in this session, if so, the first time that it is asked."""
+        if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
+            return ""
+        self.has_told_not_kept = True
+        return f"\n{why}"
+
+    def _located(self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]) -> Verdict:
+        """Return a verdict with the place of what it is about, where that can be proven."""
+        last = observed[-1]
+        if not may_have_place(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
+            return verdict
+        try:
+            return with_place(verdict, known, Traced(attempt), changed_arguments(observed, known.expected))
+        except CannotTrace:
+            return verdict
+
+    def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
+        """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""
+        seen_remarks, right_remarks = seen.get("remarks", {}), right.get("remarks", {})
+        if right_remarks.get("differentiable") and not seen_remarks.get("differentiable"):
+            return (
+                "\nOne thing: no gradient passes through your version. (What cuts it: `.item()`, `.tolist()`, "
+                "`.numpy()`, `.detach()`, `torch.tensor`, `torch.no_grad`.)"
+            )
+        times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
+        if not is_slow(times):
+            return ""
+        return f"\nAbout its speed only, for it is right: it takes {times:.0f} times as long as the reference."
+
+
+def _before_general_hints(verdict: Verdict) -> list[str]:
+    """Return what comes before an exercise's own hints: whether the check has found something that they do not know."""
+    if verdict.status == "not_started":
+        return []
+    if verdict.mistake:
+        return ["The check names what is wrong, and there are no hints about that.", GENERAL_HINTS]
+    return ["No known mistake is recognised in this attempt. Read what the check says first.", GENERAL_HINTS]
+
+
+def _solution(exercise: Exercise, title: str) -> Panel:
+    return Panel(f"{exercise.name}: {title}", code_block(exercise.solution), "help")
+
+
+def _name_of(attempt: Any, name: Any) -> str | None:
+    """Return the name to look the exercise up by; None where a result is given instead of a function."""
+    if isinstance(name, str):
+        return name
+    try:
+        called = attempt if name is None else name
+        while isinstance(called, functools.partial):
+            called = called.func
+        if called.__name__ == "<lambda>":  # it is called as the name that it was given
+            named = [name for name, value in called.__globals__.items() if value is called]
+            return named[0] if named else "<lambda>"
+        return called.__name__ if isinstance(called.__name__, str) else None
+    except Exception:  # it has no name, or raises when it is inspected
+        return None
+
+
+def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
+    """Return a verdict that explains how to name the exercise."""
+    if called is None:
+        message = f"It takes the function or class itself; this is a value of type {type(attempt).__name__}."
+    else:
+        close = [*difflib.get_close_matches(called, _names_of_lesson(attempt), n=2, cutoff=0.4), "exercise"]
+        own = own if (own := _name_of(attempt, None) or "").isidentifier() else "attempt"
+        ways = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
+        message = f"No exercise is called {called}. To say which one it answers: {ways}."
+    return Verdict(called or asked, "wrong", message)
+
+
+def _names_of_lesson(attempt: Any) -> list[str]:
+    """List the exercises of the lesson whose functions stand beside the attempt: others would give lessons away."""
+    beside = {name for function in functions_of(attempt) for name in function.__globals__}
+    return [name for lesson in LESSONS if beside & (names := {e.name for e in exercises_of(lesson)}) for name in names]

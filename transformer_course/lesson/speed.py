@@ -1,0 +1,61 @@
+"""Processor time of an attempt, compared with that of the reference.
+
+What the clock says would depend on what else the machine has to do.
+"""
+
+import math
+import os
+from collections.abc import Callable
+from typing import Any
+
+from transformer_course.running.case import Case
+from transformer_course.running.isolation import suppressed_output
+from transformer_course.running.observe import observe_all
+from transformer_course.running.time_limit import Stopwatch
+
+MAX_SLOWDOWN = 5.0
+"""Lessons need not train with a right answer that takes more times as long as the reference."""
+MARGIN = 1.5
+"""An attempt is called slow only where it takes this many times as long as ``MAX_SLOWDOWN`` allows."""
+TURNS = 5
+"""Number of times that both are timed at most."""
+SECONDS = 1.0
+"""Processor time after which no further turn begins; each is timed once at least."""
+TICK = 1 / 64 if os.name == "nt" else 1e-9
+"""Seconds in which processor time is counted: what takes less may take none."""
+
+
+def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
+    """Return how many times as long as the reference an attempt takes.
+
+    The fastest of a few turns taken alternately are compared: other programs slow a processor down, too. An attempt
+    that is fast enough takes two turns, and so does one that is slow beyond doubt.
+
+    Args:
+        attempt: The function to time.
+        reference: The function to compare it with.
+        case: The arguments of both.
+        best: Seconds of processor time that the attempt has taken before.
+        limit: Seconds that one call may take.
+    """
+    best_of_reference = math.inf
+    stopwatch = Stopwatch()
+    for turn in range(TURNS):
+        best_of_reference = min(best_of_reference, max(_time(reference, case, limit), TICK))
+        best = min(best, _time(attempt, case, limit))
+        is_fast = best <= MAX_SLOWDOWN * best_of_reference
+        is_slow_beyond_doubt = best > 10 * MARGIN * MAX_SLOWDOWN * best_of_reference
+        if (turn > 0 and (is_fast or is_slow_beyond_doubt)) or stopwatch.computing > SECONDS:
+            break
+    return best / best_of_reference
+
+
+def is_slow(times: float) -> bool:
+    """Return whether an attempt that takes this many times as long as the reference is slow for sure."""
+    return times > MARGIN * MAX_SLOWDOWN
+
+
+def _time(function: Any, case: Case, limit: float) -> float:
+    with suppressed_output():
+        [seen] = observe_all(function, [case], limit)
+    return seen.get("remarks", {}).get("seconds", math.inf)

@@ -1,0 +1,578 @@
+"""Where an answer goes wrong, if nothing can be named: the expression which, replaced by a right value, mends it.
+
+Right answers differ in the steps that they take, so a step that is nowhere to be found is no evidence. A substitution
+is: the learner's own code runs once more, with one expression replaced by the right value of a step. If the answer then
+comes right, in all small cases, that expression is where it went wrong. ``_Search`` says which of several is told.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from torch import Tensor
+
+from transformer_course.checking.expected_behaviour import Behaviour, in_isolation
+from transformer_course.checking.hints import IN_PLACE_HINTS
+from transformer_course.checking.message_panel import code_block
+from transformer_course.checking.side_effects import CHANGES_ARGUMENT
+from transformer_course.checking.tolerance import distance
+from transformer_course.checking.verdict import Verdict
+from transformer_course.locating import side_effect_source
+from transformer_course.locating.value_difference import fact
+from transformer_course.locating.value_layouts import (
+    fitting_forms,
+    has_the_shape,
+    in_form,
+    is_number,
+    is_right,
+    is_right_as_it_is,
+)
+from transformer_course.running.case import Case
+from transformer_course.running.isolation import restored_globals
+from transformer_course.running.observe import copy_inputs, load_module
+from transformer_course.running.plain_data import same, to_plain_data
+from transformer_course.running.time_limit import TookTooLong, time_limit
+from transformer_course.running.trace import Expression, Trace, TracedAttempt, Turns
+from transformer_course.steps import InSteps, needs
+
+MAX_RUNS = 400
+"""So many times the learner's code is run at most."""
+MAX_SECONDS = 0.5
+"""Seconds of computing after which the search ends: a check should answer while the learner still looks at the code."""
+MAX_LINE = 80
+"""So many characters of a line are shown."""
+MAX_BEFORE = 25
+"""So many of them before the expression, where the line is longer."""
+MAX_INPUT_NUMBERS = 300
+"""Cases with more numbers are too large to be run so often."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an answer goes wrong.
+
+    Args:
+        expression: The expression.
+        says: What is wrong with it.
+        hints: A ladder of hints about this place.
+        step: The step whose right value mends it, or an argument; "" where no step is told.
+        proven: Whether the answer comes right with that value in this place alone.
+        is_misplaced: Whether it is a name that stands where something else belongs.
+    """
+
+    expression: Expression
+    says: str
+    hints: tuple[str, ...] = ()
+    step: str = ""
+    proven: bool = True
+    is_misplaced: bool = False
+
+    @property
+    def message(self) -> str:
+        """The place in words, with the line."""
+        return f"{self.says}\n{self._marked_line}"
+
+    @property
+    def _marked_line(self) -> str:
+        """The line, with the expression underlined: code in a panel, and in a terminal.
+
+        Of a long line, what is far before the expression and far behind is left out.
+        """
+        line, (begin, end) = self.expression.source_line, self.expression.columns
+        first = len(line) - len(line.lstrip())
+        before = f"line {self.expression.line}:  "
+        if len(line) - first > MAX_LINE and begin - first > MAX_BEFORE:
+            first = line.find(" ", begin - MAX_BEFORE - 1, begin) + 1 or begin - MAX_BEFORE
+            before += "… "
+        last = first + MAX_LINE
+        shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
+        under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
+        return code_block(f"{shown}\n{under}")
+
+
+def may_have_place(verdict: Verdict) -> bool:
+    """Return whether a place can add to a verdict: to one that names nothing, or an argument that is changed."""
+    return verdict.status in ("wrong", "crashed") or CHANGES_ARGUMENT in verdict.mistakes
+
+
+def with_place(
+    verdict: Verdict, known: Behaviour, traced: TracedAttempt, changed: Sequence[str] = (), note: str = ""
+) -> Verdict:
+    """Return a verdict with the place of what it is about, where that can be proven.
+
+    It stays the same verdict: only what is said, and the hints, become more.
+
+    Args:
+        verdict: The verdict.
+        known: What is right; the cases may be others than those that the verdict is about.
+        traced: The attempt; it is run, and must be allowed to.
+        changed: The arguments that a call changed.
+        note: What to say between the place and the verdict.
+    """
+    if not may_have_place(verdict):
+        return verdict
+    is_changed = CHANGES_ARGUMENT in verdict.mistakes
+    try:
+        with restored_globals(), in_isolation(), time_limit(10 * MAX_SECONDS):  # of the clock, on a busy machine
+            search = _Search(known, traced)
+            if is_changed:
+                place, met = search.place_of_change(changed), ""
+            else:
+                place, met = search.place(), search.shapes_that_met(verdict)
+    except TookTooLong:
+        return verdict
+    told = [*([place.message, note] if place else []), verdict.message, met]
+    is_first = verdict.mistakes[:1] in ((), (CHANGES_ARGUMENT,))
+    hints = place.hints if place and is_first else verdict.hints
+    return replace(verdict, message="\n".join(part for part in told if part), hints=hints)
+
+
+def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
+    """Return where an attempt that is wrong goes wrong; None where that cannot be proven."""
+    try:
+        with restored_globals(), in_isolation(), time_limit(10 * MAX_SECONDS):
+            return _Search(known, traced).place()
+    except TookTooLong:
+        return None
+
+
+def is_small(case: Case) -> bool:
+    """Return whether a case is one on which a place is searched."""
+    n_numbers = sum(value.numel() for value in case.inputs.values() if isinstance(value, Tensor))
+    return case.kind != "sampler" and n_numbers <= MAX_INPUT_NUMBERS
+
+
+@dataclass
+class _Case:
+    """A small case: the right values of all steps on it, and what the learner's code showed."""
+
+    index: int
+    right: Mapping[str, Any]
+    trace: Trace
+
+
+@dataclass
+class _Search:
+    """The search for a place in one attempt."""
+
+    known: Behaviour
+    traced: TracedAttempt
+    cases: list[_Case] = field(default_factory=list)
+    failing: list[_Case] = field(default_factory=list)
+    runs: int = 0
+
+    def __post_init__(self) -> None:
+        self.deadline = time.process_time() + MAX_SECONDS
+        for index, case in enumerate(self.known.cases):
+            if not is_small(case):
+                continue
+            one = _Case(index, self._right_values(index), self._run(index, {}, is_watched=True))
+            self.cases.append(one)
+            if not self._is_mended(one, one.trace):
+                self.failing.append(one)
+
+    @property
+    def steps(self) -> InSteps:
+        """The answer in steps."""
+        assert self.known.exercise.steps is not None
+        return self.known.exercise.steps
+
+    def place(self) -> Place | None:
+        """Return the first place."""
+        if found := self._other_at_second_call() or self._other_dtype():
+            return found
+        return self._of_steps() if self.failing and self.known.exercise.steps else None
+
+    def place_of_change(self, changed: Sequence[str]) -> Place | None:
+        """Return the first expression that writes into one of these arguments."""
+        # a model's mode is not located: what switches it is often right, and what should set it back is missing
+        names = {name.partition(".")[0] for name in changed if not name.endswith(".training")}
+        for one in self.cases if names else ():
+            if found := side_effect_source.of_change(self.traced.expressions, one.trace, names):
+                expression, name = found
+                says = f"Line {expression.line}, `{_one_line(expression.text)}`, changes the argument `{name}`."
+                return Place(expression, says, tuple(IN_PLACE_HINTS[1:]))
+        return None
+
+    def shapes_that_met(self, verdict: Verdict) -> str:
+        """Return the shapes in the expression in which it crashed, as a sentence; "" if not with this very error."""
+        crashed = next((one.trace for one in self.failing if one.trace.crashed_in is not None), None)
+        if verdict.status != "crashed" or crashed is None or crashed.error is None:
+            return ""
+        is_this = ": ".join(crashed.error) in verdict.message
+        return side_effect_source.shapes_in_crash(self.traced.expressions, crashed) if is_this else ""
+
+    def _other_at_second_call(self) -> Place | None:
+        """Return the first expression that gives something else when the attempt is called again."""
+        for one in self.failing[:1] or self.cases:
+            if one.trace.error or self.runs + 2 > MAX_RUNS or self._is_out_of_time():
+                continue
+            self.runs += 2
+            first, second = self.traced.run_twice(self.known.cases[one.index])
+            if first.error or second.error or same(first.output, second.output, tolerance=1e-4):
+                continue
+            if found := side_effect_source.of_difference(self.traced.expressions, first, second):
+                expression, values = found
+                verb = "is" if expression.is_name else "gives"
+                says = f"Not yet: {_where(expression)} {verb} something else at the second call{values}."
+                return Place(expression, says, _hints_on_second_call(expression))
+        return None
+
+    def _other_dtype(self) -> Place | None:
+        """Return the first expression in which the right numbers get the dtype that is not right."""
+        if not self.failing:
+            return None
+        shown = self.failing[0]
+        right = self.known.expected[shown.index].get("output")
+        output = self._normalised(shown, shown.trace)
+        if not side_effect_source.is_other_dtype(output, right):
+            return None
+        assert isinstance(output, Tensor) and isinstance(right, Tensor)
+        made = side_effect_source.of_dtype(self.traced.expressions, shown.trace, output.dtype)
+        if not made or not self._mends_all(lambda one: side_effect_source.put_dtype(one.trace, made, right.dtype)):
+            return None
+        first, *others = made
+        now, should = (str(one.dtype).removeprefix("torch.") for one in (output, right))
+        told = f"Not yet: {_where(first)} is of dtype {now}, and should be {should}."
+        rest = f"The same holds for {_where(others[0])}." if others else _THE_REST
+        return Place(first, f"{told} {rest}", _hints_on_dtype(first, should))
+
+    def _of_steps(self) -> Place | None:
+        """Return the first place that the right value of a step mends."""
+        given: dict[int, str] = {}
+        first: tuple[Expression, str] | None = None
+        for _ in range(3):  # more than three mistakes are not taken apart
+            found = self._mending(given)
+            early = self._earlier(given, found)
+            if early is None and found is None:
+                return self._told(*first, proven=False) if first else None
+            if early is None:
+                assert found is not None
+                if first is None and found[1] == self.steps.last and not self._is_reached():
+                    return None  # that the answer should be the answer helps nobody
+                return self._told(*(first or found), proven=first is None)
+            first = first or early
+            given[early[0].number] = early[1]
+        return self._told(*first, proven=False) if first else None
+
+    def _mending(self, given: Mapping[int, str]) -> tuple[Expression, str] | None:
+        """Return the earliest step whose value mends everything, and the expression where it does.
+
+        A later step may happen to do in many places, so the earliest step is taken. Of its expressions the last is
+        taken that is more than a name, for what is normalised later on may be anything before; and then the largest
+        around it where the same step does.
+        """
+        shown = self.failing[0]
+        for step in shown.right:
+            mending = [
+                self.traced.expressions[number]
+                for number in self._order(shown.trace)
+                if number not in given
+                and not self._holds_a_given(number, given)
+                and self._may_stand(shown, number, step)
+                and self._mends({**given, number: step})
+                and not self._is_idle(number, step, given)
+            ]
+            if mending:
+                last = ([one for one in mending if not one.is_name] or mending)[-1]
+                expression = next(one for one in mending if self._give_the_same(one, last))
+                for larger in expression.inside:
+                    is_other = self._is_condition(shown, larger) or larger in given
+                    if not is_other and self._mends({**given, larger: step}):
+                        expression = self.traced.expressions[larger]
+                return expression, step
+        return None
+
+    def _give_the_same(self, one: Expression, other: Expression) -> bool:
+        """Return whether two expressions gave the same, as a call and what its function returns."""
+        mine, others = (self.failing[0].trace.values(each.number) for each in (one, other))
+        return one is other or (not one.is_name and bool(mine) and same(mine, others))
+
+    def _is_idle(self, number: int, step: str, given: Mapping[int, str]) -> bool:
+        """Return whether other numbers in the same place would do as well, so that it proves nothing."""
+        shown = self.failing[0]
+        put = self._put({**given, number: step}, shown)
+        if not isinstance(put[number], int | float):
+            return False
+        put[number] = 3 * put[number] + 1
+        return self._is_mended(shown, self._run(shown.index, put))
+
+    def _is_reached(self) -> bool:
+        """Return whether all that the last step needs is right where its expression is reached."""
+        shown = self.failing[0]
+        now = self._recognised(shown, shown.trace)
+        return all(
+            need in now
+            for need in needs(self.steps.steps[self.steps.last])
+            if need in self.steps.steps and isinstance(shown.right[need], Tensor)
+        )
+
+    def _earlier(self, given: Mapping[int, str], found: tuple[Expression, str] | None) -> tuple[Expression, str] | None:
+        """Return an expression that goes wrong before the one that was found.
+
+        That is one where the right value of a step brings later steps right that nothing is now.
+        """
+        shown = self.failing[0]
+        again = self._run(shown.index, self._put(given, shown), is_watched=True) if given else shown.trace
+        now = self._recognised(shown, again)
+        names = list(self.steps.steps)
+        end = names.index(found[1]) if found and found[1] in names else len(names) - 1
+        for step in names[:end]:
+            needed = [need for need in needs(self.steps.steps[step]) if need in self.steps.steps]
+            needed = [need for need in needed if isinstance(shown.right[need], Tensor)]
+            if step in now or not isinstance(shown.right[step], Tensor) or not now.issuperset(needed):
+                continue
+            best: tuple[int, int] | None = None
+            for number in self._order(shown.trace):
+                if found and number == found[0].number:
+                    break
+                if number in given or self.traced.expressions[number].is_name:
+                    continue
+                events = shown.trace.values(number)
+                if not self._may_stand(shown, number, step) or not has_the_shape(events, shown.right[step]):
+                    continue  # what has another shape may be meant for something else
+                trace = self._run(shown.index, self._put({**given, number: step}, shown), is_watched=True)
+                gained = len(self._recognised(shown, trace) - now - {step})
+                if gained and (best is None or gained > best[0]):
+                    best = (gained, number)
+            if best is not None:
+                return self.traced.expressions[best[1]], step
+        return None
+
+    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place:
+        shown = self.failing[0]
+        events = shown.trace.values(expression.number)
+        noun = self.steps.noun(step)
+        if expression.text == step:
+            noun += " as it came in"
+        other = expression.is_name and expression.text != step
+        misplaced = other and any(is_right_as_it_is(events, right) for right in shown.right.values())
+        right = in_form(events, shown.right[step])
+        difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(right))
+        if not events and shown.trace.error:
+            difference = f"it crashes ({shown.trace.error[0]})"
+        says = _in_words(
+            expression,
+            noun,
+            difference,
+            is_misplaced=misplaced,
+            is_proven=proven,
+            is_wrong_after=not proven and self._is_wrong_after(expression, step),
+            is_piece=isinstance(right, Turns),
+            is_answer=step == self.steps.last or (len(events) == 1 and same(events[0], shown.trace.output)),
+            before=self._right_before(expression),
+        )
+        return Place(expression, says, _hints(self.steps, expression, step), step, proven, misplaced)
+
+    def _is_wrong_after(self, expression: Expression, step: str) -> bool:
+        """Return whether the answer is still wrong with the right value of a step there."""
+        shown = self.failing[0]
+        trace = self._run(shown.index, self._put({expression.number: step}, shown))
+        return not self._is_out_of_time() and not self._is_mended(shown, trace)
+
+    def _right_before(self, place: Expression) -> tuple[Expression, str] | None:
+        """Return the last expression before a place that is a step in every small case."""
+        order = self._order(self.failing[0].trace)
+        until = order.index(place.number) if place.number in order else len(order)
+        for number in reversed(order[:until]):
+            expression = self.traced.expressions[number]
+            if expression.is_name or len(expression.text) < 3:
+                continue
+            shared = [name for name in self.steps.steps if all(self._is_step(one, number, name) for one in self.cases)]
+            if shared and shared[0] != self.steps.last:
+                return expression, self.steps.noun(shared[0])
+        return None
+
+    def _is_step(self, one: _Case, number: int, step: str) -> bool:
+        return is_right(one.trace.values(number), one.right[step])
+
+    def _may_stand(self, one: _Case, number: int, step: str) -> bool:
+        """Return whether the value of a step may belong where an expression stands: not where that is right already."""
+        expression, right = self.traced.expressions[number], one.right[step]
+        if self._is_out_of_time():
+            return False
+        if not isinstance(right, Tensor) and type(right) not in (int, float):
+            return False
+        events = one.trace.values(number)
+        if not events:
+            return number == one.trace.crashed_in or one.trace.crashed_in in self._parts(number)
+        if len(events) > 1 and not (isinstance(right, Tensor) and any(True for _ in fitting_forms(events, right))):
+            return False  # what comes of all rounds cannot come of each
+        if any(self._is_condition(one, holder) for holder in (number, *expression.inside)):
+            return False  # anything that is not 0 would turn it
+        if isinstance(right, Tensor) != isinstance(events[0], Tensor) and not isinstance(right, int | float):
+            return False
+        if isinstance(right, int | float) and not is_number(events[0]):
+            return False
+        if is_right_as_it_is(events, right) or self._is_filled_later(one, expression):
+            return False
+        if any(is_right_as_it_is(events, other) for other in one.right.values()):
+            return expression.is_name and step != self.steps.last  # a right value is not blamed, a misplaced name is
+        return True
+
+    def _is_filled_later(self, one: _Case, expression: Expression) -> bool:
+        """Return whether an expression makes a table that the code then writes into: it may well start as it does."""
+        made = re.match(r"\s*(\w+)\s*(?::[^=]*)?=\s*", expression.source_line)
+        if made is None or not _FACTORY.match(expression.text) or made.end() != expression.columns[0]:
+            return False
+        read = [other for other in self.traced.expressions if other.is_name and other.text == made[1]]
+        values = one.trace.values(expression.number)
+        return any(not same([value], values) for other in read for value in one.trace.values(other.number))
+
+    def _is_condition(self, one: _Case, number: int) -> bool:
+        return any(type(value) is bool for value in one.trace.values(number))
+
+    def _parts(self, number: int) -> set[int]:
+        return {expression.number for expression in self.traced.expressions if number in expression.inside}
+
+    def _holds_a_given(self, number: int, given: Mapping[int, str]) -> bool:
+        return any(number in self.traced.expressions[one].inside for one in given)
+
+    def _order(self, trace: Trace) -> list[int]:
+        """List the expressions in the order in which they were first evaluated; at the end, the one that crashed."""
+        order = list(dict.fromkeys(event.number for event in trace.events))
+        if trace.crashed_in is not None and trace.crashed_in not in order:
+            order += [trace.crashed_in, *self.traced.expressions[trace.crashed_in].inside]
+        return order
+
+    def _mends(self, given: Mapping[int, str]) -> bool:
+        return self._mends_all(lambda one: self._put(given, one))
+
+    def _mends_all(self, put: Callable[[_Case], Mapping[int, Any]]) -> bool:
+        """Return whether what is put makes all cases come right, those that fail first."""
+        for one in [*self.failing, *(one for one in self.cases if one not in self.failing)]:
+            if not self._is_mended(one, self._run(one.index, put(one))):
+                return False
+        return True
+
+    def _put(self, given: Mapping[int, str], one: _Case) -> dict[int, Any]:
+        """Return the right values in the form in which the learner's code has them."""
+        return {number: in_form(one.trace.values(number), one.right[step]) for number, step in given.items()}
+
+    def _is_mended(self, one: _Case, trace: Trace) -> bool:
+        if trace.error is not None:
+            return False
+        return distance(self._normalised(one, trace), self.known.expected[one.index].get("output")) <= 1
+
+    def _normalised(self, one: _Case, trace: Trace) -> Any:
+        return self.known.exercise.normalise(trace.output, self.known.cases[one.index])
+
+    def _recognised(self, one: _Case, trace: Trace) -> set[str]:
+        recorded = [trace.values(number) for number in self._order(trace)]
+        return {
+            name
+            for name in self.steps.steps
+            if isinstance(one.right[name], Tensor)
+            and not self._is_out_of_time()
+            and any(is_right(values, one.right[name]) for values in recorded)
+        }
+
+    def _is_out_of_time(self) -> bool:
+        return time.process_time() > self.deadline
+
+    def _run(self, index: int, put: Mapping[int, Any], *, is_watched: bool = False) -> Trace:
+        self.runs += 1
+        if self.runs > MAX_RUNS or self._is_out_of_time():
+            return Trace(error=("TookTooLong", ""))
+        return self.traced.run(self.known.cases[index], put, is_watched=is_watched)
+
+    def _right_values(self, index: int) -> dict[str, Any]:
+        if self.known.exercise.steps is None:
+            return {}
+        case = self.known.cases[index]
+        inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+        module = [load_module(self.known.exercise.reference, case)] if self.steps.is_module else []
+        values = self.steps.values(self.steps.arguments.bind(*module, *inputs.values(), **keywords))
+        values.pop("self", None)
+        return {name: _detached(value) for name, value in values.items()}
+
+
+_FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.new_(?:zeros|ones|empty|full)\(")
+"""Calls that make a table to be filled."""
+_THE_REST = "With that, what follows gives the right answer."
+
+
+def _in_words(
+    expression: Expression,
+    noun: str,
+    difference: str,
+    *,
+    is_misplaced: bool,
+    is_proven: bool,
+    is_wrong_after: bool,
+    is_piece: bool,
+    is_answer: bool,
+    before: tuple[Expression, str] | None,
+) -> str:
+    """Return what is wrong with an expression.
+
+    Args:
+        expression: The expression.
+        noun: What should stand there.
+        difference: How the expression's value differs from it; "" where nothing helpful can be said.
+        is_misplaced: Whether it is a name that stands where something else belongs.
+        is_proven: Whether the answer comes right with that value in this place alone.
+        is_wrong_after: Whether it is known not to.
+        is_piece: Whether the expression gives that value piece by piece.
+        is_answer: Whether that value is the answer itself, or the expression's is what comes out.
+        before: The last expression before it that is as it should be, and what it is.
+    """
+    told = []
+    if before:
+        told.append(f"As it should be: line {before[0].line}, `{_one_line(before[0].text)}`: {before[1]}.")
+    text = _one_line(expression.text)
+    if is_misplaced:
+        told.append(f"Not yet: line {expression.line}, where `{text}` stands in place of *{noun}*.")
+    else:
+        verb = "should be" if is_proven else "is not"
+        what = f"in each round the piece of *{noun}* that belongs there" if is_piece else f"*{noun}*"
+        how = f": {difference}" if difference else ""
+        told.append(f"Not yet: line {expression.line}, `{text}` {verb} {what}{how}.")
+    if is_wrong_after:
+        told.append("Something after it is not right either.")
+    elif is_proven and not is_answer:
+        told.append(_THE_REST)
+    return " ".join(told)
+
+
+def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:
+    """Return a ladder for a place: which step it is, what the step is for, its formula, and its code."""
+    where = _where(place)
+    if step not in steps.steps:
+        return (f"Look at {where}. Which argument belongs there?", f"`{step}` belongs there, as it came in.")
+    return (
+        f"Look at {where}. Which step of the answer is taken there?",
+        f"The step: {steps.describe(step)}.",
+        f"What should come out is {steps.formula(step)}.",
+        f"The step alone, as a function:\n{code_block(steps.code(step))}",
+    )
+
+
+def _hints_on_second_call(place: Expression) -> tuple[str, ...]:
+    return (
+        f"Look at {_where(place)}. What does it need that is not an argument?",
+        "An answer that depends only on its arguments draws no random numbers, and reads nothing that an earlier call "
+        "left behind: not in a global name, a default argument or `self`.",
+    )
+
+
+def _hints_on_dtype(place: Expression, dtype: str) -> tuple[str, ...]:
+    return (
+        f"Look at {_where(place)}. What is the `.dtype` of what goes in, and of what comes out?",
+        f"It should be {dtype} all the way. A tensor that is made without `dtype=` gets a dtype by its contents, and "
+        "methods such as `.double()`, `.half()` and `.int()` change it.",
+    )
+
+
+def _where(place: Expression) -> str:
+    return f"line {place.line}, `{_one_line(place.text)}`"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _detached(value: Any) -> Any:
+    return value.detach() if isinstance(value, Tensor) else value

@@ -1,0 +1,111 @@
+"""Which expression it is that first shows something: another dtype, another value at a second call, a changed argument.
+
+And which shapes met in the one that crashed.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_course.checking.explain import format_value
+from transformer_course.checking.named_shapes import name_dimensions
+from transformer_course.checking.tolerance import distance
+from transformer_course.running.plain_data import same
+from transformer_course.running.trace import Expression, Trace, Turns
+
+WRITING = ("Call", "Assign", "AugAssign")
+"""Kinds of expressions and statements that can write into a tensor."""
+CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")
+"""Errors that shapes may explain."""
+MAX_SHOWN_LENGTH = 30
+"""A value is shown if it takes at most so many characters."""
+OPERATORS = re.compile(r"\)*\s*(@|\+|-|\*\*?|//?|%|&|\||\^|[<>]=?|[=!]=)\s*\(*")
+
+
+def of_difference(expressions: Sequence[Expression], first: Trace, second: Trace) -> tuple[Expression, str] | None:
+    """Return the first expression that gives something else at a second call, and what, where that is a number."""
+    for one, other in zip(first.events, second.events, strict=False):
+        if one.number != other.number:
+            return None  # it took another way, and what it asked is not recorded
+        if not same(one.value, other.value, tolerance=1e-4):
+            told = [format_value(value) for value in (one.value, other.value)]
+            is_short = max(map(len, told)) <= MAX_SHOWN_LENGTH and "tensor" not in "".join(told)
+            return expressions[one.number], f": {told[0]}, and then {told[1]}" if is_short else ""
+    return None
+
+
+def of_change(expressions: Sequence[Expression], trace: Trace, names: Collection[str]) -> tuple[Expression, str] | None:
+    """Return the first expression that writes into one of some arguments, and the argument's name."""
+    for number, name in trace.writes:
+        if name in names:
+            expression = expressions[number]
+            return (expression, name) if expression.kind in WRITING else None  # else a statement that is not watched
+    return None
+
+
+def is_other_dtype(value: object, right: object) -> bool:
+    """Return whether a value has the right numbers in another dtype than the right one."""
+    if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.dtype == right.dtype:
+        return False
+    kept = value.to(right.dtype)
+    is_kept = right.is_floating_point() or torch.equal(kept.to(value.dtype), value)
+    return bool(is_kept) and distance(kept, right) <= 1
+
+
+def of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: torch.dtype) -> list[Expression]:
+    """Return the expressions that are of a dtype though none of their parts is, in the order of their values."""
+
+    def is_of(number: int) -> bool:
+        values = trace.values(number)
+        return bool(values) and all(isinstance(value, Tensor) and value.dtype == dtype for value in values)
+
+    made = []
+    for number in dict.fromkeys(event.number for event in trace.events):
+        if expressions[number].is_name or not is_of(number):
+            continue
+        if not any(number in part.inside and is_of(part.number) for part in expressions):
+            made.append(expressions[number])
+    return made
+
+
+def put_dtype(trace: Trace, made: Sequence[Expression], dtype: torch.dtype) -> Mapping[int, Any]:
+    """Return what to put in place of expressions so that they give the same numbers in another dtype."""
+    return {
+        one.number: Turns([value.to(dtype) for value in trace.values(one.number) if isinstance(value, Tensor)])
+        for one in made
+    }
+
+
+def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
+    """Return the shapes that met in the expression that crashed, as a sentence; "" where no shape explains it."""
+    if trace.crashed_in is None or trace.error is None or trace.error[0] not in CRASHES_OF_SHAPES:
+        return ""
+    whole = expressions[trace.crashed_in]
+    holders = [whole.number]
+    holders += [
+        one.number for one in expressions if one.inside[:1] == (whole.number,) and one.kind in ("Tuple", "List")
+    ]
+    parts = [
+        (part, value)
+        for part in expressions
+        if part.inside and part.inside[0] in holders
+        if isinstance(value := (trace.values(part.number) or [None])[-1], Tensor)
+    ]
+    told = [f"`{' '.join(part.text.split())}` {name_dimensions(value.shape, [])}" for part, value in parts]
+    if not told:
+        return ""
+    if len(told) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
+        return f"On line {whole.line}, these shapes meet: {told[0]} {operator} {told[1]}."
+    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    return f"The shapes on line {whole.line}: {listed}."
+
+
+def _operator(whole: Expression, left: Expression, right: Expression) -> str:
+    """Return the operator that stands between two expressions, where one does, in one line."""
+    if whole.kind not in ("BinOp", "Compare") or left.line != right.line:
+        return ""
+    found = OPERATORS.fullmatch(whole.source_line[left.columns[1] : right.columns[0]])
+    return found[1] if found else ""

@@ -1,0 +1,79 @@
+"""How one value differs from another, in one fact that is true and helps."""
+
+import torch
+from torch import Tensor
+
+from transformer_course.checking.explain import format_both
+from transformer_course.checking.numeric_relation import explain_relation
+
+MAX_SHOWN = 6
+"""So many numbers are shown at most."""
+
+
+def fact(value: object, right: object) -> str:
+    """Return how a value differs from the right one, in words; "" where nothing helpful can be said."""
+    if not isinstance(value, Tensor) or not isinstance(right, Tensor):
+        if isinstance(right, Tensor) or isinstance(value, Tensor | list | tuple):
+            return ""
+        return _it_is(value, right)
+    if value.shape != right.shape:
+        return f"it has the shape {tuple(value.shape)}, and should have {tuple(right.shape)}"
+    if value.dtype == torch.bool and right.dtype == torch.bool:
+        return _of_masks(value, right)
+    if value.is_floating_point() != right.is_floating_point() or value.is_complex():
+        return ""
+    if value.dtype in (torch.float16, torch.bfloat16) and right.dtype == torch.float32:
+        return f"its numbers are {str(value.dtype).removeprefix('torch.')}, which keeps few digits"
+    if torch.equal(value, right.to(value.dtype)):
+        return ""
+    a, b = value.double(), right.double()
+    if a.isnan().any() and not b.isnan().any():
+        return "it holds nan"
+    if a.isinf().any() and not b.isinf().any():
+        return "it holds an infinity"
+    return _of_sums(a, b) or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
+
+
+def _as_clause(sentence: str) -> str:
+    sentence = sentence.rstrip(".")
+    return sentence if sentence.startswith("True") else sentence[:1].lower() + sentence[1:]
+
+
+def _of_masks(value: Tensor, right: Tensor) -> str:
+    if relation := explain_relation(value, right):
+        return _as_clause(relation)
+    off = (value != right).nonzero()
+    place = ", ".join(map(str, off[0].tolist()))
+    return f"at [{place}] it is {bool(value[tuple(off[0])])}, and should be {bool(right[tuple(off[0])])}"
+
+
+def _of_sums(a: Tensor, b: Tensor) -> str:
+    """Compare sums where those of the right value are all 1 along the last axis."""
+    if not b.dim() or b.shape[-1] < 2 or not _ones(b.sum(-1)) or not a.isfinite().all():
+        return ""
+    sums = a.sum(-1)
+    if _ones(sums):
+        return ""
+    worst = sums.flatten()[(sums - 1).abs().argmax()].item()
+    columns = "; its columns do" if a.dim() > 1 and _ones(a.sum(-2)) else ""
+    return f"its rows should add up to 1, and one adds up to {format_both(worst, 1.0)[0]}{columns}"
+
+
+def _of_numbers(a: Tensor, b: Tensor) -> str:
+    if a.numel() <= MAX_SHOWN:
+        return _it_is(a, b)
+    off = ~torch.isclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+    if not off.any():
+        return ""
+    index = off.nonzero()[0]
+    place = ", ".join(map(str, index.tolist()))
+    return f"at [{place}] {_it_is(a[tuple(index)], b[tuple(index)])}"
+
+
+def _it_is(value: object, right: object) -> str:
+    seen, expected = format_both(value, right)
+    return f"it is {seen}, and should be {expected}"
+
+
+def _ones(sums: Tensor) -> bool:
+    return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-4))

@@ -1,0 +1,78 @@
+"""Right values in the forms that learners' code may have them in: transposed, reshaped, or one part at each turn."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_course.checking.tolerance import distance
+from transformer_course.running.trace import Turns
+
+
+def has_the_shape(events: Sequence[Any], right: Any) -> bool:
+    """Return whether an expression gave one value, in the shape of the right one."""
+    return len(events) == 1 and isinstance(events[0], Tensor) and events[0].shape == getattr(right, "shape", None)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is one number, in a tensor or not."""
+    return type(value) in (int, float) or (isinstance(value, Tensor) and not value.dim())
+
+
+def is_right(values: Sequence[Any], right: Any) -> bool:
+    """Return whether what an expression gave, at all its turns, is a right value in some form."""
+    if not values or not isinstance(right, Tensor) or right.numel() < 2:
+        return False
+    return any(
+        len(form) == len(values) and all(_equal(value, part) for value, part in zip(values, form, strict=True))
+        for form in fitting_forms(values, right)
+    )
+
+
+def is_right_as_it_is(values: Sequence[Any], right: Any) -> bool:
+    """Return whether what an expression gave, once, is a right value in just this form."""
+    return len(values) == 1 and isinstance(right, Tensor) and _equal(values[0], right)
+
+
+def _equal(value: Any, right: Tensor) -> bool:
+    if not isinstance(value, Tensor) or value.shape != right.shape:
+        return False
+    if value.is_floating_point() and right.is_floating_point():
+        # −1e9 does for −∞ where something else can be seen
+        value, right = (t.double().masked_fill(t <= -1e8, -torch.inf) for t in (value, right))
+        return distance(value, right) <= 1
+    return bool(torch.equal(value.double(), right.double()))
+
+
+def fitting_forms(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]]:
+    """Iterate over the forms of a right value that fit the shapes of what an expression gave, turn by turn."""
+    first = values[0]
+    if not isinstance(first, Tensor):
+        return
+    if len(values) == 1:
+        if first.shape == right.shape:
+            yield [right]
+            return
+        if right.dim() == 4 and first.shape == right.transpose(1, 2).shape:
+            yield [right.transpose(1, 2)]
+        if right.dim() >= 2 and first.shape == right.mT.shape:
+            yield [right.mT]
+        elif first.numel() == right.numel():
+            yield [right.reshape(first.shape)]
+        return
+    for axis, length in enumerate(right.shape):
+        if length == len(values) and right.select(axis, 0).shape == first.shape:
+            yield list(right.unbind(axis))
+        elif length == len(values) and right.narrow(axis, 0, 1).shape == first.shape:
+            yield list(torch.split(right, 1, axis))
+
+
+def in_form(values: Sequence[Any], right: Any) -> Any:
+    """Return a right value in the form that fits best, or as it is."""
+    if not isinstance(right, Tensor):
+        return right
+    form = next(fitting_forms(values, right), None) if values else None
+    if form is None or is_right(values, right):  # it is there, in a form that does not fit
+        return right
+    return form[0] if len(form) == 1 else Turns(form)

@@ -1,0 +1,76 @@
+"""Description of a crash: what was raised, and on which of the learner's own lines."""
+
+import linecache
+import re
+import traceback
+from collections.abc import Collection
+
+from jaxtyping import TypeCheckError
+
+from transformer_course.running.observation import CrashReport
+
+DTYPES = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
+"""How jaxtyping abbreviates dtypes."""
+
+
+def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashReport:
+    """Return what was raised, and on which line of the learner's own.
+
+    Args:
+        error: The exception.
+        own_files: Names of the files, or cells, that hold the learner's code.
+    """
+    if isinstance(error, SyntaxError) and error.filename and error.filename in own_files and error.lineno:
+        code = linecache.getline(error.filename, error.lineno).strip()
+        return {"type": type(error).__name__, "message": error.msg, "line": error.lineno, "code": code}
+    report: CrashReport = {"type": type(error).__name__, "message": message_of(error)}
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own_files]
+    if lines:
+        report |= {"line": lines[-1].lineno, "code": lines[-1].line}
+    return report
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception, in one line where it is jaxtyping's."""
+    try:
+        return in_one_line(str(error)) if isinstance(error, TypeCheckError) else str(error)
+    except BaseException:  # a learner's own class of error may have a bug, too
+        return ""
+
+
+def in_one_line(message: str) -> str:
+    """Return in one line what jaxtyping's report on a wrong argument, of a part's or of the learner's, says in ten.
+
+    Of a report in another form, return the first line.
+    """
+    where = re.search(r"(?:parameters|return value) of (\S+)", message)
+    argument = re.search(r"typechecking parameter '(\w+)'", message)
+    actual = re.search(r"^Actual value: (.+)$", message, re.MULTILINE)
+    expected = re.search(r"^Expected type: (.+?)\.?$", message, re.MULTILINE)
+    if not (where and actual and expected):
+        return message.partition("\n")[0]
+    known = dict(re.findall(r"^(\w+)=(\d+)$", message, re.MULTILINE))
+    called = [name for name in where[1].split(".") if name not in ("", "forward", "__init__")][-1]
+    what = f"{called} takes `{argument[1]}` as" if argument else f"{called} should give back"
+    return f"{what} {_wanted(expected[1], known)}; it got {_found(actual[1])}"
+
+
+def _wanted(kind: str, known: dict[str, str]) -> str:
+    def in_words(found: re.Match[str]) -> str:
+        names = [name.replace("#", "") for name in found[2].split()]
+        sizes = [f"{name}={known[name]}" if name in known else name for name in names]
+        return f"a {found[1].lower()} tensor of shape {_shape(sizes)}"
+
+    return re.sub(r"<class '(.*)'>", r"\1", re.sub(r"(?:jaxtyping\.)?(\w+)\[Tensor, '([^']*)'\]", in_words, kind))
+
+
+def _found(value: str) -> str:
+    tensor = re.fullmatch(r"([a-z]+)(\d*)\[([\d,]*)\]\(torch\)", value)
+    if not tensor:
+        return value
+    kind = DTYPES.get(tensor[1], tensor[1])
+    return f"{kind}{tensor[2]} of shape {_shape(tensor[3].split(',') if tensor[3] else [])}"
+
+
+def _shape(sizes: list[str]) -> str:
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"

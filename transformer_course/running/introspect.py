@@ -1,0 +1,128 @@
+"""Inspect an attempt without running it: which functions it has, and what it takes from the notebook around it."""
+
+import dis
+import functools
+import inspect
+import math
+from types import CodeType, FunctionType
+from typing import Any, TypedDict
+
+import numpy as np
+from torch import Tensor
+
+from transformer_course.running.dependencies import names_of_function
+
+DATA = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
+"""Types of what an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
+
+
+CUTS = ("detach", "detach_", "no_grad", "inference_mode", "data", "item", "numpy", "tolist", "tensor", "as_tensor")
+"""Attributes of tensors and functions of torch that cut gradients."""
+
+
+class NotebookDependencies(TypedDict):
+    """Data of the notebook that an attempt ``reads``, and functions that it calls though they are ``unfinished``."""
+
+    reads: list[str]
+    unfinished: list[str]
+
+
+def functions_of(attempt: Any) -> list[FunctionType]:
+    """List the functions of an attempt, below decorators and partial arguments; of a class, its own methods."""
+    try:
+        while isinstance(attempt, functools.partial):
+            attempt = attempt.func
+        if isinstance(attempt, FunctionType):
+            return [function for function in [_unwrapped(attempt)] if isinstance(function, FunctionType)]
+        kind = attempt if isinstance(attempt, type) else type(attempt)
+        own = [base for base in kind.__mro__ if base.__module__ == kind.__module__]  # its bases, but not nn.Module
+        below = map(_unwrapped, (attempt, *(thing for base in own for thing in vars(base).values())))
+        return [function for function in below if isinstance(function, FunctionType)]
+    except Exception:  # an object may raise when it is inspected
+        return []
+
+
+def files_of(attempt: Any) -> set[str]:
+    """Return the names of the files, or cells, that its functions were written in."""
+    return {function.__code__.co_filename for function in functions_of(attempt)}
+
+
+def notebook_dependencies(attempt: Any) -> NotebookDependencies:
+    """Return the names that an attempt takes from the notebook, itself or through a function of the notebook.
+
+    Constants in capitals are meant to be read, and so are those of ``math``.
+    """
+    reads: dict[str, None] = {}
+    unfinished: dict[str, None] = {}
+    try:
+        reached = [f for f in functions_of(attempt) if f.__globals__.get("__name__") == "__main__"]
+        for function in reached:  # appended to while iterating
+            for name in names_of_function(function.__code__):
+                value = function.__globals__.get(name)
+                if type(value) is FunctionType and value.__globals__ is function.__globals__:
+                    if _is_empty(value):
+                        unfinished[name] = None
+                    elif value not in reached:
+                        reached.append(value)
+                elif isinstance(value, DATA) and not name.isupper() and not _is_of_math(name, value):
+                    reads[name] = None
+    except Exception:  # other objects of the notebook may raise when they are inspected, too
+        return {"reads": [], "unfinished": []}
+    return {"reads": list(reads), "unfinished": list(unfinished)}
+
+
+def gradient_cuts(attempt: Any) -> list[str]:
+    """Return which of ``CUTS`` occur in an attempt, or in the functions of the notebook that it calls."""
+    try:
+        reached = functions_of(attempt)
+        for function in reached:  # appended to while iterating
+            for name in names_of_function(function.__code__):
+                value = function.__globals__.get(name)
+                if type(value) is FunctionType and value.__module__ == function.__module__ and value not in reached:
+                    reached.append(value)
+        names = {name for function in reached for name in _attributes(function.__code__)}
+        return [name for name in CUTS if name in names]
+    except Exception:  # other objects of the notebook may raise when they are inspected
+        return []
+
+
+@functools.lru_cache(maxsize=1024)  # every case of an attempt asks for the same
+def _attributes(code: CodeType) -> set[str]:
+    own = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD")}
+    return own.union(*(_attributes(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+
+
+def _unwrapped(thing: Any) -> Any:
+    try:
+        return inspect.unwrap(thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing)
+    except Exception:  # one that hides what it wraps
+        return None
+
+
+def _is_of_math(name: str, value: Any) -> bool:
+    return isinstance(value, float) and repr(value) == repr(getattr(math, name, None))
+
+
+def _is_empty(function: FunctionType) -> bool:
+    """Return whether a function has no body yet, whatever its arguments and its docstring."""
+    return _instructions(function.__code__) in _EMPTY_BODIES
+
+
+@functools.lru_cache(maxsize=1024)
+def _instructions(code: CodeType) -> list[tuple[str, Any]]:
+    return [(step.opname, step.argval) for step in dis.get_instructions(code) if step.opname not in _NO_OPERATION]
+
+
+def _raises() -> None:
+    raise NotImplementedError
+
+
+def _raises_an_instance() -> None:
+    raise NotImplementedError()
+
+
+def _does_nothing() -> None: ...
+
+
+_NO_OPERATION = ("RESUME", "NOP")
+_EMPTY_BODIES = [_instructions(_unwrapped(stub).__code__) for stub in (_raises, _raises_an_instance, _does_nothing)]

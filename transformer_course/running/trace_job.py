@@ -1,0 +1,37 @@
+"""The other work of the jail: define the learner's answer, and trace it as often as the trusted side asks."""
+
+from collections.abc import Callable
+
+from transformer_course.running.answer_job import CannotBeDefined, Job, NoAnswer, defined_answer
+from transformer_course.running.isolation import suppressed_output
+from transformer_course.running.plain_data import pack
+from transformer_course.running.trace import CannotTrace, Traced
+from transformer_course.running.trace_data import pack_expressions, pack_traces, unpack_request
+
+MAX_RUNS = 400
+"""So many requests are answered at most."""
+
+
+def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes], object]) -> None:
+    """Send the expressions of an answer, and then traces, until there is no more request.
+
+    Args:
+        job: The answer and its cases; they are small ones.
+        receive: Function that returns the next request; an empty one is the end.
+        send: Function that sends an answer, as ``trace_data`` packs it.
+    """
+    try:
+        with defined_answer(job) as (attempt, cases), suppressed_output():
+            traced = Traced(attempt)
+            send(pack_expressions(traced.expressions))
+            for _ in range(MAX_RUNS):
+                if not (data := receive()):
+                    return
+                request = unpack_request(data)
+                case = cases[request["case"]]
+                if request["times"] > 1:
+                    send(pack_traces(traced.run_twice(case)))
+                else:
+                    send(pack_traces([traced.run(case, request["put"], is_watched=request["is_watched"])]))
+    except (NoAnswer, CannotBeDefined, CannotTrace):
+        send(pack({}))

@@ -1,0 +1,230 @@
+"""The attention explorer: who attends to whom, in every head and layer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+from torch import Tensor, nn
+from traitlets import Bool as Boolean
+from traitlets import Bytes, Dict, Integer, TraitError, observe, validate
+
+from transformer_course.views.view import View, blank
+from transformer_course.views.weight_tables import Tokens, WeightTable, pack, weight_tables
+from transformer_lab.inspection import plots
+from transformer_lab.inspection.hooks import record_attention
+
+ALL_HEADS = -1
+GREY = "#B9B9B9"
+"""The colour of what a mask hides: none of those that weights have."""
+MAX_LEVEL_NAME = 2
+"""Maximum number of letters of a key's name in the still picture; where one is longer, all are turned upright."""
+MAX_NAMED = 24
+"""Maximum number of tokens a side that are named in the still picture, and in words."""
+
+
+class AttentionExplorer(View):
+    """Show which keys a query attends to, and which queries attend to a key, for a layer and a head or all of them.
+
+    What has a weight of exactly 0 counts as hidden by a mask, which a softmax gives to nothing else unless a score is
+    some hundred below the largest; ``mask`` says otherwise.
+
+    Args:
+        weights: Of one layer: (n_query, n_key) or (n_heads, n_query, n_key) for one sentence; for several, (batch,
+            n_heads, n_query, n_key), or a list with a tensor for each. Of several layers, the same by name: what
+            ``record_attention`` yields can be passed as it is.
+        queries: Tokens of the queries: a list, or for several sentences a list of lists. Where layers attend from
+            different sequences, the same by the layer's name.
+        keys: Tokens of the keys, if they are others: of cross-attention.
+        mask: True where a query may attend to a key, in every layer.
+        **traits: ``sentence``, ``layer``, ``head``, ``query``, ``key`` and ``numbers``, to begin with.
+
+    Raises:
+        ValueError: Shapes and numbers of tokens do not fit together, or weights are not between 0 and 1.
+
+    >>> explorer = AttentionExplorer(torch.tensor([[1.0, 0.0], [0.3, 0.7]]), ["I", "like"])
+    >>> explorer.query = 1
+    >>> print(explorer.words())
+    Attention explorer: one layer, one head, one sentence; 2 queries (I like), 2 keys (I like).
+    The query like attends most to like 0.70, I 0.30.
+    """
+
+    front_end = "attention_explorer"
+
+    sentence = Integer(0, help="Number of the sentence that is shown.").tag(sync=True)
+    layer = Integer(0, help="Number of the layer that is shown.").tag(sync=True)
+    head = Integer(ALL_HEADS, help="Number of the head that is shown; −1 means all.").tag(sync=True)
+    query = Integer(None, allow_none=True, help="The query whose keys are shown, or None.").tag(sync=True)
+    key = Integer(None, allow_none=True, help="The key whose queries are shown, or None.").tag(sync=True)
+    numbers = Boolean(False, help="Whether weights are written beside the tokens.").tag(sync=True)
+    index = Dict(help="Layers, tokens, and where each table of weights begins.").tag(sync=True)
+    weights = Bytes(help="All weights, two bytes each.").tag(sync=True)
+
+    def __init__(
+        self,
+        weights: Tensor | Sequence[Tensor] | Mapping[str, Tensor | Sequence[Tensor]],
+        queries: Tokens | Mapping[str, Tokens],
+        keys: Tokens | Mapping[str, Tokens] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        **traits: Any,
+    ) -> None:
+        layers = weights if isinstance(weights, Mapping) else {"attention": weights}
+        if not layers:
+            raise ValueError("there is nothing to show: weights hold no layers")
+
+        def of(tokens: Any, layer: str) -> Any:
+            return tokens[layer] if isinstance(tokens, Mapping) else tokens
+
+        self.tables: dict[str, list[WeightTable]] = {
+            name: weight_tables(given, of(queries, name), of(keys, name), mask, name) for name, given in layers.items()
+        }
+        numbers = {name: len(tables) for name, tables in self.tables.items()}
+        if len(set(numbers.values())) > 1:
+            raise ValueError(f"all layers must be of the same sentences; got {numbers}")
+        index, data = pack(self.tables)
+        super().__init__(index=index, weights=data, **traits)
+
+    @classmethod
+    def of_model(
+        cls,
+        model: nn.Module,
+        *inputs: Int[Tensor, "batch _"],
+        names: Callable[[int], str] | Sequence[Callable[[int], str]],
+        **traits: Any,
+    ) -> "AttentionExplorer":
+        """Run a model on a batch of token ids, and explore its attention.
+
+        Args:
+            model: Any model whose attention ``record_attention`` records. It is run in the mode it is in.
+            *inputs: Its token ids: one batch, or source and target of an encoder-decoder.
+            names: From a token id to its text, the same for all inputs or one for each.
+            **traits: As for the class.
+
+        Raises:
+            ValueError: The model has no attention that could be recorded, or there are not as many ``names`` as inputs.
+        """
+        functions = [names] * len(inputs) if callable(names) else list(names)
+        if len(functions) != len(inputs):
+            raise ValueError(
+                f"each input needs a function for its tokens; got {len(functions)} for {len(inputs)} inputs"
+            )
+        with torch.no_grad(), record_attention(model) as weights:
+            model(*inputs)
+        if not weights:
+            raise ValueError(f"{type(model).__name__} has no attention that could be recorded")
+        tokens = [[[name(i) for i in row] for row in ids.tolist()] for ids, name in zip(inputs, functions, strict=True)]
+        sides = {layer: _sides(layer, tokens) for layer in weights}
+        queries, keys = ({layer: side[i] for layer, side in sides.items()} for i in (0, 1))
+        return cls(weights, queries, keys, **traits)
+
+    @property
+    def table(self) -> WeightTable:
+        """The weights of the layer and sentence that are shown."""
+        return list(self.tables.values())[self.layer][self.sentence]
+
+    @validate("sentence", "layer", "head", "query", "key")
+    def _in_range(self, proposal: dict[str, Any]) -> int | None:
+        name, value = proposal["trait"].name, proposal["value"]
+        if name in ("sentence", "layer"):
+            low, high = 0, len(self.tables if name == "layer" else next(iter(self.tables.values())))
+        else:
+            n_heads, n_query, n_key = self.table.weights.shape
+            low, high = {"head": (ALL_HEADS, n_heads), "query": (0, n_query), "key": (0, n_key)}[name]
+        if value is not None and not low <= value < high:
+            raise TraitError(f"{name} must be from {low} to {high - 1}; got {value}")
+        return value
+
+    @observe("sentence", "layer")
+    def _drop_what_is_not_there(self, _change: Any) -> None:
+        """Deselect a head or a token that the layer or sentence does not have."""
+        n_heads, n_query, n_key = self.table.weights.shape
+        with self.hold_sync():
+            self.head = self.head if self.head < n_heads else ALL_HEADS
+            self.query = None if self.query is None or self.query >= n_query else self.query
+            self.key = None if self.key is None or self.key >= n_key else self.key
+
+    @observe("query", "key")
+    def _select_one(self, change: Any) -> None:
+        if change["new"] is not None:
+            self.set_trait("key" if change["name"] == "query" else "query", None)
+
+    def still(self) -> Figure:
+        """Return the maps of the heads that are shown."""
+        table = self.table
+        heads = range(len(table.weights)) if self.head == ALL_HEADS else [self.head]
+        n_columns = min(len(heads), max(2, ceil(len(heads) / 2)), 4)  # in two rows a narrow page can still show them
+        n_rows = ceil(len(heads) / n_columns)
+        _, n_query, n_key = table.weights.shape
+        width, height = (min(max(0.2 * n, 1.4), 7.0 / min(n_columns, 2)) for n in (n_key, n_query))
+        figure = blank(1.6 + n_columns * (0.4 + width), 1.1 + n_rows * (0.5 + height))
+        axes = [figure.add_subplot(n_rows, n_columns, 1 + i) for i in range(len(heads))]
+        queries, keys = (side if len(side) <= MAX_NAMED else None for side in (table.queries, table.keys))
+        plots.heads(table.weights[list(heads)], queries, keys, axes)
+        for ax, head in zip(axes, heads, strict=True):
+            ax.set_title(f"head {head}")
+            if keys and max(map(len, keys)) > MAX_LEVEL_NAME:
+                ax.tick_params(axis="x", rotation=90)
+            if self.query is not None or self.key is not None:
+                ax.add_patch(self._outline(n_query, n_key))
+            if (hidden := table.hidden[head]).any():
+                ax.imshow(np.ma.masked_where(~hidden.numpy(), hidden.numpy()), cmap=ListedColormap([GREY]))
+        figure.suptitle(self._where())
+        if table.hidden[list(heads)].any():
+            figure.legend(handles=[Patch(facecolor=GREY, label="hidden by the mask")], loc="outside lower right")
+        return figure
+
+    def words(self) -> str:
+        """Return what there is, and where the selected token attends."""
+        table = self.table
+        sizes = [
+            (len(self.tables), "layer"),
+            (len(table.weights), "head"),
+            (len(next(iter(self.tables.values()))), "sentence"),
+        ]
+        counts = ", ".join(f"one {what}" if n == 1 else f"{n} {what}s" for n, what in sizes)
+        sides = [
+            f"{len(tokens)} {what} ({' '.join(tokens)})" if len(tokens) <= MAX_NAMED else f"{len(tokens)} {what}"
+            for tokens, what in ((table.queries, "queries"), (table.keys, "keys"))
+        ]
+        said = f"Attention explorer: {counts}; {', '.join(sides)}."
+        if len(self.tables) > 1:
+            said += f" Shown: {self._where()}."
+        return said + self._selected()
+
+    def _outline(self, n_query: int, n_key: int) -> Rectangle:
+        """Return the frame around the selected row or column of a map."""
+        if self.query is not None:
+            corner, width, height = (-0.5, self.query - 0.5), n_key, 1
+        else:
+            corner, width, height = ((self.key or 0) - 0.5, -0.5), 1, n_query
+        return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLOURS[1], linewidth=2)
+
+    def _where(self) -> str:
+        head = "all heads" if self.head == ALL_HEADS else f"head {self.head}"
+        return f"{list(self.tables)[self.layer]}, {head}"
+
+    def _selected(self) -> str:
+        table = self.table
+        weights = table.weights.mean(dim=0) if self.head == ALL_HEADS else table.weights[self.head]
+        if self.query is not None:
+            row, names, said = weights[self.query], table.keys, f"The query {table.queries[self.query]} attends most to"
+        elif self.key is not None:
+            row, names = weights[:, self.key], table.queries
+            said = f"The key {table.keys[self.key]} is attended to most by"
+        else:
+            return ""
+        top = row.sort(descending=True, stable=True)[1][:3].tolist()
+        return f"\n{said} {', '.join(f'{names[i]} {row[i]:.2f}' for i in top)}."
+
+
+def _sides(layer: str, tokens: list[list[list[str]]]) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the tokens of a layer's queries and keys, told from its name: an encoder reads the first input."""
+    if "cross" in layer:
+        return tokens[-1], tokens[0]
+    side = tokens[0] if "encoder" in layer else tokens[-1]
+    return side, side

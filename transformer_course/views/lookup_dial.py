@@ -1,0 +1,195 @@
+"""A lookup in the plane: a query to be dragged among keys, its weights, the output, and how evenly they are spread."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+from traitlets import Bool, Enum, Int, List, TraitError, Unicode, validate
+from traitlets import Float as Number
+
+from transformer_course.views.view import View, blank
+from transformer_lab.inspection.plots import COLOURS
+
+DIVISORS = ("1", "√d_k", "d_k")
+BLUE, ORANGE = COLOURS[:2]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """What a query finds: a score and a weight for each key, the weighted average of the values, and the entropy.
+
+    The entropy is divided by its maximum, log n_key: 1 if all weights are equal, 0 if one key has all the weight.
+    """
+
+    scores: Float[Tensor, " n_key"]
+    weights: Float[Tensor, " n_key"]
+    output: float
+    entropy: float
+
+
+def look_up(
+    query: Float[Tensor, "2"],
+    keys: Float[Tensor, "n_key 2"],
+    values: Float[Tensor, " n_key"],
+    temperature: float = 1.0,
+    d_k: int = 2,
+    divisor: str = "1",
+) -> Lookup:
+    """Return what a query finds among keys in the plane.
+
+    The dot products of vectors with d_k independent entries are √(d_k/2) times as large as those of vectors with two.
+    So a plane can stand for any width: the scores are ``√(d_k/2) q · k``, divided by 1, √d_k or d_k, and then by the
+    temperature.
+
+    Args:
+        query: The query.
+        keys: A row for each key.
+        values: A number for each key.
+        temperature: What the scores are divided by at the end.
+        d_k: The width that the plane stands for.
+        divisor: ``"1"``, ``"√d_k"`` or ``"d_k"``: what the scores are divided by because of the width.
+    """
+    divisors = dict(zip(DIVISORS, (1.0, d_k**0.5, float(d_k)), strict=True))
+    scores = math.sqrt(d_k / 2) / divisors[divisor] / temperature * (keys.double() @ query.double())
+    weights = torch.softmax(scores, dim=-1)
+    most = math.log(len(keys)) if len(keys) > 1 else 1.0
+    entropy = torch.special.entr(weights).sum().item() / most
+    return Lookup(scores, weights, (weights @ values.double()).item(), entropy)
+
+
+class LookupDial(View):
+    """A query as an arrow that can be dragged among keys, with sliders that make the lookup softer and harder.
+
+    What it shows can be read and set: ``query``, ``temperature``, ``d_k``, ``divisor``; ``found`` is what the query
+    finds.
+
+    Args:
+        query: Where the query starts, in the plane.
+        keys: A row for each key, in the plane.
+        values: A number for each key.
+        key_names: What the keys are called.
+        query_name: What the query is called.
+        axis_names: What the first and the second number of a vector mean.
+        widths: Whether the width d_k can be changed as well, and what the scores are divided by.
+        state: Other traits, such as ``temperature=0.1``.
+
+    Raises:
+        ValueError: There is no key, or there are not as many values or names as keys.
+        traitlets.TraitError: A trait has a value that it cannot have.
+
+    >>> dial = LookupDial(torch.tensor([1.0, 0.0]), torch.eye(2), torch.tensor([0.0, 1.0]), ["a", "b"])
+    >>> dial.temperature = 0.01
+    >>> round(dial.found.output, 2)
+    0.0
+    """
+
+    front_end = "lookup_dial"
+
+    query = List(Number(), minlen=2, maxlen=2).tag(sync=True)
+    temperature = Number(1.0, min=0.01, max=100.0).tag(sync=True)
+    d_k = Int(2, min=2, max=1024).tag(sync=True)
+    divisor = Enum(DIVISORS, "1").tag(sync=True)
+    key_vectors = List(List(Number())).tag(sync=True)
+    values = List(Number()).tag(sync=True)
+    key_names = List(Unicode()).tag(sync=True)
+    query_name = Unicode().tag(sync=True)
+    axis_names = List(Unicode()).tag(sync=True)
+    widths = Bool().tag(sync=True)
+
+    def __init__(
+        self,
+        query: Float[Tensor, "..."],
+        keys: Float[Tensor, "..."],
+        values: Float[Tensor, "..."],
+        key_names: Sequence[str],
+        query_name: str = "query",
+        axis_names: Sequence[str] = ("first number", "second number"),
+        widths: bool = False,
+        **state: Any,
+    ) -> None:
+        if query.shape != (2,) or keys.ndim != 2 or keys.shape[1] != 2:
+            got = f"{tuple(query.shape)} and {tuple(keys.shape)}"
+            raise ValueError(f"query and keys must lie in the plane, in shapes (2,) and (n_key, 2); got {got}")
+        if values.ndim != 1 or not len(keys) == len(values) == len(key_names) > 0:
+            got = f"{len(keys)} keys, values of shape {tuple(values.shape)} and {len(key_names)} names"
+            raise ValueError(f"each key needs a value, one number, and a name; got {got}")
+        super().__init__(
+            query=query.tolist(),
+            key_vectors=keys.tolist(),
+            values=values.tolist(),
+            key_names=list(key_names),
+            query_name=query_name,
+            axis_names=list(axis_names),
+            widths=widths,
+            **state,
+        )
+
+    @validate("query")
+    def _finite(self, proposal: Any) -> list[float]:
+        if not all(map(math.isfinite, proposal["value"])):
+            raise TraitError(f"the query must be finite; got {proposal['value']}")
+        return list(proposal["value"])
+
+    @property
+    def found(self) -> Lookup:
+        """What the query finds now."""
+        query, keys, values = (torch.tensor(numbers) for numbers in (self.query, self.key_vectors, self.values))
+        return look_up(query, keys, values, self.temperature, self.d_k, self.divisor)
+
+    def words(self) -> str:
+        """Return the query, the settings, the weights, the output and the entropy."""
+        found = self.found
+        x, y = (_written(entry) for entry in self.query)
+        weights = ", ".join(f"{name} {w:.2f}" for name, w in zip(self.key_names, found.weights.tolist(), strict=True))
+        settings = f"temperature {self.temperature:g}"
+        if self.widths:
+            settings += f", d_k {self.d_k}, scores divided by {self.divisor}"
+        return (
+            f"Lookup dial: {self.query_name} at ({x}, {y}), {settings}. Weights: {weights}. "
+            f"Output {_written(found.output)}, entropy {found.entropy:.2f} of 1."
+        )
+
+    def still(self) -> Figure:
+        """Return the arrows, and beside them the weights."""
+        figure = blank(7.6, 3.4)
+        plane, bars = figure.subplots(1, 2, width_ratios=(1, 1))
+        found = self.found
+        self._draw_plane(plane, found.weights.tolist())
+        names = [f"{name}: {value:.5g}" for name, value in zip(self.key_names, self.values, strict=True)]
+        drawn = bars.barh(names, found.weights.tolist(), color=ORANGE)
+        bars.bar_label(drawn, [f"{weight:.2f}" for weight in found.weights.tolist()], padding=3)
+        bars.set(xlim=(0, 1.15), xlabel="weight", ylabel="key: value")
+        bars.invert_yaxis()
+        bars.set_title(f"output {_written(found.output)}, entropy {found.entropy:.2f} of 1")
+        return figure
+
+    def _draw_plane(self, ax: Axes, weights: Sequence[float]) -> None:
+        for key, name, weight in zip(self.key_vectors, self.key_names, weights, strict=True):
+            _arrow(ax, key, ORANGE, 1 + 4 * weight)
+            ax.annotate(name, (key[0], key[1]), (4, 4), textcoords="offset points")
+        x, y = self.query
+        _arrow(ax, self.query, BLUE, 2.5)
+        ax.annotate(self.query_name, (x, y), (4, -12), textcoords="offset points", color=BLUE)
+        ends = [(0.0, 0.0), *self.key_vectors, self.query]
+        (left, right), (down, up) = ((min(v[i] for v in ends), max(v[i] for v in ends)) for i in (0, 1))
+        margin = 0.2 * max(right - left, up - down, 1e-6)
+        ax.set(xlim=(left - margin, right + 1.5 * margin), ylim=(down - margin, up + margin), aspect="equal")
+        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+        ax.axhline(0, color="#bbbbbb", linewidth=0.8, zorder=0)
+        ax.axvline(0, color="#bbbbbb", linewidth=0.8, zorder=0)
+
+
+def _arrow(ax: Axes, end: Sequence[float], colour: str, width: float) -> None:
+    style = {"arrowstyle": "-|>", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", (end[0], end[1]), (0, 0), arrowprops=style)
+
+
+def _written(number: float) -> str:
+    """Return a number with two decimals, or as many as its size asks for."""
+    return f"{number:.0f}" if abs(number) >= 100 else f"{number + 0.0:.2f}".replace("-0.00", "0.00")

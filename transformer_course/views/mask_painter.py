@@ -1,0 +1,144 @@
+"""The mask painter: what a mask leaves of the attention weights, and which outputs an input reaches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from matplotlib.figure import Figure
+from torch import Tensor
+from traitlets import Bool as Boolean
+from traitlets import Float as Number
+from traitlets import Integer, List, TraitError, Unicode, validate
+
+from transformer_course.views.view import View, blank
+from transformer_lab.attention.dot_product import masked_softmax
+from transformer_lab.inspection import plots
+
+MAX_TOKENS = 16
+MAX_LAYERS = 4
+
+
+class MaskPainter(View):
+    """Paint a mask of self-attention, and see the weights that it leaves.
+
+    An input that is chosen lights up all outputs that depend on it, through as many layers as are set; each layer adds
+    its result to its input. An output that comes before the input is a leak.
+
+    Args:
+        tokens: The sequence; presets of padding hide ``<pad>``.
+        mask: True where a query may attend to a key; None allows everything.
+        scores: Scores before the mask; None means that all are equal.
+        **traits: ``source`` and ``layers``, to begin with.
+
+    Raises:
+        ValueError: There are no tokens or more than 16, or the mask or the scores are of another size.
+
+    >>> painter = MaskPainter(["I", "am", "you"], torch.ones(3, 3, dtype=torch.bool).tril(), source=1)
+    >>> painter.reached
+    tensor([False,  True,  True])
+    >>> print(painter.words())
+    Mask painter: I am you; may attend: 100 110 111. Input “am” reaches the outputs at “am” and “you” after 1 layer.
+    """
+
+    front_end = "mask_painter"
+
+    tokens = List(Unicode(), help="The sequence.").tag(sync=True)
+    scores = List(List(Number()), help="Scores before the mask, a row for each query.").tag(sync=True)
+    allowed = List(List(Boolean()), help="The mask, a row for each query.").tag(sync=True)
+    source = Integer(None, allow_none=True, help="The input whose outputs light up, or None.").tag(sync=True)
+    layers = Integer(1, min=1, max=MAX_LAYERS, help="Number of layers that all have this mask.").tag(sync=True)
+
+    def __init__(
+        self,
+        tokens: Sequence[str],
+        mask: Bool[Tensor, "..."] | None = None,
+        scores: Float[Tensor, "..."] | None = None,
+        **traits: Any,
+    ) -> None:
+        n = len(tokens)
+        if not 1 <= n <= MAX_TOKENS:
+            raise ValueError(f"a mask can be painted for 1 to {MAX_TOKENS} tokens; got {n}")
+        for name, given in (("mask", mask), ("scores", scores)):
+            if given is not None and tuple(given.shape) != (n, n):
+                raise ValueError(f"{n} tokens need {name} of shape ({n}, {n}); got {tuple(given.shape)}")
+        mask = torch.ones(n, n, dtype=torch.bool) if mask is None else mask
+        scores = torch.zeros(n, n) if scores is None else scores
+        if not scores.isfinite().all():
+            raise ValueError("scores must be finite: what is hidden is the mask's to say")
+        super().__init__(tokens=list(tokens), scores=scores.tolist(), allowed=mask.tolist(), **traits)
+
+    @property
+    def mask(self) -> Bool[Tensor, "n n"]:
+        """The mask as a tensor; it can be set, too."""
+        return torch.tensor(self.allowed, dtype=torch.bool)
+
+    @mask.setter
+    def mask(self, mask: Bool[Tensor, "n n"]) -> None:
+        self.allowed = mask.tolist()
+
+    @property
+    def weights(self) -> Float[Tensor, "n n"]:
+        """The weights that the mask leaves; zeros in an empty row."""
+        return masked_softmax(torch.tensor(self.scores), self.mask)
+
+    @property
+    def reached(self) -> Bool[Tensor, " n"]:
+        """Whether each output depends on the chosen input; none does if no input is chosen."""
+        lit = torch.zeros(len(self.tokens), dtype=torch.bool)
+        if self.source is not None:
+            lit[self.source] = True
+            for _ in range(self.layers):
+                lit = lit | (self.mask & lit).any(dim=-1)
+        return lit
+
+    @validate("allowed")
+    def _as_large_as_before(self, proposal: dict[str, Any]) -> list[list[bool]]:
+        rows, n = proposal["value"], len(self.tokens)
+        if [len(row) for row in rows] != [n] * n:
+            raise TraitError(f"{n} tokens need a mask of shape ({n}, {n}); got rows of {[len(row) for row in rows]}")
+        return rows
+
+    @validate("source")
+    def _is_a_token(self, proposal: dict[str, Any]) -> int | None:
+        source, n = proposal["value"], len(self.tokens)
+        if source is not None and not 0 <= source < n:
+            raise TraitError(f"source must be from 0 to {n - 1}; got {source}")
+        return source
+
+    def still(self) -> Figure:
+        """Return the mask and the weights that it leaves; outputs that the chosen input reaches are named."""
+        n = len(self.tokens)
+        figure = blank(4.4 + 2 * min(0.45 * n, 4.0), 1.4 + min(0.45 * n, 4.0))
+        left, right = (figure.add_subplot(1, 2, i) for i in (1, 2))
+        plots.mask(self.mask, self.tokens, self.tokens, left)
+        plots.weights(self.weights, self.tokens, self.tokens, right)
+        left.set_title("mask")
+        right.set_title("weights")
+        if self.source is not None:
+            figure.suptitle(self._reach(self.source))
+        return figure
+
+    def words(self) -> str:
+        """Return the mask, row by row, and what the chosen input reaches."""
+        rows = " ".join("".join(str(int(may)) for may in row) for row in self.allowed)
+        said = [f"Mask painter: {' '.join(self.tokens)}; may attend: {rows}."]
+        if empty := [token for token, row in zip(self.tokens, self.allowed, strict=True) if not any(row)]:
+            said.append(f"Nothing is left for {_listed(empty)}: the output is zeros.")
+        if self.source is not None:
+            said.append(f"{self._reach(self.source)}.")
+        return " ".join(said)
+
+    def _reach(self, source: int) -> str:
+        lit = [token for token, lit in zip(self.tokens, self.reached.tolist(), strict=True) if lit]
+        early = [token for token, lit in zip(self.tokens[:source], self.reached.tolist(), strict=False) if lit]
+        layers = "1 layer" if self.layers == 1 else f"{self.layers} layers"
+        outputs = "outputs" if len(lit) > 1 else "output"
+        leak = f" (leak: {_listed(early)})" if early else ""
+        return f"Input {_listed([self.tokens[source]])} reaches the {outputs} at {_listed(lit)} after {layers}{leak}"
+
+
+def _listed(tokens: Sequence[str]) -> str:
+    """Return tokens in quotes, one after another, as a sentence names them."""
+    *before, last = (f"“{token}”" for token in tokens)
+    return f"{', '.join(before)} and {last}" if before else last

@@ -1,0 +1,141 @@
+"""The residual stream of stacks that were stored while they trained: what each layer makes of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from traitlets import Dict, Int, List, TraitError, observe, validate
+
+from transformer_course.views.residual_runs import MEASURES, Run, stored
+from transformer_course.views.view import View, blank
+from transformer_lab.inspection.plots import COLOURS
+
+CAPTIONS = {
+    "size": "size of the stream",
+    "gradient": "gradient at w_2",
+    "similarity": "cosine of two positions",
+    "turn": "cosine of a layer's input and output",
+}
+LAYOUT_COLOURS = {"post-norm": COLOURS[0], "pre-norm": COLOURS[1]}
+
+
+class ResidualStream(View):
+    """Four stacks of one depth, layer by layer, at one moment of training: post- and pre-norm, with warm-up or not.
+
+    For each layer: the size of the stream after it (root mean square), the gradient at its ``w_2``, how alike the
+    positions are after it (mean cosine), and how far it turns the vectors (mean cosine of input and output).
+
+    What it shows can be read and set: ``depth``, ``step`` and ``layer``; ``shown`` has the numbers at this layer.
+
+    Args:
+        runs: The stacks; None means those that are stored with the library (see ``residual_runs``).
+        state: Traits to begin with, such as ``depth=24``.
+
+    Raises:
+        ValueError: There are no runs, or they were not measured at the same steps.
+        traitlets.TraitError: There is no such depth, step or layer.
+
+    >>> stream = ResidualStream(depth=12, step=0, layer=12)
+    >>> stream.shown["post-norm, no warm-up"]["size"]
+    1.0
+    """
+
+    front_end = "residual_stream"
+
+    depth = Int(12).tag(sync=True)
+    step = Int(0).tag(sync=True)
+    layer = Int(1).tag(sync=True)
+    runs = List(Dict()).tag(sync=True)
+    steps = List(Int()).tag(sync=True)
+    captions = Dict(CAPTIONS).tag(sync=True)
+
+    def __init__(self, runs: Sequence[Run] | None = None, **state: Any) -> None:
+        runs = stored() if runs is None else runs
+        if not runs or any(run.steps != runs[0].steps for run in runs):
+            measured = "; ".join(str(run.steps) for run in runs) or "no runs"
+            raise ValueError(f"the runs must be measured at the same steps; got {measured}")
+        depths = {run.depth for run in runs}
+        at_first = {"depth": 12 if 12 in depths else min(depths), "step": runs[0].steps[-1]}
+        super().__init__(
+            runs=[{"name": run.name, **vars(run)} for run in runs],
+            steps=list(runs[0].steps),
+            **{**at_first, **state},
+        )
+
+    @validate("depth")
+    def _known_depth(self, proposal: Any) -> int:
+        return _one_of("depth", proposal["value"], self.depths)
+
+    @validate("step")
+    def _known_step(self, proposal: Any) -> int:
+        return _one_of("step", proposal["value"], self.steps)
+
+    @validate("layer")
+    def _known_layer(self, proposal: Any) -> int:
+        return _one_of("layer", proposal["value"], range(1, self.depth + 1))
+
+    @observe("depth")
+    def _stay_in_the_stack(self, change: Any) -> None:
+        self.layer = min(self.layer, self.depth)
+
+    @property
+    def depths(self) -> list[int]:
+        """The depths there are, from the least."""
+        return sorted({run["depth"] for run in self.runs})
+
+    @property
+    def shown(self) -> dict[str, dict[str, float]]:
+        """The loss of each stack, and its numbers at the layer, by their names."""
+        moment = self.steps.index(self.step)
+        return {
+            run["name"]: {
+                "loss": sum(run["losses"][moment]) / len(run["losses"][moment]),
+                **{name: run["measures"][name][moment][self.layer - 1] for name in MEASURES},
+            }
+            for run in self._of_this_depth()
+        }
+
+    def words(self) -> str:
+        """Return the depth, the step, the layer, and the numbers there."""
+        listed = (
+            f"{name}: loss {row['loss']:.2f}, " + ", ".join(f"{what} {row[what]:.2g}" for what in MEASURES)
+            for name, row in self.shown.items()
+        )
+        return (
+            f"Residual stream of stacks with {self.depth} layers after {self.step} steps, at layer {self.layer}. "
+            f"{'; '.join(listed)}."
+        )
+
+    def still(self) -> Figure:
+        """Return the curves over the layers."""
+        figure = blank(8.0, 5.0)
+        for name, ax in zip(MEASURES, figure.subplots(2, 2).flat, strict=True):
+            self._draw(ax, name)
+        figure.suptitle(f"{self.depth} layers after {self.step} steps, mean of three seeds", fontsize=11)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+        return figure
+
+    def _draw(self, ax: Axes, name: str) -> None:
+        moment = self.steps.index(self.step)
+        for run in self._of_this_depth():
+            shown = f"{run['name']} (loss {self.shown[run['name']]['loss']:.1f})"
+            dashes = "-" if run["warmup"] else "--"
+            colour = LAYOUT_COLOURS[run["layout"]]
+            ax.plot(range(1, self.depth + 1), run["measures"][name][moment], dashes, color=colour, label=shown)
+        if name in ("size", "gradient"):
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(-0.05, 1.05)
+        ax.axvline(self.layer, color="#bbbbbb", zorder=0)
+        ax.set(xlabel="layer", title=CAPTIONS[name])
+
+    def _of_this_depth(self) -> list[dict[str, Any]]:
+        return [run for run in self.runs if run["depth"] == self.depth]
+
+
+def _one_of(name: str, value: int, known: Sequence[int]) -> int:
+    if value not in known:
+        raise TraitError(f"{name} must be one of {', '.join(map(str, known))}; got {value}")
+    return value

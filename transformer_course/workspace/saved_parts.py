@@ -1,0 +1,161 @@
+"""What the learner got right is saved: one file of plain Python for each lesson, where later lessons find it.
+
+Which folder that is, ``parts_folder`` says. A file has a section for each exercise that passed, ``# %% softmax``, which
+needs nothing from any other section.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from transformer_course.exercises import lesson_of
+from transformer_course.running.isolation import suppressed_output
+from transformer_course.running.parts import Parts
+from transformer_course.workspace.parts_file import read_sections, write_sections
+from transformer_course.workspace.standalone_source import NotStandalone, standalone_source
+
+NO_FOLDER = (
+    "there is no folder for it yet. `python3 course.py lab` makes one. From then on lessons use it, whatever program "
+    "opens them."
+)
+NO_FOLDER_INSTALLED = (
+    "start the lessons with `transformer-course lab`, or set `TRANSFORMER_LAB_LESSONS` to your folder of lessons before "
+    "you start Jupyter."
+)
+
+
+def parts_folder(shell: Any) -> Path | None:
+    """Return the folder of the saved parts; None if there is none to be used.
+
+    It is what ``TRANSFORMER_LAB_PARTS`` says; ``course.py lab`` sets that, and the empty string means none. Where it is
+    not set, as when a notebook was opened with another program, it is the folder ``parts`` of the learner's working
+    copies, but only
+
+    - in a notebook,
+    - after ``course.py lab`` has made the working copies, and
+    - where they belong to the user and nobody else may write to them, as far as the operating system tells.
+
+    To load parts is to run code. So where the folder is follows from where the course is installed, or from
+    ``TRANSFORMER_LAB_LESSONS``, and never from the notebook: one that is passed on can bring a folder ``parts`` along.
+
+    Args:
+        shell: The IPython shell of the notebook; None outside of a notebook.
+    """
+    place = os.environ.get("TRANSFORMER_LAB_PARTS")
+    if place is not None:
+        return Path(place) if place else None
+    if shell is None or _why_unsafe():
+        return None
+    from transformer_course.workspace.working_copies import working_copy  # slow, and seldom needed
+
+    return working_copy() / "parts"
+
+
+def record_folder(shell: Any) -> Path | None:
+    """Return the folder in which passes are recorded: that of the working copies, where parts are saved; or None."""
+    from transformer_course.workspace.working_copies import EDITIONS_FILE, working_copy
+
+    if shell is None or parts_folder(shell) is None or not (working_copy() / EDITIONS_FILE).is_file():
+        return None
+    return working_copy()
+
+
+def explain_no_folder(shell: Any) -> str:
+    """Return why a part that passes is not saved, and what to do; empty if it is, or is not meant to be."""
+    if shell is None or "TRANSFORMER_LAB_PARTS" in os.environ or not (why := _why_unsafe()):
+        return ""
+    return f"It is not kept for later lessons: {why}"
+
+
+def _why_unsafe() -> str:
+    """Return why the working copies of the lessons are not to be used, and what to do; empty if they can be."""
+    from transformer_course.workspace.working_copies import (
+        EDITIONS_FILE,
+        INSTALLED_LESSONS,
+        published_lessons,
+        working_copy,
+    )
+
+    lessons = working_copy()
+    record = lessons / EDITIONS_FILE
+    try:
+        if not record.is_file():
+            return NO_FOLDER if published_lessons() != INSTALLED_LESSONS else NO_FOLDER_INSTALLED
+        shared = [path for path in (lessons, record, lessons / "parts") if path.exists() and _is_shared(path)]
+    except OSError as error:
+        return f"{lessons} cannot be read: {error}. Start the lessons with `python3 course.py lab`."
+    if not shared:
+        return ""
+    return (
+        f"{shared[0]} belongs to somebody else, or others may write to it. Set `TRANSFORMER_LAB_PARTS` to a folder of "
+        "your own before you start Jupyter."
+    )
+
+
+def _is_shared(path: Path) -> bool:
+    """Return whether a file or folder is another user's, or may be written by all users."""
+    if not hasattr(os, "getuid"):  # on Windows, a home folder is the user's own
+        return False
+    status = path.stat()
+    return status.st_uid != os.getuid() or bool(status.st_mode & stat.S_IWOTH)
+
+
+def save_part(exercise: str, attempt: Any, shell: Any) -> str | None:
+    """Write an attempt that passed into its lesson's file, in the place of an earlier one.
+
+    Args:
+        exercise: The name of the exercise.
+        attempt: What answers it.
+        shell: The IPython shell whose cells define the attempt; without one, nothing is saved.
+
+    Returns:
+        Why it cannot be saved, if it cannot although there is a folder.
+    """
+    folder = parts_folder(shell)
+    if folder is None or shell is None:
+        return None
+    name = next((n for n, value in shell.user_ns.items() if value is attempt and not n.startswith("_")), None)
+    if name is None:
+        return "it has no name in the notebook"
+    try:
+        source = standalone_source(name, shell.history_manager.input_hist_parsed)
+        if name != exercise:
+            source += f"\n\n\n{exercise} = {name}"
+        _execute(source, exercise, "saved part")
+        _write_section(folder / f"{lesson_of(exercise)}.py", exercise, source)
+    except NotStandalone as error:
+        return f"where it has `{error}` from could not be found"
+    except (Exception, SystemExit) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def load_parts(parts: Parts, shell: Any = None) -> None:
+    """Add all that was saved to the parts; skip what does not run, and print which it is."""
+    folder = parts_folder(shell)
+    for path in sorted(folder.glob("*.py")) if folder else []:
+        try:
+            head, sections = read_sections(path)
+        except OSError as error:
+            print(f"{path} is skipped: {error}")
+            continue
+        lines = head.count("\n")
+        for name, source in sections.items():
+            try:
+                parts.add(name, _execute("\n" * lines + source, name, str(path)))
+            except (Exception, SystemExit) as error:
+                print(f"{path}: {name} is skipped, for it does not run: {type(error).__name__}: {error}")
+            lines += source.count("\n")
+
+
+def _write_section(path: Path, exercise: str, source: str) -> None:
+    head, sections = read_sections(path)
+    write_sections(path, head, sections | {exercise: f"\n{source}\n\n\n"})
+
+
+def _execute(source: str, name: str, where: str) -> Any:
+    scope: dict[str, Any] = {"__name__": "saved_part"}
+    with suppressed_output():
+        exec(compile(source, where, "exec"), scope)
+    return scope[name]

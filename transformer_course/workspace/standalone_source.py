@@ -1,0 +1,92 @@
+"""Write a function or class of a notebook as plain Python that needs nothing else of the notebook."""
+
+import ast
+import builtins
+import sys
+from collections.abc import Collection, Iterator, Sequence
+
+from transformer_course.running.dependencies import Statement, definitions, parse
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+"""A loop is an experiment: what it leaves behind is not saved."""
+
+
+COMPOUND = (ast.If, ast.Try, ast.With, ast.Match)
+"""Such a statement may look up names that it has bound itself."""
+
+
+class NotStandalone(ValueError):
+    """Something it needs was not written in any cell."""
+
+
+def standalone_source(name: str, cells: Sequence[str]) -> str:
+    """Return the statement that made a name, and those that made what it needs, in an order in which they run.
+
+    Args:
+        name: Such as that of a function.
+        cells: The sources of the cells that were run, in that order. Where a name was made more than once, the last
+            time counts for what a function looks up when it is called, and the last time before for all else.
+
+    Raises:
+        NotStandalone: The name, or another one that it needs, was made by a loop or by no statement of a cell.
+    """
+    made = [statement for statement in _definitions(cells) if not isinstance(statement.node, LOOPS)]
+    begun: set[int] = set()
+    placed: list[int] = []
+
+    def collect(number: int) -> None:
+        """Place a statement and all that it needs; what its functions need stands above it, too, where it can."""
+        if number not in begun:
+            begun.add(number)
+            for name in made[number].names.needs_later:
+                for maker in _makers(name, made):
+                    collect(maker)
+            place(number)
+
+    def place(number: int) -> None:
+        """Place a statement below those that it needs at once, even where these need it later."""
+        statement = made[number]
+        own = statement.binds if isinstance(statement.node, COMPOUND) else ()
+        for name in statement.names.needs_at_once:
+            for maker in _makers(name, made[:number], own):
+                collect(maker)
+                place(maker)
+        if number not in placed:
+            placed.append(number)
+
+    for maker in _makers(name, made):
+        collect(maker)
+    imports = [made[n].text for n in placed if isinstance(made[n].node, ast.Import | ast.ImportFrom)]
+    others = [made[n].text for n in placed if not isinstance(made[n].node, ast.Import | ast.ImportFrom)]
+    return "\n\n\n".join(filter(None, ["\n".join(sorted(imports)), *others]))
+
+
+def _makers(name: str, made: Sequence[Statement], own: Collection[str] = ()) -> list[int]:
+    """Return the index of the last statement that made a name; none for Python's own, and for those made on the way.
+
+    Raises:
+        NotStandalone: No statement did.
+    """
+    for number in reversed(range(len(made))):
+        if name in made[number].binds or _is_imported_by_star(name, made[number].node):
+            return [number]
+    if name in own or hasattr(builtins, name):
+        return []
+    raise NotStandalone(name)
+
+
+def _is_imported_by_star(name: str, node: ast.stmt) -> bool:
+    """Return whether ``from module import *``, executed before, brought a name."""
+    if not isinstance(node, ast.ImportFrom) or node.names[0].name != "*":
+        return False
+    module = sys.modules.get(node.module or "")
+    return name in getattr(module, "__all__", [key for key in dir(module) if not key.startswith("_")])
+
+
+def _definitions(cells: Sequence[str]) -> Iterator[Statement]:
+    """Yield the definitions of all cells that Python can read."""
+    for number, cell in enumerate(cells):
+        try:
+            yield from definitions(number, cell, parse(cell))
+        except (SyntaxError, ValueError):
+            continue

@@ -1,0 +1,152 @@
+"""The learner's working copies of the lessons, without the outputs that would spoil predictions."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from transformer_lab.atomic_write import atomic_write_text
+
+REPOSITORY = Path(__file__).parents[3]
+INSTALLED_LESSONS = Path(__file__).parents[2] / "lessons"
+"""Where a wheel puts the published lessons; a clone has them in ``notebooks``."""
+EDITIONS_FILE = ".editions.json"
+"""File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""
+
+
+def published_lessons() -> Path:
+    """Return the folder of the published lessons: in the installed package, or in the clone."""
+    return INSTALLED_LESSONS if INSTALLED_LESSONS.is_dir() else REPOSITORY / "notebooks"
+
+
+def working_copy() -> Path:
+    """Return the learner's folder: what ``TRANSFORMER_LAB_LESSONS`` says, or else ``my-lessons`` in the clone.
+
+    Without a clone only the variable says where it is, and ``transformer-course lab`` sets it: see ``choose_folder``.
+    """
+    return Path(os.environ.get("TRANSFORMER_LAB_LESSONS") or REPOSITORY / "my-lessons").absolute()
+
+
+def choose_folder(folder: Path | None = None) -> None:
+    """Set ``TRANSFORMER_LAB_LESSONS``, unless the learner's folder is that of the clone.
+
+    Args:
+        folder: The learner's folder. None: what the variable says already. Where there is neither a variable nor a
+            clone, it is the current folder if lessons were copied into it before, or else ``my-lessons`` in it.
+    """
+    if folder is None and published_lessons() == INSTALLED_LESSONS and not os.environ.get("TRANSFORMER_LAB_LESSONS"):
+        here = Path.cwd()
+        folder = here if (here / EDITIONS_FILE).is_file() else here / "my-lessons"
+    if folder is not None:
+        os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder.absolute())
+
+
+def find_lesson(wanted: str) -> str:
+    """Return the name of a published notebook, such as ``03_heads``, from that, its number or its word.
+
+    Raises:
+        ValueError: There is none.
+    """
+    names = sorted(path.stem for path in published_lessons().glob("*.ipynb"))
+    for name in names:
+        number, _, word = name.partition("_")
+        if wanted in (name, f"{name}.ipynb", number) or (word and wanted in (word, number.lstrip("0") or "0")):
+            return name
+    raise ValueError(f"there is no lesson {wanted!r}; there are {', '.join(names)}")
+
+
+def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> list[str]:
+    """Copy each lesson, without its outputs, into the learner's folder; leave what the learner has changed alone.
+
+    A copy that is missing comes back. Where a newer edition was published, it replaces a copy that was never worked
+    on; any other stays as it is, and the newer edition is laid beside it, once.
+
+    Args:
+        published: The folder with the executed lessons.
+        folder: The learner's folder, made if it is missing.
+        only: The names of the lessons to copy; all of them if there are none.
+
+    Returns:
+        Messages for the learner, one line each.
+
+    Raises:
+        OSError: There are no lessons, or nothing can be written.
+        ValueError: A lesson is not a notebook, or there is none of a name.
+    """
+    lessons = sorted(published.glob("*.ipynb"))
+    if not lessons:
+        raise FileNotFoundError(f"no lessons in {published}")
+    if unknown := set(only) - {lesson.stem for lesson in lessons}:
+        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(one.stem for one in lessons)}")
+    lessons = [lesson for lesson in lessons if not only or lesson.stem in only]
+    folder.mkdir(parents=True, exist_ok=True)
+    record, messages = _read_record(folder), []
+    for lesson in lessons:
+        book = _without_outputs(nbformat.read(lesson, as_version=4))
+        edition, copy = _edition(book), folder / lesson.name
+        before = record.get(lesson.name)
+        if not os.path.lexists(copy):
+            atomic_write_text(copy, nbformat.writes(book))
+        elif edition != before and edition != _edition_of(copy):
+            if _is_untouched(copy, before):
+                atomic_write_text(copy, nbformat.writes(book))
+                messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
+            else:
+                new_copy = _free_name(copy)
+                atomic_write_text(new_copy, nbformat.writes(book))
+                messages.append(
+                    f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
+                )
+        record[lesson.name] = edition
+    atomic_write_text(folder / EDITIONS_FILE, json.dumps(record, indent=1))
+    return messages
+
+
+def _is_untouched(copy: Path, copied_edition: str | None) -> bool:
+    """Return whether a copy has been neither edited nor run."""
+    if copied_edition is None or _edition_of(copy) != copied_edition:
+        return False
+    cells = nbformat.read(copy, as_version=4).cells
+    return not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
+
+
+def _edition_of(copy: Path) -> str | None:
+    try:
+        return _edition(nbformat.read(copy, as_version=4))
+    except Exception:  # whatever has become of it, it is the learner's
+        return None
+
+
+def _edition(book: NotebookNode) -> str:
+    """Return a hash of what the author wrote: running, saving or building a lesson anew does not change it."""
+    cells = [[c.get("id"), c.cell_type, c.metadata.get("tags", []), c.source] for c in book.cells]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def _free_name(copy: Path) -> Path:
+    """Return an unused name beside the copy."""
+    number, new_copy = 1, copy.with_stem(f"{copy.stem} (new edition)")
+    while os.path.lexists(new_copy):
+        number += 1
+        new_copy = copy.with_stem(f"{copy.stem} (new edition {number})")
+    return new_copy
+
+
+def _without_outputs(book: NotebookNode) -> NotebookNode:
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return book
+
+
+def _read_record(folder: Path) -> dict[str, str]:
+    try:
+        record = json.loads((folder / EDITIONS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    known = record if isinstance(record, dict) else {}
+    return {lesson: edition for lesson, edition in known.items() if isinstance(edition, str)}
