@@ -48,7 +48,7 @@ COLAB = "colab"
 """The cell after the title of a lesson that imports something: it is run on Google Colab alone."""
 COLAB_SOURCE = (
     'if "google.colab" in str(get_ipython()): '
-    'get_ipython().run_line_magic("pip", "install -q transformer-course[lessons]")  # only on Colab'
+    'get_ipython().run_line_magic("pip", "install -q transformer-course")  # only on Colab'
 )
 NOT_RUN = "skip-execution"
 """The tag of cells that are not executed: that of nbclient and MyST-NB."""

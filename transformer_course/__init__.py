@@ -1,20 +1,22 @@
-"""The course: exercises, checks, and grading. It knows the model library, and nothing of that knows it.
+"""A course that builds the Transformer, cell by cell, and names the mistake when one is made.
 
-To be read in this order; each room may use those before it.
+It knows the model library, ``transformer_lab``, and nothing of that knows it. To be read in this order; each room may
+use those before it.
 
 1. ``running``: all that runs beside a learner's code. ``jail``: the sandbox around it. No answers in either.
 2. ``steps``: an answer in steps, one of which a mistake does otherwise. ``exercise``: what an exercise is made of.
    ``exercises``: all of them, a folder for each lesson.
-3. ``checking``: from what was observed to a verdict, in words.
-4. ``workspace``: the learner's folder. ``session``: what one lesson remembers. ``notebook``: what a lesson imports.
-   ``home``: the learner's home page in JupyterLab. ``reading_time``: how long a lesson is read.
-5. ``clinic``: models with a bug each, for lesson 12, and what finds it. It needs the model library alone.
-6. ``grading``: notebooks in, gradebook and feedback out. ``interview_questions`` and ``glossary``: those of all
-   lessons, collected. ``page_to_keep``: the course on one sheet of paper.
+3. ``checking``: from what was observed to a verdict, in words. ``locating``: the place in the learner's code.
+4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``home``: the learner's
+   home page in JupyterLab.
+5. ``diagrams``: drawings of structure. ``views``: pictures with a handle. ``clinic``: models with a bug each, for lesson
+   12, and what finds it. They need the model library alone.
+6. ``grading``: notebooks in, gradebook and feedback out. ``commands``: what is typed in a terminal.
 
 A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here, and that begins its session.
 """
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from transformer_course.lesson.notebook import solution as solution
 
 __all__ = ["check", "compare", "hint", "parts", "solution"]
+
+if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
+    from transformer_lab import shape_checks
+
+    shape_checks.install(f"{__name__}.diagrams", f"{__name__}.views")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Transformer Course: the Transformer in plain PyTorch, and the course that takes it apart.
+"""The Transformer in plain PyTorch: a small library that reads as a book.
 
 Each folder is a chapter, and reads from top to bottom; none needs a later one.
 
@@ -6,17 +6,15 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
 2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
 3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
-5. ``inspection``, ``views``: looking inside a running model. Attention weights, shapes, plots, diagrams; and views to
-   operate by hand.
+5. ``inspection``: looking inside a running model. Attention weights, shapes and plots.
 6. ``fast``: how training does the same in less time.
 7. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
    the command line.
-8. ``course``: exercises, checks, and grading. Nothing above knows of it.
 
-The names below can be imported from here; each is loaded when it is first used. What draws, and tables of shapes, need
-the extra ``course``; training needs the extra ``train``. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
-before the first import to have every kind of call checked against its jaxtyping annotation. The tests and the lessons
-do; it is off otherwise, for speed.
+The course around it is the package ``transformer_course``; nothing here knows of it. The names below can be imported
+from here; each is loaded when it is first used. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have
+every kind of call checked against its jaxtyping annotation. The tests and the lessons do; it is off otherwise, for
+speed.
 """
 
 import os
@@ -24,8 +22,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from transformer_course import diagrams as diagrams
-    from transformer_course import views as views
     from transformer_lab.attention.additive import AdditiveAttention as AdditiveAttention
     from transformer_lab.attention.dot_product import attend as attend
     from transformer_lab.attention.dot_product import scaled_dot_product_attention as scaled_dot_product_attention
@@ -78,7 +74,6 @@ _MODULES = {
     "beam_search": "generation.beam_search",
     "causal_mask": "attention.masks",
     "decoder_mask": "attention.masks",
-    "diagrams": "inspection.diagrams",
     "generate": "generation.decode",
     "greedy_decode": "generation.decode",
     "initialise": "models.initialisation",
@@ -91,11 +86,8 @@ _MODULES = {
     "scaled_dot_product_attention": "attention.dot_product",
     "sinusoidal_encoding": "attention.positions",
     "trace_shapes": "inspection.shapes",
-    "views": "views",
 }
 """Where each public name is defined."""
-_EXTRAS = {"diagrams": "course", "plots": "course", "trace_shapes": "course", "views": "course"}
-"""The extra of the package that a public name needs, where it needs one."""
 
 __all__ = [*_MODULES, "__version__"]
 
@@ -103,7 +95,7 @@ if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks as shape_checks
 
     _MODEL = ("attention", "layers", "models", "fast", "generation", "pretrained", "text", "training")
-    shape_checks.install(*(f"{__name__}.{room}" for room in (*_MODEL, "data", "inspection", "views")))
+    shape_checks.install(*(f"{__name__}.{room}" for room in (*_MODEL, "data", "inspection")))
 
 
 def __getattr__(name: str) -> Any:
@@ -114,11 +106,8 @@ def __getattr__(name: str) -> Any:
         return version("transformer-course")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from transformer_lab.extras import needs_extra
-
-    with needs_extra(f"{__name__}.{name}", _EXTRAS.get(name)):
-        module = import_module(f"{__name__}.{_MODULES[name]}")
-    value = module if name in ("diagrams", "plots", "views") else getattr(module, name)
+    module = import_module(f"{__name__}.{_MODULES[name]}")
+    value = module if name == "plots" else getattr(module, name)
     globals()[name] = value
     return value
 

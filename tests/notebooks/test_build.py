@@ -291,7 +291,7 @@ def test_on_colab_a_lesson_installs_what_it_needs_and_elsewhere_nothing_happens(
 
     for name, called in (
         ("ipykernel.zmqshell.ZMQInteractiveShell", []),
-        ("google.colab._shell.Shell", [("pip", "install -q transformer-course[lessons]")]),
+        ("google.colab._shell.Shell", [("pip", "install -q transformer-course")]),
     ):
         shell = Shell(name)
         exec(cell.source, {"get_ipython": lambda shell=shell: shell})

@@ -3,7 +3,12 @@
 import shutil
 from pathlib import Path
 
-COURSE = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+"""The folder that contains both packages."""
+LIBRARY = "transformer_lab"
+COURSE = "transformer_course"
+LEFT_OUT = (f"{LIBRARY}/cli",)
+"""Rooms of the library that no job needs."""
 JAILED = ("running", "jail")
 """Rooms of the course that the jail contains: no reference, mistake or judge. The model library comes too."""
 
@@ -12,15 +17,14 @@ def copy_course(to: Path) -> None:
     """Copy the Python files of the model library and of the ``JAILED`` rooms, readable by every user.
 
     Args:
-        to: Folder that will contain the package; it has to go on the jail's ``sys.path``.
+        to: Folder that will contain the packages; it has to go on the jail's ``sys.path``.
     """
-    library = COURSE.parent
-    packages = {path.parent for path in library.glob("*/__init__.py")} - {COURSE, library / "cli"}
-    sources = [*library.glob("*.py"), COURSE / "__init__.py"]
-    for package in (*packages, *(COURSE / room for room in JAILED)):
-        sources += package.rglob("*.py")
+    sources = [path for path in (ROOT / LIBRARY).rglob("*.py") if not path.is_relative_to(ROOT / LEFT_OUT[0])]
+    sources.append(ROOT / COURSE / "__init__.py")
+    for room in JAILED:
+        sources += (ROOT / COURSE / room).rglob("*.py")
     for source in sources:
-        target = to / source.relative_to(library.parent)
+        target = to / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
     for path in (to, *to.rglob("*")):

@@ -69,7 +69,7 @@ def hide_other_copies() -> None:
 
     A folder that contains torch as well stays: it is ``site-packages``, and the jail's copy precedes it.
     """
-    own = str(Path(__file__).parents[3])
+    own = str(Path(__file__).parents[2])
     sys.path[:] = [
         folder
         for folder in sys.path

@@ -17,7 +17,6 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-import transformer_course
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import describe_crash
 from transformer_course.running.find_answer import Answer, cell_filename, find_answer
@@ -132,8 +131,9 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     """
     if answer.error is not None:
         raise CannotBeDefined(_crash(answer.error, answer.cell, sources))
-    sys.modules[lesson.__name__] = lesson
-    vars(transformer_course)["notebook"] = lesson
+    room = lesson.__name__.rpartition(".")[0]
+    sys.modules[lesson.__name__] = lesson  # the jail has no room of that name
+    vars(sys.modules.setdefault(room, ModuleType(room)))["notebook"] = lesson
     namespace: dict[str, Any] = {
         "__name__": "__main__",
         **DEFAULT_NAMES,

@@ -1,6 +1,5 @@
 """The learner's folder.
 
 In reading order: ``working_copies`` are the learner's copies of the lessons; ``saved_parts`` is what has passed, as
-``standalone_source`` in a ``parts_file``, and ``progress`` the record of when; ``cell_panels`` shows the verdicts of a
-cell. Uses ``running`` and the verdicts of ``checking``.
+``standalone_source`` in a ``parts_file``, and ``progress`` the record of when. Uses ``running``.
 """

@@ -11,8 +11,8 @@ from nbformat import NotebookNode
 
 from transformer_lab.atomic_write import atomic_write_text
 
-REPOSITORY = Path(__file__).parents[3]
-INSTALLED_LESSONS = Path(__file__).parents[2] / "lessons"
+REPOSITORY = Path(__file__).parents[2]
+INSTALLED_LESSONS = Path(__file__).parents[1] / "notebooks"
 """Where a wheel puts the published lessons; a clone has them in ``notebooks``."""
 EDITIONS_FILE = ".editions.json"
 """File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""

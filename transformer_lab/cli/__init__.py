@@ -1,6 +1,6 @@
 """The command ``transformer-course``.
 
-``main`` reads what was typed and runs a command: ``lab``; ``release``, ``grade``, ``feedback`` or ``export``;
-``train``, ``evaluate``, ``translate``, ``generate`` or ``push``. ``common`` is what they share. The one room that uses
-both the library and the course, and each only when a command needs it: help is shown without torch.
+``main`` reads what was typed and runs a command: ``train``, ``evaluate``, ``translate``, ``generate`` or ``push``, or
+one that another package adds by an entry point of the group ``transformer_lab.commands``, as the course does.
+``common`` is what they share. Help is shown without torch.
 """

@@ -1,0 +1,6 @@
+"""What a lesson uses: its checks, hints and predictions, and what they remember.
+
+In reading order: ``notebook`` is what a lesson imports; its ``session`` checks attempts, and remembers the hints given
+and the parts in use; ``speed`` compares an attempt's time with the reference's, ``prediction`` judges what was said
+before an experiment, and ``cell_panels`` shows the verdicts of a cell. Uses ``locating`` and ``workspace``.
+"""

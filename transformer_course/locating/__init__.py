@@ -1,0 +1,6 @@
+"""Where an answer goes wrong: the search for the expression, where no mistake is named.
+
+In reading order: ``fault_location`` finds the expression which, replaced by a right value, repairs the answer, among
+the ``value_layouts`` in which code may hold right values; ``side_effect_source`` finds the one that first has another
+dtype or changes an argument; ``value_difference`` says how its value differs. Uses ``checking``.
+"""
