@@ -7,7 +7,7 @@ from setuptools.command.build_py import build_py
 
 
 class WithLessons(build_py):
-    """Copies the notebooks to where ``transformer_course`` looks for them; an editable install has them in the clone."""
+    """Copies the notebooks to where the course looks for them; an editable install has them in the clone."""
 
     def run(self) -> None:
         """Copy the package, and then the notebooks."""

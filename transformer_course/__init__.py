@@ -7,10 +7,10 @@ use those before it.
 2. ``steps``: an answer in steps, one of which a mistake does otherwise. ``exercise``: what an exercise is made of.
    ``exercises``: all of them, a folder for each lesson.
 3. ``checking``: from what was observed to a verdict, in words. ``locating``: the place in the learner's code.
-4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``home``: the learner's
-   home page in JupyterLab.
-5. ``diagrams``: drawings of structure. ``views``: pictures with a handle. ``clinic``: models with a bug each, for lesson
-   12, and what finds it. They need the model library alone.
+4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``home``: the home
+   page in JupyterLab.
+5. ``diagrams``: drawings of structure. ``views``: pictures with a handle. ``clinic``: models with a bug each, for
+   lesson 12, and what finds it. They need the model library alone.
 6. ``grading``: notebooks in, gradebook and feedback out. ``commands``: what is typed in a terminal.
 
 A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here, and that begins its session.

@@ -1002,7 +1002,7 @@ rows.reset_index(drop=True)
 #
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 5 and 6, and table 3.
 # - Popel and Bojar (2018), [arXiv:1804.00247](https://arxiv.org/abs/1804.00247): what matters in training such a model.
-# - `transformer_lab/training/trainer.py`: the loop with everything around it; `transformer-course train` runs it on files.
+# - `transformer_lab/training/trainer.py`: the loop with everything around it; `transformer-course train` runs it.
 #
 # <details><summary>For instructors</summary>
 #

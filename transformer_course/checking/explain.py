@@ -3,7 +3,7 @@
 Each sentence is about the case at hand and about what was observed there: none vouches for anything else.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -13,7 +13,6 @@ from transformer_course.checking import named_shapes
 from transformer_course.checking.numeric_relation import explain_relation
 from transformer_course.checking.tolerance import ABSOLUTE, RELATIVE, distance, frequency_distance
 from transformer_course.exercise import Exercise
-from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observation import (
     CrashReport,
@@ -68,16 +67,15 @@ def explain_reading(names: Sequence[str]) -> str:
     )
 
 
-def explain_unfinished(name: str, exercise: str | None = None) -> str:
+def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
     """Put into words that an attempt uses a function that is not written yet.
 
     Args:
         name: The name of that function.
-        exercise: The name of the exercise that the attempt answers, whose part it may not use.
+        parts: The names that ``parts`` has.
     """
     told = f"It uses `{name}`, which is not written yet."
-    has_part = name in every_exercise() and name != exercise
-    return f"{told} Meanwhile `parts.{name}` does the same work." if has_part else told
+    return f"{told} Meanwhile `parts.{name}` does the same work." if name in parts else told
 
 
 def explain_difference(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:

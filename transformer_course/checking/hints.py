@@ -1,6 +1,7 @@
-"""Which ladder of hints belongs to a verdict."""
+"""Which hints belong to a verdict, and how many of them have been given."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from transformer_course.checking.side_effects import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.exercise import Exercise
@@ -27,7 +28,24 @@ MEMORY_HINTS = (
 _OF_EVERY_EXERCISE = {REMEMBERS_A_CALL: MEMORY_HINTS, GRADIENT_CUT: GRADIENT_HINTS, CHANGES_ARGUMENT: IN_PLACE_HINTS}
 
 
-def ladder(exercise: Exercise, mistake: str | None) -> Sequence[str] | None:
+GENERAL_HINTS = "The hints that follow are not about this attempt: they are the steps of a right answer, in order."
+"""Said before the first of an exercise's own hints, which know nothing of the learner's error."""
+
+
+@dataclass
+class HintsGiven:
+    """The hints that a learner has seen.
+
+    Attributes:
+        verdict: What the hints are given for: the hints about the attempt, the recognised mistake, or else the status.
+        n_given: Number of hints given for it.
+    """
+
+    verdict: tuple[str, ...]
+    n_given: int = 0
+
+
+def hints_about(exercise: Exercise, mistake: str | None) -> Sequence[str] | None:
     """Return the hints for a recognised mistake; None where there are only those of the exercise."""
     own = {known.name: known.hints for known in exercise.mistakes}
     return {**_OF_EVERY_EXERCISE, **own}.get(mistake or "")

@@ -1,6 +1,6 @@
 """From observations to a verdict: right, known mistakes, half-finished, or wrong. Runs on the trusted side only."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour
@@ -37,7 +37,7 @@ from transformer_course.running.observe import call_inputs
 from transformer_course.steps import InSteps
 
 
-def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
+def judge(exercise: Exercise, seed: int, observed: Any, parts: Collection[str] = ()) -> Verdict:
     """Return the verdict on an attempt.
 
     An attempt is right if everything observed equals what the reference shows. It made a known mistake if everything
@@ -48,10 +48,11 @@ def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
         exercise: What the attempt answers.
         seed: That of the cases.
         observed: The observations on these cases; they may come from an untrusted process and be malformed.
+        parts: The exercises that a lesson has working parts of.
     """
     known = behaviour(exercise, seed)
     seen_in_cases = known.normalised(_mappings(observed))
-    reading, unfinished, warned = _remarks(seen_in_cases)
+    reading, unfinished, warned = _remarks(seen_in_cases, parts)
     if seen_in_cases and _is_a_stub(seen_in_cases[0]) and not unfinished:
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(seen_in_cases, known.expected, numbers_only=True):
@@ -169,7 +170,7 @@ def _mappings(observed: Any) -> list[Observation]:
     return cast(list[Observation], seen)
 
 
-def _remarks(observed: Sequence[Observation]) -> tuple[list[str], list[str], list[str]]:
+def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[list[str], list[str], list[str]]:
     """Put the remarks on the first call into words: what it reads, what is unfinished, what it was warned of."""
     remarks: object = observed[0].get("remarks") if observed else None
 
@@ -180,7 +181,7 @@ def _remarks(observed: Sequence[Observation]) -> tuple[list[str], list[str], lis
     reads, unfinished, warned = lines("reads"), lines("unfinished"), lines("warned")
     return (
         [explain_reading(reads)] if reads else [],
-        [explain_unfinished(unfinished[0])] if unfinished else [],
+        [explain_unfinished(unfinished[0], parts)] if unfinished else [],
         [f"A warning came with it: {warned[0]}"] if warned else [],
     )
 

@@ -1,8 +1,10 @@
 """Diagrams of structure: boxes, arrows and tables, which say what a plot of numbers cannot.
 
 ``canvas`` is the kit that all others are drawn with, one short module for each topic. ``architecture`` is the whole
-Transformer; ``layers``, ``heads`` and ``memory`` draw what a module does when it runs. Each is loaded when it is first
-used: ``diagrams.architecture.transformer()`` needs no import but that of ``diagrams``.
+Transformer; ``layers``, ``heads`` and ``memory`` draw what a module does when it runs. The others, in the order of the
+lessons: ``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalisation``, ``teacher_forcing``,
+``language_model``, ``kv_cache``, ``modern_block``, ``diagnosis``, ``online_softmax``, ``data_parallel``. Each is loaded
+when it is first used: ``diagrams.architecture.transformer()`` needs no import but that of ``diagrams``.
 """
 
 from importlib import import_module

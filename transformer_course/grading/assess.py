@@ -235,6 +235,7 @@ def judge_outcome(exercise: Exercise, outcome: Outcome, seed: int, limits: Limit
             return Verdict(exercise.name, "not_started", f"No cell defines `{exercise.name}`.")
         if "crash" in outcome.answer:
             return Verdict(exercise.name, "crashed", explain_crash("The cell", outcome.answer["crash"]))
-        return judge(exercise, seed, outcome.answer["observations"])
+        parts = every_exercise().keys() - {exercise.name}
+        return judge(exercise, seed, outcome.answer["observations"], parts)
     except Exception:  # forged observations can make the code that reads them raise anything
         return Verdict(exercise.name, "crashed", "What came back makes no sense as the result of calls.")

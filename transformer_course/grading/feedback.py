@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from transformer_course.checking.hints import ladder
+from transformer_course.checking.hints import hints_about
 from transformer_course.checking.message_panel import Panel
 from transformer_course.exercises import every_lesson
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
@@ -144,5 +144,5 @@ def _hint(graded: GradedExercise) -> str:
     """Return the hint that says more than the verdict; "" where there is none about this very attempt."""
     verdict = graded.verdict
     if verdict.mistake:
-        return (verdict.hints or ladder(graded.exercise, verdict.mistake) or graded.exercise.hints)[0]
+        return (verdict.hints or hints_about(graded.exercise, verdict.mistake) or graded.exercise.hints)[0]
     return verdict.hints[1] if len(verdict.hints) > 1 else ""  # the first asks what the place has told

@@ -3,13 +3,13 @@
 import difflib
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from torch import nn
 
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour
-from transformer_course.checking.hints import ladder
+from transformer_course.checking.hints import GENERAL_HINTS, HintsGiven, hints_about
 from transformer_course.checking.judge import judge
 from transformer_course.checking.message_panel import Panel, code_block
 from transformer_course.checking.side_effects import changed_arguments
@@ -36,23 +36,6 @@ PATIENCE = 6.0
 """So many times as long by the clock: other programs take time, too, and what only waits has to end."""
 
 
-GENERAL_HINTS = "The hints that follow are not about this attempt: they are the steps of a right answer, in order."
-"""Said before the first of an exercise's own hints, which know nothing of the learner's error."""
-
-
-@dataclass
-class Ladder:
-    """The place on a ladder of hints.
-
-    Attributes:
-        verdict: What the hints are given for: the hints about the attempt, the recognised mistake, or else the status.
-        n_given: Number of hints given for it.
-    """
-
-    verdict: tuple[str, ...]
-    n_given: int = 0
-
-
 class Session:
     """The state of one lesson.
 
@@ -65,7 +48,7 @@ class Session:
     def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS) -> None:
         self.exercises, self.shell, self.seconds = exercises, shell, seconds
         self.parts = Parts(lambda name: exercises[name].reference)
-        self.ladders: dict[str, Ladder] = {}
+        self.hints_given: dict[str, HintsGiven] = {}
         self.has_told_not_kept = False
         self.n_checking = 0
         """Number of checks that are running: more than one where an attempt checks something itself."""
@@ -98,18 +81,18 @@ class Session:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
         if verdict.passed:
             return Panel(f"{exercise.name}: passed, so there is no hint", verdict.message, "help")
-        of_mistake = verdict.hints or ladder(exercise, verdict.mistake)
+        of_mistake = verdict.hints or hints_about(exercise, verdict.mistake)
         hints = exercise.hints if of_mistake is None else of_mistake
-        climbed = self.ladders[exercise.name]
-        if climbed.n_given == len(hints):
+        given = self.hints_given[exercise.name]
+        if given.n_given == len(hints):
             return _solution(exercise, "there are no more hints; a solution")
-        climbed.n_given += 1
-        message, kind = hints[climbed.n_given - 1], "hint" if of_mistake is not None else "general hint"
-        if of_mistake is None and climbed.n_given == 1:
+        given.n_given += 1
+        message, kind = hints[given.n_given - 1], "hint" if of_mistake is not None else "general hint"
+        if of_mistake is None and given.n_given == 1:
             message = "\n".join([*_before_general_hints(verdict), message])
-        if climbed.n_given == len(hints):
+        if given.n_given == len(hints):
             message += "\nThat was the last hint. The next call shows a solution."
-        return Panel(f"{exercise.name}: {kind} {climbed.n_given} of {len(hints)}", message, "help")
+        return Panel(f"{exercise.name}: {kind} {given.n_given} of {len(hints)}", message, "help")
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:
         """Return an answer to the exercise of an attempt."""
@@ -127,7 +110,7 @@ class Session:
         known = behaviour(exercise, SEED)
         with self.parts.without(exercise.name):
             observed = observe_all(attempt, list(known.cases), self.seconds, PATIENCE * self.seconds)
-            verdict = judge(exercise, SEED, observed)
+            verdict = judge(exercise, SEED, observed, self.exercises.keys() - {exercise.name})
             if not verdict.passed:
                 return self._located(verdict, known, attempt, observed)
             remark = self._remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
@@ -143,11 +126,11 @@ class Session:
         return replace(verdict, message=verdict.message + remark)
 
     def _restart_hints(self, verdict: Verdict) -> None:
-        """Begin a ladder of hints for a verdict, unless the last one on this exercise was the same."""
+        """Begin with the first hint for a verdict, unless the last one on this exercise was the same."""
         found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
-        ladder = self.ladders.get(verdict.exercise)
-        if ladder is None or ladder.verdict != found:
-            self.ladders[verdict.exercise] = Ladder(found)
+        given = self.hints_given.get(verdict.exercise)
+        if given is None or given.verdict != found:
+            self.hints_given[verdict.exercise] = HintsGiven(found)
 
     def _record(self, exercise: Exercise) -> str:
         """Record for the home page that an exercise has passed; return a remark if it cannot be."""

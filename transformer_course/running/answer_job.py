@@ -162,7 +162,7 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
 
 
 def _stand_in_notebook(parts: Parts) -> ModuleType:
-    """Return a module in place of ``transformer_course.lesson.notebook``: it checks nothing and has the library's parts.
+    """Return a stand-in for ``transformer_course.lesson.notebook``: it checks nothing and has the library's parts.
 
     The learner's own definitions are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
     that passed, which do the same as the library's.

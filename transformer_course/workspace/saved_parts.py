@@ -20,8 +20,8 @@ NO_FOLDER = (
     "opens them."
 )
 NO_FOLDER_INSTALLED = (
-    "start the lessons with `transformer-course lab`, or set `TRANSFORMER_LAB_LESSONS` to your folder of lessons before "
-    "you start Jupyter."
+    "start the lessons with `transformer-course lab`, or set `TRANSFORMER_LAB_LESSONS` to your folder of lessons "
+    "before you start Jupyter."
 )
 
 

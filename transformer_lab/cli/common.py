@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "model-dates"
 MODEL = f"its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: {DEFAULT_MODEL})"
 LANGUAGE_MODEL = """a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
-layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as transformer-course train --text makes; or the name of a
-published one, such as openai-community/gpt2"""
+layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as transformer-course train --text makes; or the name of
+a published one, such as openai-community/gpt2"""
 WIDEST_BEAM = 1000
 DATES = "dates"
 """The corpus that is not a file but generated."""

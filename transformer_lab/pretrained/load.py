@@ -130,8 +130,8 @@ def save_pretrained(
         folder: Folder to write to; it is made if need be.
         bos_id: The token that begins a text; required for a ``Transformer``.
         eos_id: The token that ends a text, or several for a language model; required for a ``Transformer``.
-        tokenizer: The tokenizer of a language model, saved beside it so that ``transformer-course generate`` can use the
-            folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
+        tokenizer: The tokenizer of a language model, saved beside it so that ``transformer-course generate`` can use
+            the folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
 
     Raises:
         ValueError: No layout fits the model, or ``bos_id`` or ``eos_id`` of a ``Transformer`` is missing.

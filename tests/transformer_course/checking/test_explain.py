@@ -424,11 +424,10 @@ def test_what_is_read_from_the_notebook_is_told():
 
 
 def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
-    assert explain_unfinished("softmax") == (
+    assert explain_unfinished("softmax", ["softmax"]) == (
         "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work."
     )
-    assert explain_unfinished("softmax", "softmax") == "It uses `softmax`, which is not written yet."
-    assert explain_unfinished("my_helper") == "It uses `my_helper`, which is not written yet."
+    assert explain_unfinished("my_helper", ["softmax"]) == "It uses `my_helper`, which is not written yet."
 
 
 def test_numbers_are_written_with_few_digits_and_without_minus_zero():

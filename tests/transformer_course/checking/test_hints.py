@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_course.checking.hints import GRADIENT_HINTS, IN_PLACE_HINTS, MEMORY_HINTS, ladder
+from transformer_course.checking.hints import GRADIENT_HINTS, IN_PLACE_HINTS, MEMORY_HINTS, hints_about
 from transformer_course.checking.side_effects import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.exercises import every_exercise
 
@@ -21,7 +21,7 @@ SOFTMAX = every_exercise()["softmax"]
     ],
 )
 def test_hints_are_those_of_the_mistake_if_it_has_some(mistake, hints):
-    assert ladder(SOFTMAX, mistake) == hints
+    assert hints_about(SOFTMAX, mistake) == hints
 
 
 @pytest.mark.parametrize("hints", [GRADIENT_HINTS, IN_PLACE_HINTS, MEMORY_HINTS])

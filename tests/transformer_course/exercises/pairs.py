@@ -1,4 +1,4 @@
-"""What is told when two known mistakes are made at once: ``python -m tests.transformer_course.exercises.pairs [exercise …]``.
+"""What is told of two mistakes at once: ``python -m tests.transformer_course.exercises.pairs [exercise …]``.
 
 Prints a table by exercise. Each pair is judged as an attempt is, so the table says what a learner is told:
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from transformer_course.checking.hints import HintsGiven
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.lesson.session import Ladder, Session
+from transformer_course.lesson.session import Session
 
 REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
 
@@ -105,7 +106,7 @@ def test_a_verdict_that_names_more_than_the_hints_know_is_not_called_unknown(les
     attempt = lesson.run(WRONG).names["softmax"]
     cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
     monkeypatch.setattr(session, "check", lambda *_: cut)
-    session.ladders["softmax"] = Ladder("gradient_cut")
+    session.hints_given["softmax"] = HintsGiven("gradient_cut")
     assert session.hint(attempt).message.startswith("The check names what is wrong, and there are no hints about that.")
 
 

@@ -1,15 +1,11 @@
-"""A small corpus, a small model trained on it through the command line, and a stand-in for the grader."""
+"""A small corpus, and a small model trained on it through the command line."""
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from transformer_course.jail.jail import Jail
 from transformer_lab.cli.main import main
 
-GRADE = "transformer_course.grading.grade"
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 
 
@@ -53,44 +49,3 @@ def language_model(story, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "story"
     assert main(["train", "--text", str(story), "-o", str(folder), *SMALL, *FEW]) == 0
     return folder
-
-
-@pytest.fixture
-def graded(monkeypatch):
-    """Stand in for the grader, and note what it is asked for."""
-    seen = []
-
-    def grade(
-        paths,
-        out,
-        *,
-        lessons,
-        roster,
-        late_policy,
-        partial_credit,
-        seed,
-        seconds,
-        memory_mb,
-        jobs,
-        fresh,
-        unconfined,
-        container,
-        own,
-        scheduler,
-        jail,
-    ):
-        module.seen_scheduler, module.seen_jail = scheduler, jail
-        seen_rules.append((roster, late_policy, partial_credit))
-        module.seen_own = own
-        events.append("graded")
-        seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container))
-        return "2 students, 1 lesson."
-
-    seen_rules, events = [], []
-    module = ModuleType(GRADE)
-    module.seen_rules = seen_rules
-    module.grade, module.seen_of_jail = grade, events
-    monkeypatch.setitem(sys.modules, GRADE, module)
-    monkeypatch.setattr(Jail, "start", lambda jail: events.append("starts"))
-    monkeypatch.setattr(Jail, "close", lambda jail: events.append("closed"))
-    return seen

@@ -1,7 +1,7 @@
 """Grade hostile and unlucky submissions in one jail, and print what each got; ``test_hostile_submissions`` starts it.
 
-Run as ``python -m tests.transformer_course.jail.hostile.run [first N of each class]``. With ``NO_NAMESPACES`` in its environment,
-the jail does without them.
+Run as ``python -m tests.transformer_course.jail.hostile.run [first N of each class]``. With ``NO_NAMESPACES`` in its
+environment, the jail does without them.
 """
 
 import json
