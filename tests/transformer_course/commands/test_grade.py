@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.transformer_course.commands.conftest import GRADE
 from tests.transformer_course.jail.sample_submissions import linux
-from tests.transformer_lab.cli.conftest import GRADE
 from transformer_course.jail.resource_limits import Limits
 from transformer_lab.cli.main import main
 

@@ -3,20 +3,18 @@ from pathlib import Path
 
 import pytest
 
-from transformer_course.jail.copied_code import COURSE, JAILED, copy_course
+from transformer_course.jail.copied_code import JAILED, ROOT, copy_course
 
 
 def test_of_the_course_the_copy_holds_what_is_listed_and_nothing_else(tmp_path: Path):
     copy_course(tmp_path)
-    copies = (tmp_path / "transformer_lab" / "course").rglob("*")
-    rooms = {path.relative_to(tmp_path / "transformer_lab" / "course").parts[0] for path in copies}
-    assert rooms == {*JAILED, "__init__.py"}
+    assert {path.name for path in (tmp_path / "transformer_course").iterdir()} == {*JAILED, "__init__.py"}
 
 
 def test_the_model_library_comes_along_and_the_command_line_does_not(tmp_path: Path):
     copy_course(tmp_path)
     top = {path.name for path in (tmp_path / "transformer_lab").iterdir()}
-    assert {"__init__.py", "attention", "course"} <= top
+    assert {"__init__.py", "attention"} <= top
     assert not {"cli", "__pycache__"} & top
 
 
@@ -24,16 +22,19 @@ def test_the_copy_holds_python_files_only_and_neither_tests_nor_caches(tmp_path:
     copy_course(tmp_path)
     files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".py"}
-    assert {path.parts[0] for path in files} == {"transformer_lab"}
+    assert {path.parts[0] for path in files} == {"transformer_lab", "transformer_course"}
     assert not [path for path in files if path.name.startswith("test_") or "tests" in path.parts]
 
 
 def test_every_module_of_a_copied_room_is_copied_as_it_is(tmp_path: Path):
     copy_course(tmp_path)
-    library = COURSE.parent
-    for room in ("attention", "models", *(f"course/{name}" for name in JAILED)):
-        for original in (library / room).rglob("*.py"):
-            copy = tmp_path / "transformer_lab" / original.relative_to(library)
+    for room in (
+        "transformer_lab/attention",
+        "transformer_lab/models",
+        *(f"transformer_course/{name}" for name in JAILED),
+    ):
+        for original in (ROOT / room).rglob("*.py"):
+            copy = tmp_path / original.relative_to(ROOT)
             assert copy.read_bytes() == original.read_bytes()
 
 

@@ -72,7 +72,7 @@ def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(
 def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for name in ("checkout/transformer_lab", "packages/transformer_lab", "packages/torch", "other"):
         (tmp_path / name).mkdir(parents=True)
-    own = str(Path(fork_server.__file__).parents[3])
+    own = str(Path(fork_server.__file__).parents[2])
     folders = [str(tmp_path / name) for name in ("checkout", "packages", "other")]
     monkeypatch.setattr("sys.path", [own, *folders])
     fork_server.hide_other_copies()

@@ -24,7 +24,7 @@ def main(work, forks):
 
 def jail_with(folder: Path, fork_server: str) -> Path:
     """Make a jail's folder that holds another fork server than the real one."""
-    course = folder / "course" / "transformer_lab" / "course" / "jail"
+    course = folder / "course" / "transformer_course" / "jail"
     course.mkdir(parents=True)
     for package in (course, course.parent, course.parent.parent):
         (package / "__init__.py").touch()

@@ -33,14 +33,14 @@ def copy_idle(to: Path) -> None:
     """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
     copy_course(to)
     idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
-    (to / "transformer_lab" / "course" / "jail" / "fork_server.py").write_text(idle, encoding="utf-8")
+    (to / "transformer_course" / "jail" / "fork_server.py").write_text(idle, encoding="utf-8")
 
 
 @linux
 def test_files_outside_the_jail_can_be_neither_read_nor_changed(jail: Jail):
     if not jail.guards["landlock"]:
         pytest.skip("this kernel has no Landlock")
-    course = Path(sys.modules["transformer_lab"].__file__ or "").parent / "course" / "exercises" / "__init__.py"
+    course = Path(sys.modules["transformer_course"].__file__ or "").parent / "exercises" / "__init__.py"
     with tempfile.TemporaryDirectory() as folder:
         victim = Path(folder, "grades.csv")
         victim.write_text("ada,1")
@@ -159,7 +159,7 @@ def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pyte
 def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
     def copy_unguarded(to: Path) -> None:
         copy_course(to)
-        room = to / "transformer_lab" / "course" / "jail"
+        room = to / "transformer_course" / "jail"
         for module, without in (
             ("landlock", "def version(): return 0"),
             ("seccomp", "def install_filter(): return False"),

@@ -15,7 +15,7 @@ from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.generation.penalties import Penalties
 from transformer_lab.text.text_generator import TextGenerator
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -225,7 +225,7 @@ def test_torchrun_gives_what_one_process_gives(corpus, tmp_path):
     assert main(["train", *same, "-o", "one"]) == 0
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     command = [*torchrun, "-m", "transformer_lab.cli", "train", *same, "-o", str(tmp_path / "two")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("the model is in ") == 1
     one, two = (pd.read_csv(tmp_path / name / LOG) for name in ("one", "two"))

@@ -95,7 +95,7 @@ for line in {list(REFUSED)}:
 
 def test_what_does_not_fit_is_refused_by_name():
     env = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0", "PYTHONIOENCODING": "utf-8"}
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     done = subprocess.run(
         [sys.executable, "-c", SETTING], cwd=root, env=env, capture_output=True, encoding="utf-8", check=False
     )

@@ -12,7 +12,7 @@ from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE, TEXT, TEXT_SHAPE
 from transformer_lab.training.recipes import CORPUS_MODEL, DATES_MODEL, TEXT_MODEL
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_presets_are_loaded_without_torch():

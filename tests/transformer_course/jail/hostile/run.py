@@ -32,7 +32,7 @@ SEED = 20_170_612
 def copy_without_namespaces(to: Path) -> None:
     """Copy the course into the jail as for a system that gives ordinary users no namespaces."""
     copy_course(to)
-    with (to / "transformer_lab" / "course" / "jail" / "namespaces.py").open("a") as file:
+    with (to / "transformer_course" / "jail" / "linux" / "namespaces.py").open("a") as file:
         file.write("\n\ndef are_possible(): return False\n")
 
 

@@ -12,7 +12,7 @@ from transformer_course.jail.jail import Jail
 from transformer_course.jail.linux.disk_quota import FolderWatch
 from transformer_course.jail.resource_limits import Limits
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 TINY = Limits(disk_mb=1, files=10)
 MOUNT = """
 import errno, os, sys

@@ -11,7 +11,7 @@ from tests.transformer_course.jail.linux.test_permitted_system_calls import COLU
 from tests.transformer_course.jail.sample_submissions import linux
 from transformer_course.jail.linux import permitted_system_calls, seccomp
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 INSTALL = """
 import ctypes, os, platform
 from transformer_course.jail.linux.seccomp import install_filter

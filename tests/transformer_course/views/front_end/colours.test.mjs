@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { ink, tint, viridis } from "../../../transformer_course/views/front_end/colours.mjs";
+import { ink, tint, viridis } from "../../../../transformer_course/views/front_end/colours.mjs";
 
 test("weights go from dark to bright, and what is out of range takes the colour of the end", () => {
   const brightness = Array.from({ length: 101 }, (_, i) => viridis(i / 100).reduce((sum, part) => sum + part));

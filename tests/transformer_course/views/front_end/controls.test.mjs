@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { destination } from "../../../transformer_course/views/front_end/controls.mjs";
+import { destination } from "../../../../transformer_course/views/front_end/controls.mjs";
 
 test("in a row, all four arrow keys go by one, and stop at its ends", () => {
   const keys = ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "End", "a"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { PRESETS, preset, reached, weights } from "../../../transformer_course/views/front_end/masks.mjs";
+import { PRESETS, preset, reached, weights } from "../../../../transformer_course/views/front_end/masks.mjs";
 
 const tokens = ["<pad>", "I", "like"];
 const drawn = (mask) => mask.map((row) => row.map(Number).join("")).join(" ");

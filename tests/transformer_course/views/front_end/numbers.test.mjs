@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { plain, written } from "../../../transformer_course/views/front_end/numbers.mjs";
+import { plain, written } from "../../../../transformer_course/views/front_end/numbers.mjs";
 
 test("numbers have two decimals, large ones none, and none is minus zero", () => {
   const numbers = [1.234, -0.5, -0.001, 99.99, 100, -2021.4];

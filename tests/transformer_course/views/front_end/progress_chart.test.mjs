@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { rangeOf } from "../../../transformer_course/views/front_end/progress_chart.mjs";
+import { rangeOf } from "../../../../transformer_course/views/front_end/progress_chart.mjs";
 
 test("fractions are drawn from 0 to 1, and so is nothing", () => {
   assert.deepEqual(rangeOf([[[1, 0.2], [2, 0.9]]], true), [0, 1]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { percent } from "../../../transformer_course/views/front_end/sampling_dial.mjs";
+import { percent } from "../../../../transformer_course/views/front_end/sampling_dial.mjs";
 
 test("a probability that is not 0 is never written as 0", () => {
   assert.equal(percent(0), "0.0 %");

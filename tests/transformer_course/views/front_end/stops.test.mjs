@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { nearest } from "../../../transformer_course/views/front_end/stops.mjs";
+import { nearest } from "../../../../transformer_course/views/front_end/stops.mjs";
 
 test("of positive stops the nearest by ratio is found, of others the nearest by distance", () => {
   assert.deepEqual([0.01, 4, 30, 1000].map((number) => nearest([0.01, 1, 10, 100], number)), [0, 2, 2, 3]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { listed, visible } from "../../../transformer_course/views/front_end/tokens.mjs";
+import { listed, visible } from "../../../../transformer_course/views/front_end/tokens.mjs";
 
 test("spaces and line breaks in a token can be seen", () => {
   assert.equal(visible(" the cat\n"), "␣the␣cat⏎");

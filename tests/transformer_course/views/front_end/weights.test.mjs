@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { largest, line, paint, palette, table, unpack } from "../../../transformer_course/views/front_end/weights.mjs";
+import { largest, line, paint, palette, table, unpack } from "../../../../transformer_course/views/front_end/weights.mjs";
 
 const ONE = 65534;
 const HIDDEN = 65535;
