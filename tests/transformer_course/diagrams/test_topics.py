@@ -22,7 +22,7 @@ def test_another_topic_is_named_with_those_that_there_are():
 
 
 def test_to_import_the_package_brings_no_plots_along():
-    code = "import sys\nfrom transformer_lab import diagrams\nprint(*sys.modules)"
+    code = "import sys\nfrom transformer_course import diagrams\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "transformer_course.diagrams" in loaded
     assert "matplotlib" not in loaded

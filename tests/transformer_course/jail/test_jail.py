@@ -105,8 +105,8 @@ for thing in gc.get_objects():
         raise ValueError(thing)
     if type(thing).__name__ in ('Exercise', 'Mistake', 'Behaviour'):
         raise ValueError(thing)
-bad = [m for m in sys.modules if m.startswith('transformer_course.') and m.split('.')[2] not in
-       ('running', 'jail', 'notebook')]
+bad = [m for m in sys.modules if m.startswith('transformer_course.') and m.split('.')[1] not in
+       ('running', 'jail', 'lesson')]
 assert not bad, bad
 seen = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
 assert '20170612' not in seen
@@ -161,11 +161,11 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
         copy_course(to)
         room = to / "transformer_course" / "jail"
         for module, without in (
-            ("landlock", "def version(): return 0"),
-            ("seccomp", "def install_filter(): return False"),
+            ("linux/landlock", "def version(): return 0"),
+            ("linux/seccomp", "def install_filter(): return False"),
             ("confine", "def switch_to_own_user(*_): return False"),
-            ("own_disk", "def mount(*_): return False"),
-            ("cgroups", "def make(*_): return None"),
+            ("linux/disk_quota", "def mount(*_): return False"),
+            ("linux/control_groups", "def make(*_): return None"),
         ):
             with (room / f"{module}.py").open("a", encoding="utf-8") as file:
                 file.write(f"\n{without}\n")

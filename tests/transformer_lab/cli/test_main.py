@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
     [
         ([], "required: COMMAND"),
         (["lba"], "invalid choice: 'lba'"),
-        (["train", "dates"], "required: -o/--out"),
+        (["push", "ada/dates"], "required: -m/--model"),
         (["train", "-o", "model"], "required: CORPUS"),
         (["train", "dates", "-o", "model", "--sed", "3"], "unrecognized arguments: --sed"),
         (["train", "dates", "-o", "model", "--seed", "three"], "invalid int value: 'three'"),
