@@ -1,5 +1,6 @@
 """The training loop: batches in, a trained model and its log out; it can be stopped and resumed at any step."""
 
+import json
 import math
 import time
 import warnings
@@ -75,7 +76,9 @@ class Trainer(Generic[AnyBatch]):
         self.forward: Callable[..., Tensor] = torch.compile(model, dynamic=True) if config.compile else model
         self.average = WeightAverage(model, config.average) if config.average else None
         self.progress = Progress()
-        self.settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
+        settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
+        # As a checkpoint returns them, with which they are compared: JSON has lists for tuples.
+        self.settings: dict[str, dict[str, Any]] = json.loads(json.dumps(settings))
         config.check_patience(validate is not None)
         torch.manual_seed(config.seed + self.world.rank)  # for dropout: each process draws its own
         folder.mkdir(parents=True, exist_ok=True)
