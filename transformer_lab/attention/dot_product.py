@@ -96,10 +96,8 @@ def attend(
     """
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"every key needs a value; got {k.shape[-2]} keys, {v.shape[-2]} values")
-    n_query, n_key = q.shape[-2], k.shape[-2]
-    if is_causal and not (mask is None and bias is None and n_query == n_key):
-        given = f"mask={mask is not None}, bias={bias is not None}, {n_query=}, {n_key=}"
-        raise ValueError(f"is_causal needs as many keys as queries, and neither a mask nor a bias; got {given}")
+    if is_causal:
+        check_causal(q.shape[-2], k.shape[-2], mask, bias)
     grouped = q.shape[:-2] != k.shape[:-2]
     if grouped and not (q.dim() == k.dim() == 4 and q.shape[0] == k.shape[0] and q.shape[1] % k.shape[1] == 0):
         shapes = f"queries of shape {tuple(q.shape)}, keys of shape {tuple(k.shape)}"
@@ -112,6 +110,13 @@ def attend(
     allowed = mask | fully_masked
     attn_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
     return sdpa(attn_mask=attn_mask).masked_fill(fully_masked, 0.0)
+
+
+def check_causal(n_query: int, n_key: int, mask: Tensor | None, bias: Tensor | None) -> None:
+    """Raise ValueError unless ``is_causal`` can be combined with these arguments of ``attend``."""
+    if not (mask is None and bias is None and n_query == n_key):
+        given = f"mask={mask is not None}, bias={bias is not None}, {n_query=}, {n_key=}"
+        raise ValueError(f"is_causal needs as many keys as queries, and neither a mask nor a bias; got {given}")
 
 
 def masked_softmax(

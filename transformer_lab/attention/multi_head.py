@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
+from transformer_lab.attention.dot_product import attend, check_causal, scaled_dot_product_attention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV, group_beams, ungroup_beams
 from transformer_lab.attention.masks import causal_mask, mask_of_heads
 from transformer_lab.checks import check_positive, check_sequences
@@ -62,7 +62,11 @@ class AttentionBase(nn.Module):
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all heads, by the fused kernels unless a ``weights_hook`` needs the weights; as ``attend``."""
+        """Attend in all heads, by the fused kernels unless a ``weights_hook`` needs the weights; as ``attend``.
+
+        Raises:
+            ValueError: ``is_causal`` is combined with a mask, a bias, or another number of keys than of queries.
+        """
         dropout = self.dropout if self.training else 0.0
         if mask is not None:
             mask = mask_of_heads(mask, q.shape[0], q.shape[1])
@@ -71,6 +75,7 @@ class AttentionBase(nn.Module):
         if self.weights_hook is None:
             return attend(q, k, v, mask, bias, dropout, is_causal)
         if is_causal:
+            check_causal(q.shape[2], k.shape[2], mask, bias)
             mask = causal_mask(q.shape[2], k.shape[2], q.device)
         output, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
         self.weights_hook(weights)

@@ -123,6 +123,18 @@ def test_heads_that_are_causal_attend_as_with_a_causal_mask(seen):
 
 
 @pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
+@pytest.mark.parametrize("options", [{"mask": causal_mask(N_KEY)}, {"bias": torch.zeros(N_KEY, N_KEY)}, {}], ids=list)
+def test_is_causal_is_refused_beside_what_it_would_override_recorded_or_not(options, seen):
+    attention = MultiHeadAttention(D_MODEL, N_HEADS)
+    q, k, v = torch.randn(3, BATCH, N_HEADS, N_KEY, D_MODEL // N_HEADS)
+    with (
+        record_attention(attention if seen else nn.Module()),
+        pytest.raises(ValueError, match="is_causal needs as many keys as queries, and neither a mask nor a bias; got "),
+    ):
+        attention.attend_heads(q if options else q[:, :, 1:], k, v, is_causal=True, **options)
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
 def test_weights_are_dropped_in_training_and_only_when_asked_for(seen):
     x = torch.randn(BATCH, N_KEY, D_MODEL)
     for dropout, differs in [(0.0, False), (0.5, True)]:
