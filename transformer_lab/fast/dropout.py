@@ -20,7 +20,8 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
     what is left is scaled by the rounded one, so that the expected value stays exact.
 
     Args:
-        module: It is called as it is if it is not torch's ``nn.Dropout``, if nothing is dropped, or on an accelerator.
+        module: It is called if it is not torch's ``nn.Dropout``, if the rounded probability is 0 or 1, or on an
+            accelerator.
         x: The features.
     """
     if draws(module, x):
@@ -30,7 +31,8 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
 
 def draws(module: nn.Module, x: Float[Tensor, "*batch d"]) -> TypeGuard[nn.Dropout]:
     """Return whether a mask is drawn here, and the module is not called."""
-    return type(module) is nn.Dropout and module.training and 0.0 < module.p < 1.0 and x.device.type == "cpu"
+    known = type(module) is nn.Dropout and module.training and x.device.type == "cpu"
+    return known and 0 < round(module.p * LEVELS) < LEVELS
 
 
 def keep_mask(module: nn.Dropout, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:

@@ -48,6 +48,14 @@ class Doubled(nn.Dropout):
         return 2 * x
 
 
+@pytest.mark.parametrize("p", [2**-18, 1 - 2**-18, 1 - 1e-9])
+def test_a_probability_that_would_be_rounded_to_0_or_1_is_left_to_torch(p):
+    torch.manual_seed(0)
+    output = dropout(nn.Dropout(p), torch.ones(999, 9))
+    torch.manual_seed(0)
+    assert torch.equal(output, nn.Dropout(p)(torch.ones(999, 9)))
+
+
 @pytest.mark.parametrize(
     ("module", "factor"),
     [(nn.Dropout(0.5).eval(), 1), (nn.Dropout(0.0), 1), (nn.Dropout(1.0), 0), (Doubled(0.5), 2), (nn.Identity(), 1)],
