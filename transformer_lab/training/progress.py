@@ -1,5 +1,6 @@
 """The progress of a run: what a checkpoint holds beside the parameters and the state of the optimiser."""
 
+import math
 import sys
 from dataclasses import dataclass, fields
 from typing import Any
@@ -47,8 +48,8 @@ class Progress:
         return progress
 
     def record_score(self, score: float) -> bool:
-        """Record the score of a validation, and return whether it is better than all before."""
-        better = self.best is None or score > self.best
+        """Record the score of a validation, and return whether it is better than all before; NaN and ±∞ never are."""
+        better = math.isfinite(score) and (self.best is None or score > self.best)
         self.best, self.evaluations_since_best = (score, 0) if better else (self.best, self.evaluations_since_best + 1)
         return better
 

@@ -34,6 +34,16 @@ def test_validations_without_a_better_one_are_counted():
     assert progress == Progress(best=6.0, evaluations_since_best=1)
 
 
+@pytest.mark.parametrize("none", [float("nan"), float("-inf"), float("inf")])
+def test_a_score_that_is_no_number_is_never_the_best(none):
+    progress = Progress()
+    assert [progress.record_score(score) for score in (none, 5.0, none, 6.0)] == [False, True, False, True]
+    assert progress == Progress(best=6.0)
+    unscored = Progress()
+    assert not unscored.record_score(none)
+    assert Progress.from_json(json.loads(json.dumps(asdict(unscored)))) == Progress(evaluations_since_best=1)
+
+
 def test_it_survives_json_to_the_last_bit():
     progress = Progress(3, 0.1 + 0.2, None, 1, 1e16 / 3, 5, 1 / 3)
     assert Progress(**json.loads(json.dumps(asdict(progress)))) == progress

@@ -17,6 +17,7 @@ from torch.testing import assert_close
 from tests.transformer_lab.training.small_task import (
     SHAPE,
     STEPS,
+    VOCAB_SIZE,
     batches,
     config,
     model,
@@ -28,6 +29,8 @@ from tests.transformer_lab.training.small_task import (
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import Experts, LanguageModelConfig, SlidingWindow
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
@@ -226,6 +229,20 @@ def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
         trainer(tmp_path, dropout=0.0)
 
 
+def test_a_model_with_local_attention_and_experts_is_resumed(tmp_path):
+    shape = {"d_model": 16, "n_heads": 2, "d_ff": 24, "max_length": 10, "experts": Experts(3)}
+
+    def run(pattern):
+        window = SlidingWindow(3, pattern, rotary_base=1e3)
+        model = LanguageModel(LanguageModelConfig.llama(VOCAB_SIZE, n_layers=2, window=window, **shape))
+        return Trainer(model, text_batches(), config(steps=9), tmp_path)
+
+    run((True, False)).run(max_steps=2)
+    assert run((True, False)).run()
+    with pytest.raises(ValueError, match=r"other settings: window=.*\[True, False\].*, not .*\[True, True\]"):
+        run((True, True))
+
+
 def test_a_run_of_before_there_was_a_choice_of_optimisers_goes_on(tmp_path):
     trainer(tmp_path).run(max_steps=3)
     tensors, info = read_tensors(tmp_path / CHECKPOINT)
@@ -329,6 +346,13 @@ def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
 
 def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
     trainer(tmp_path, scoring([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
+    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
+
+
+def test_parameters_whose_score_is_no_number_are_replaced_by_the_first_that_have_one(tmp_path):
+    trainer(tmp_path, scoring([float("nan")]), validate_every=10, steps=20).run(max_steps=10)
+    run = trainer(tmp_path, scoring([10.0]), validate_every=10, steps=20)
+    assert run.run()
     assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
 
 
