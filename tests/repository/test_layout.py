@@ -31,7 +31,7 @@ MAY_USE: dict[str, str] = {
     "transformer_lab.models": "layers",
     "transformer_lab.inspection": "attention",
     "transformer_lab.fast": "models",
-    "transformer_lab.generation": "models",
+    "transformer_lab.generation": "fast",
     "transformer_lab.pretrained": "models tensor_files",
     "transformer_lab.text": "generation pretrained data tensor_files",
     "transformer_lab.training": "text tensor_files file_lock fast",

@@ -112,7 +112,7 @@ class GroupedQueryAttention(AttentionBase):
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
         """Attend in all heads: the fused kernels let heads share keys and values; for the weights they are repeated."""
-        if self.weights_hook is not None:
+        if self.weights_hooks:
             group = self.n_heads // self.n_kv_heads
             k, v = repeat_kv(k, group), repeat_kv(v, group)
         return super().attend_heads(q, k, v, mask, bias, is_causal)

@@ -49,7 +49,7 @@ class AttentionBase(nn.Module):
         self.n_heads = n_heads
         self.d_k = d_model // n_heads if d_k is None else d_k
         self.dropout = dropout
-        self.weights_hook: Callable[[Tensor], None] | None = None  # set by ``record_attention``
+        self.weights_hooks: list[Callable[[Tensor], None]] = []  # called with the weights; see ``record_attention``
 
     def attend_heads(
         self,
@@ -62,7 +62,7 @@ class AttentionBase(nn.Module):
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all heads, by the fused kernels unless a ``weights_hook`` needs the weights; as ``attend``.
+        """Attend in all heads, by the fused kernels unless ``weights_hooks`` need the weights; as ``attend``.
 
         Raises:
             ValueError: ``is_causal`` is combined with a mask, a bias, or another number of keys than of queries.
@@ -72,13 +72,14 @@ class AttentionBase(nn.Module):
             mask = mask_of_heads(mask, q.shape[0], q.shape[1])
             if mask.is_floating_point():  # added to the scores; where it is −∞, nothing may be attended to
                 bias, mask = mask if bias is None else bias + mask, mask > -torch.inf
-        if self.weights_hook is None:
+        if not self.weights_hooks:
             return attend(q, k, v, mask, bias, dropout, is_causal)
         if is_causal:
             check_causal(q.shape[2], k.shape[2], mask, bias)
             mask = causal_mask(q.shape[2], k.shape[2], q.device)
         output, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
-        self.weights_hook(weights)
+        for hook in self.weights_hooks:
+            hook(weights)
         return output
 
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_lab.fast.plain_modules import call, is_plain
+from transformer_lab.fast.bypass import call, may_bypass
 
 LEVELS = 2**16
 """Probabilities are multiples of 1 / LEVELS."""
@@ -26,13 +26,14 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
     """
     if draws(module, x):
         return x * keep_mask(module, x)
-    return x if is_plain(module, nn.Dropout) and not module.training else call(module, x)
+    return x if may_bypass(module, nn.Dropout) and not module.training else call(module, x)
 
 
 def draws(module: nn.Module, x: Float[Tensor, "*batch d"]) -> TypeGuard[nn.Dropout]:
     """Return whether a mask is drawn here, and the module is not called."""
-    known = type(module) is nn.Dropout and module.training and x.device.type == "cpu"
-    return known and 0 < round(module.p * LEVELS) < LEVELS
+    if not may_bypass(module, nn.Dropout) or not module.training or x.device.type != "cpu":
+        return False
+    return 0 < round(module.p * LEVELS) < LEVELS
 
 
 def keep_mask(module: nn.Dropout, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:

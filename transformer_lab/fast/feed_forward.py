@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from transformer_lab.fast.bypass import call, may_bypass
 from transformer_lab.fast.gradients_by_hand import apply
-from transformer_lab.fast.plain_modules import call, is_plain
 from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward, GELUTanhFeedForward
 
 GELU: dict[type[FeedForward], str | None] = {FeedForward: None, GELUFeedForward: "none", GELUTanhFeedForward: "tanh"}
@@ -24,9 +24,9 @@ def feed_forward(network: nn.Module, x: Float[Tensor, "n_rows d_model"]) -> Floa
     kind = type(network)
     if (
         kind in GELU
-        and is_plain(network, kind)
-        and is_plain(network.w_1, nn.Linear)
-        and is_plain(network.w_2, nn.Linear)
+        and may_bypass(network, kind)
+        and may_bypass(network.w_1, nn.Linear)
+        and may_bypass(network.w_2, nn.Linear)
         and not torch.is_autocast_enabled(x.device.type)
     ):
         parameters = network.w_1.weight, network.w_1.bias, network.w_2.weight, network.w_2.bias

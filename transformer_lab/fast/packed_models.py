@@ -20,11 +20,12 @@ from transformer_lab.attention.masks import causal_mask, padding_mask
 from transformer_lab.attention.multi_head import AttentionBase, MultiHeadAttention, merge_heads, split_heads
 from transformer_lab.attention.positions import Positional
 from transformer_lab.checks import check_tokens, look_up
+from transformer_lab.fast.bypass import call, may_bypass
 from transformer_lab.fast.dropout import dropout
 from transformer_lab.fast.feed_forward import feed_forward
+from transformer_lab.fast.functional_layers import concatenated
 from transformer_lab.fast.packed_attention import LONGEST, attend_rows
 from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
-from transformer_lab.fast.plain_modules import call, is_plain
 from transformer_lab.fast.residual import add, add_and_normalise
 from transformer_lab.fast.tied_embedding import look_up_tied
 from transformer_lab.fast.vocabulary_loss import vocabulary_loss
@@ -52,7 +53,7 @@ def packs(
     """
     if not (
         isinstance(model, Transformer | LanguageModel)
-        and all(type(module) in REWRITTEN and is_plain(module, type(module)) for module in _rewritten(model))
+        and all(type(module) in REWRITTEN and may_bypass(module, type(module)) for module in _rewritten(model))
     ):
         return False
     weight = _last_layer(model).weight
@@ -175,7 +176,7 @@ def _look_up(
 
 def _only_looks_up(embedding: nn.Module) -> bool:
     """Return whether an embedding is torch's, without its options, all of which change weights or gradients."""
-    return is_plain(embedding, nn.Embedding) and not (
+    return may_bypass(embedding, nn.Embedding) and not (
         embedding.max_norm or embedding.scale_grad_by_freq or embedding.padding_idx is not None
     )
 
@@ -201,7 +202,7 @@ def _add(
 
 
 def _self_attention(attention: nn.Module, rows: PackedRows, visible: Visible, x: Tensor) -> Tensor:
-    if not is_plain(attention, MultiHeadAttention):
+    if not may_bypass(attention, MultiHeadAttention):
         padded = rows.unpack(x)
         return rows.pack(attention(padded, padded, padded, visible.mask))
     qkv = _project_together([attention.w_q, attention.w_k, attention.w_v], x)
@@ -214,7 +215,7 @@ def _self_attention(attention: nn.Module, rows: PackedRows, visible: Visible, x:
 def _cross_attention(
     attention: nn.Module, rows: PackedRows, visible: Visible, memory: Tensor, source_rows: PackedRows, x: Tensor
 ) -> Tensor:
-    if not is_plain(attention, MultiHeadAttention):
+    if not may_bypass(attention, MultiHeadAttention):
         padded = source_rows.unpack(memory)
         return rows.pack(attention(rows.unpack(x), padded, padded, visible.mask))
     q, kv = call(attention.w_q, x), _project_together([attention.w_k, attention.w_v], memory)
@@ -226,7 +227,7 @@ def _cross_attention(
 
 def _attends_by_rows(attention: AttentionBase, *rows: PackedRows) -> bool:
     drops = attention.dropout > 0 and attention.training
-    return attention.weights_hook is None and not drops and max(r.shape[1] for r in rows) <= LONGEST
+    return not drops and max(r.shape[1] for r in rows) <= LONGEST
 
 
 def _attend(
@@ -251,7 +252,7 @@ def _attend_heads(attention: AttentionBase, q: Tensor, k: Tensor, v: Tensor, **o
 def _block_attention(
     attention: nn.Module, rows: PackedRows, mask: Tensor | None, positional: Positional, is_causal: bool, x: Tensor
 ) -> Tensor:
-    if not is_plain(attention, GroupedQueryAttention):
+    if not may_bypass(attention, GroupedQueryAttention):
         return rows.pack(attention(rows.unpack(x), mask, positional, None, is_causal))
     qkv = _project_together([attention.w_q, attention.w_k, attention.w_v], x)
     nothing_between = positional.rotation is None and type(attention.norm_q) is nn.Identity
@@ -274,12 +275,9 @@ def _block_attention(
 
 def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
     """Return the outputs of layers side by side: of linear ones by a single product, which is larger, thus faster."""
-    if not all(is_plain(layer, nn.Linear) for layer in layers):
+    if not all(may_bypass(layer, nn.Linear) for layer in layers):
         return torch.cat([call(layer, x) for layer in layers], dim=-1)
-    linear = cast("Sequence[nn.Linear]", layers)
-    weights: list[Tensor] = [layer.weight for layer in linear]
-    biases: list[Tensor] = [layer.bias for layer in linear if layer.bias is not None]
-    return F.linear(x, torch.cat(weights), torch.cat(biases) if biases else None)
+    return F.linear(x, *concatenated(cast("Sequence[nn.Linear]", layers)))
 
 
 def _rewritten(model: Transformer | LanguageModel) -> list[nn.Module]:

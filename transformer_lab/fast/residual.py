@@ -7,9 +7,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from transformer_lab.fast.bypass import call, may_bypass
 from transformer_lab.fast.dropout import draws, dropout, keep_mask
 from transformer_lab.fast.gradients_by_hand import apply
-from transformer_lab.fast.plain_modules import call, is_plain
 
 
 def add(
@@ -32,7 +32,7 @@ def add_and_normalise(
     x: Float[Tensor, "n_rows d"], module: nn.Module, output: Float[Tensor, "n_rows d"], norm: nn.Module
 ) -> Float[Tensor, "n_rows d"]:
     """Return ``norm(x + dropout(output))``; a norm of another class than torch's ``nn.LayerNorm`` is called."""
-    if not is_plain(norm, nn.LayerNorm) or torch.is_autocast_enabled(x.device.type):
+    if not may_bypass(norm, nn.LayerNorm) or torch.is_autocast_enabled(x.device.type):
         return call(norm, add(x, module, output))
     keep = None
     if draws(module, output):

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.checks import check_length
-from transformer_lab.generation.decoder_step import DecoderStep
-from transformer_lab.generation.text_step import TextStep
+from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
+from transformer_lab.fast.transformer_decoding_step import TransformerStep
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.recurrent import RecurrentTranslator, last_state
 from transformer_lab.models.transformer import Transformer
@@ -42,21 +42,21 @@ class TranslationState:
         check_length(max_length, model.config.max_length)
         self.model, self.source, self.memory = model, source, model.encode(source)
         self._cache = model.new_cache(self.memory, max_length)
-        self._step = DecoderStep(model, self._cache, source) if DecoderStep.repeats(model) else None
+        self._step = TransformerStep(model, self._cache, source) if TransformerStep.supports(model) else None
 
     @property
     def cache(self) -> ModelCache:
-        """What the model keeps."""
+        """The model's cache, up to date."""
         if self._step is not None:
-            self._step.hand_back()
+            self._step.write_back()
         return self._cache
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
         """Take the newest tokens of every row; return the logits of the token after them.
 
-        A single token goes the shorter way of ``DecoderStep`` where that gives the same.
+        A single token is read by ``TransformerStep``, in fewer operations, where that computes the same.
         """
-        if self._step is not None and tokens.shape == (len(self.source), 1) and self._step.applies(tokens):
+        if self._step is not None and tokens.shape == (len(self.source), 1) and self._step.accepts(tokens):
             return self._step(tokens)
         return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
 
@@ -70,7 +70,7 @@ class TranslationState:
         if len(rows) != len(self.source):
             self.memory, self.source = self.memory[rows], self.source[rows]
             if self._step is not None:
-                self._step.look_at(self.source)
+                self._step.set_source(self.source)
 
 
 class TextState:
@@ -87,14 +87,14 @@ class TextState:
     def __init__(self, model: LanguageModel, max_length: int) -> None:
         check_length(max_length, model.config.max_length)
         self.model, self.cache = model, model.new_cache(max_length)
-        self._step = TextStep(model) if TextStep.repeats(model) else None
+        self._step = LanguageModelStep(model) if LanguageModelStep.supports(model) else None
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
         """Take the newest tokens of every row; return the logits of the token after the last that is not padding.
 
-        A single token goes the shorter way of ``TextStep`` where that gives the same.
+        A single token is read by ``LanguageModelStep``, in fewer operations, where that computes the same.
         """
-        if tokens.shape[1] == 1 and self._step is not None and self._step.applies(tokens, self.cache):
+        if tokens.shape[1] == 1 and self._step is not None and self._step.accepts(tokens, self.cache):
             return self._step(tokens, self.cache)
         hidden = self.model.hidden(tokens, self.cache)
         if self.model.config.pad_id is None or tokens.shape[1] == 1:

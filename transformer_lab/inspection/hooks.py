@@ -33,13 +33,6 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     torch.Size([3, 2, 5, 5])
     """
     weights: dict[str, Tensor] = {}
-    attentions = {name: module for name, module in model.named_modules() if isinstance(module, AttentionBase)}
-    before = {name: attention.weights_hook for name, attention in attentions.items()}
-
-    def record(name: str, new: Tensor) -> None:
-        weights[name] = new
-        if (outer := before[name]) is not None:  # a ``with`` block around this one records them, too
-            outer(new)
 
     def recompute(name: str, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         bound = inspect.signature(module.forward).bind(*args, **kwargs)
@@ -50,16 +43,17 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
     with ExitStack() as afterwards:
         for name, module in model.named_modules():
-            if _has_attention_parts(module):
+            if isinstance(module, AttentionBase):
+                record = partial(weights.__setitem__, name)
+                module.weights_hooks.append(record)
+                afterwards.callback(module.weights_hooks.remove, record)
+            elif _has_attention_parts(module):
                 hook = module.register_forward_pre_hook(partial(recompute, name), with_kwargs=True)
                 afterwards.callback(hook.remove)
-        for name, attention in attentions.items():
-            attention.weights_hook = partial(record, name)
-            afterwards.callback(setattr, attention, "weights_hook", before[name])
         yield weights
 
 
 def _has_attention_parts(module: nn.Module) -> bool:
     """Return whether a module is another class of multi-head attention, such as a learner's."""
     parts = ("w_q", "w_k", "w_v", "w_o", "n_heads")
-    return not isinstance(module, AttentionBase) and all(hasattr(module, name) for name in parts)
+    return all(hasattr(module, name) for name in parts)

@@ -48,6 +48,12 @@ class Doubled(nn.Dropout):
         return 2 * x
 
 
+def test_a_hook_sees_what_is_dropped():
+    module, seen = nn.Dropout(0.5), []
+    module.register_forward_hook(lambda _module, _args, output: seen.append(output))
+    assert torch.equal(dropout(module, torch.ones(3, 5)), seen[0][0])
+
+
 @pytest.mark.parametrize("p", [2**-18, 1 - 2**-18, 1 - 1e-9])
 def test_a_probability_that_would_be_rounded_to_0_or_1_is_left_to_torch(p):
     torch.manual_seed(0)

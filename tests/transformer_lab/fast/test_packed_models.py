@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.modules.module import register_module_forward_hook
 from torch.testing import assert_close
 
 from tests.helpers.small_models import CONFIGS, CONTINUES, EXPERTS, TRANSLATES, build
@@ -219,7 +220,7 @@ class Subclass(Transformer):
         return 2 * super().decode(*args)
 
 
-def spoilt(kind: str) -> nn.Module:
+def spoilt(kind: str, request: pytest.FixtureRequest) -> nn.Module:
     model = build(TRANSLATES)
     match kind:
         case "another class":
@@ -230,14 +231,18 @@ def spoilt(kind: str) -> nn.Module:
             model.decoder.layers[1].register_forward_hook(lambda *_: None)
         case "another forward":
             model.encoder.forward = deepcopy(model.encoder).forward
+        case "a hook of all modules":
+            request.addfinalizer(register_module_forward_hook(lambda *_: None).remove)
         case "half precision":
             model.bfloat16()
     return model
 
 
-@pytest.mark.parametrize("kind", ["another class", "a hook", "another forward", "half precision"])
-def test_what_cannot_be_packed_is_left_to_the_plain_path(kind):
-    model = spoilt(kind)
+@pytest.mark.parametrize(
+    "kind", ["another class", "a hook", "a hook of all modules", "another forward", "half precision"]
+)
+def test_what_cannot_be_packed_is_left_to_the_plain_path(kind, request):
+    model = spoilt(kind, request)
     assert not packs(model, *batch(model), PAD)
 
 

@@ -1,8 +1,8 @@
-"""A cache whose keys and values stay where they were written, whichever rows go on: what each row sees is noted.
+"""A key/value cache for beam search that never moves keys and values: a mask says which of them each beam may use.
 
-``KVCache.reorder`` copies all keys and values at each step of a beam search. Here the rows of a source write theirs
-side by side, and a row that goes on from another one sees what that one saw. Its queries meet the keys of the source's
-other rows, too, and −∞ is added to their scores: for a beam of 4, that is less work than the copies.
+``KVCache.reorder`` copies all keys and values at each step of a beam search. Here the beams of a source store theirs
+side by side, in slots, and a beam that continues another one takes over its mask. Each query is also multiplied by the
+keys of the source's other beams, and −∞ is added to those scores: for a beam of 4, that is less work than the copies.
 """
 
 import torch
@@ -13,10 +13,10 @@ from transformer_lab.attention.kv_cache import FIRST_CAPACITY, KVCache, ModelCac
 
 
 class BeamCache:
-    """What has been computed of the tokens so far, with a slot for each row of a source at each position.
+    """The keys and values of the tokens so far, with a slot for each row of a source at each position.
 
     Args:
-        cache: A decoder's cache; what is in it is taken over, and is not kept up there until ``hand_back``.
+        cache: A decoder's cache. Its contents are copied, and it is out of date until ``write_back``.
     """
 
     def __init__(self, cache: ModelCache) -> None:
@@ -25,15 +25,15 @@ class BeamCache:
         source = self.sources[0]
         self.n_sources, self.max_length = len(source.k), cache.layers[0].self_attention.max_length
         self.length = self.n_slots = 0
-        self._tokens: list[Tensor] = []  # of each position, or of several: (n_sources, slots)
-        self._seen: Tensor | None = None  # what is added to scores: (n_sources, width, slots); None: all see everything
+        self._tokens: list[Tensor] = []  # of one position each, or of several: (n_sources, slots)
+        self._bias: Tensor | None = None  # 0 or −∞, added to scores: (n_sources, width, slots); None: nothing is hidden
         self._buffer = source.k.new_empty(len(cache.layers), 2, self.n_sources, source.k.shape[1], 0, source.k.shape[3])
         self._set_width(1)
         if cache.tokens is not None and cache.length:
-            self._take_over(cache.tokens)
+            self._load(cache.tokens)
 
-    def _take_over(self, tokens: Int[Tensor, "rows n"]) -> None:
-        """Take what the cache has: each row has its own slot at all positions so far."""
+    def _load(self, tokens: Int[Tensor, "rows n"]) -> None:
+        """Copy the cache's contents: each row has its own slot at all positions so far."""
         self.length = tokens.shape[1]
         self._set_width(len(tokens) // self.n_sources)
         self._tokens.append(tokens.reshape(self.n_sources, -1))
@@ -43,22 +43,22 @@ class BeamCache:
         self._buffer = kept.transpose(3, 4).flatten(4, 5)
         self.n_slots = self._buffer.shape[4]
         if self.width > 1:
-            self._seen = self._own.repeat_interleave(self.length, dim=2)
+            self._bias = self._own.repeat_interleave(self.length, dim=2)
 
     def _set_width(self, width: int) -> None:
         """Set the number of rows of each source."""
         self.width = width
         own = torch.eye(width, dtype=self._buffer.dtype, device=self._buffer.device).log()
-        self._own = own.expand(self.n_sources, width, width)  # lets each row see its own slot alone
+        self._own = own.expand(self.n_sources, width, width)  # the bias under which each row uses its own slot only
 
     def extend(self, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "#sources_and_heads width slots"] | None:
-        """Make room for new tokens; return what is to be added to the scores of each head, if anything is."""
+        """Make room for new tokens; return the bias of each head's scores, or None if nothing is hidden."""
         self._tokens.append(tokens.view(self.n_sources, self.width))
         self.length, self.n_slots = self.length + 1, self.n_slots + self.width
         if self.n_slots > self._buffer.shape[4]:
             *shape, _, d_k = self._buffer.shape
-            most = self.n_slots + (self.max_length - self.length) * self.width
-            capacity = min(max(2 * self.n_slots, FIRST_CAPACITY * self.width), most)
+            max_slots = self.n_slots + (self.max_length - self.length) * self.width
+            capacity = min(max(2 * self.n_slots, FIRST_CAPACITY * self.width), max_slots)
             longer = self._buffer.new_empty(*shape, capacity, d_k)
             longer[..., : self._buffer.shape[4], :] = self._buffer
             self._buffer = longer
@@ -66,15 +66,15 @@ class BeamCache:
         self._new = slots[..., -self.width :, :].permute(0, 2, 4, 1, 3, 5).unbind()
         keys, values = slots.flatten(2, 3).unbind(dim=1)
         self._kept = list(zip(keys.mT.unbind(), values.unbind(), strict=True))  # of each layer
-        if self.width == 1 and self._seen is None:
+        if self.width == 1 and self._bias is None:
             return None
-        self._seen = self._own if self._seen is None else torch.cat([self._seen, self._own], dim=2)
-        return self._seen if self.n_sources == 1 else self._seen.repeat_interleave(self._buffer.shape[3], dim=0)
+        self._bias = self._own if self._bias is None else torch.cat([self._bias, self._own], dim=2)
+        return self._bias if self.n_sources == 1 else self._bias.repeat_interleave(self._buffer.shape[3], dim=0)
 
     def append(
         self, i: int, kv: Float[Tensor, "rows d_k_of_heads_twice"]
     ) -> tuple[Float[Tensor, "sources_and_heads d_k slots"], Float[Tensor, "sources_and_heads slots d_k"]]:
-        """Store the keys and values of new tokens in layer i, side by side; return those of all slots, keys turned."""
+        """Store the new tokens' keys and values of layer i; return those of all slots, the keys transposed."""
         new = self._new[i]
         new.copy_(kv.view(new.shape))
         return self._kept[i]
@@ -82,30 +82,30 @@ class BeamCache:
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``, within the limits of ``ModelCache.reorder``."""
         n_rows = self.n_sources * self.width
-        seen = self._seen
-        if seen is None and len(rows) > n_rows:
-            seen = self._buffer.new_zeros(self.n_sources, self.width, self.n_slots)
+        bias = self._bias
+        if bias is None and len(rows) > n_rows:
+            bias = self._buffer.new_zeros(self.n_sources, self.width, self.n_slots)
         if len(rows) < n_rows:
             for source in self.sources:
                 source.reorder(rows, n_rows)
-            self._keep((rows // self.width).unique())  # type: ignore[no-untyped-call]
+            self._keep_sources((rows // self.width).unique())  # type: ignore[no-untyped-call]
         if self.width != len(rows) // self.n_sources or self._own.shape[0] != self.n_sources:
             self._set_width(len(rows) // self.n_sources)
-        if seen is not None:
-            self._seen = seen.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, -1)
+        if bias is not None:
+            self._bias = bias.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, -1)
 
-    def _keep(self, sources: Int[Tensor, " left"]) -> None:
-        """Keep the slots of these sources only."""
+    def _keep_sources(self, sources: Int[Tensor, " left"]) -> None:
+        """Drop the slots of all other sources."""
         if len(sources) < self.n_sources:
             self.n_sources = len(sources)
             self._buffer = self._buffer.index_select(2, sources)
             self._tokens = [tokens[sources] for tokens in self._tokens]
 
-    def hand_back(self) -> None:
-        """Make the model's cache what it would be if it had been used all the time."""
+    def write_back(self) -> None:
+        """Write to the model's cache what it would hold if it had been used from the start."""
         shape = self.n_sources, self.width, self.n_slots
-        seen = self._buffer.new_zeros(shape) if self._seen is None else self._seen
-        slots = (seen == 0).flatten(0, 1).nonzero()[:, 1].view(-1, self.length)
+        bias = self._buffer.new_zeros(shape) if self._bias is None else self._bias
+        slots = (bias == 0).flatten(0, 1).nonzero()[:, 1].view(-1, self.length)
         source = torch.arange(len(slots), device=slots.device)[:, None] // self.width
         self.cache.commit(torch.cat(self._tokens, dim=1)[source, slots])
         for layer, buffer in zip(self.cache.layers, self._buffer, strict=True):

@@ -3,15 +3,17 @@
 import pytest
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
 from torch.testing import assert_close
 
 from tests.helpers.decoding_models import GPT, LLAMA, PAD, language_model
-from transformer_lab.generation import text_step
+from transformer_lab.fast import functional_layers
+from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
 from transformer_lab.generation.decode import generate
 from transformer_lab.generation.decoding_state import TextState, WindowedTextState
-from transformer_lab.generation.text_step import TextStep
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.lora import add_lora
+from transformer_lab.models.language_model import Block
 from transformer_lab.models.language_model_config import Experts, SlidingWindow
 
 FORMS = {
@@ -26,11 +28,11 @@ PROMPTS = {"no padding": [[4, 5, 6], [7, 8, 9]], "padding": [[PAD, 5, 6], [7, 8,
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("most", [text_step.JOINED, 1], ids=["joined", "not joined"])
+@pytest.mark.parametrize("max_size", [functional_layers.MAX_FUSED_SIZE, 1], ids=["fused", "not fused"])
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("form", FORMS)
-def test_every_step_gives_what_the_plain_path_gives(form, prompt, most, monkeypatch):
-    monkeypatch.setattr(text_step, "JOINED", most)
+def test_every_step_gives_what_the_plain_path_gives(form, prompt, max_size, monkeypatch):
+    monkeypatch.setattr(functional_layers, "MAX_FUSED_SIZE", max_size)
     model = language_model(1, **FORMS[form]).double()
     both = [TextState(model, 17), TextState(model, 17)]
     assert both[1]._step is not None
@@ -45,8 +47,8 @@ def test_every_step_gives_what_the_plain_path_gives(form, prompt, most, monkeypa
 
 
 def counted(monkeypatch):
-    calls, step = [], TextStep.__call__
-    monkeypatch.setattr(TextStep, "__call__", lambda *args: calls.append(args[1]) or step(*args))
+    calls, step = [], LanguageModelStep.__call__
+    monkeypatch.setattr(LanguageModelStep, "__call__", lambda *args: calls.append(args[1]) or step(*args))
     return calls
 
 
@@ -124,3 +126,14 @@ def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_hal
         assert len(weights) == 3
         state.next_logits(token)
         assert len(calls) == 1
+
+
+@torch.no_grad()
+def test_a_hook_of_all_modules_sees_every_block_at_every_step():
+    model, seen = language_model(**GPT), []
+    handle = register_module_forward_hook(lambda module, *_: seen.append(type(module)))
+    try:
+        generate(model, torch.tensor(PROMPTS["no padding"]), 5, temperature=0)
+    finally:
+        handle.remove()
+    assert seen.count(Block) == 5 * len(model.blocks)

@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from transformer_lab.attention.kv_cache import LayerCache, ModelCache, SourceKV
-from transformer_lab.generation.beam_cache import BeamCache
+from transformer_lab.fast.beam_cache import BeamCache
 
 HEADS, D_K = 2, 4
 ORDERS = [None, [0, 0, 0, 1, 1, 1], [2, 0, 0, 4, 5, 4], [1, 2, 0, 3, 3, 5], [3, 5, 4], [2, 1, 0], [0]]
@@ -25,7 +25,7 @@ def append(cache, tokens, kv):
 
 @pytest.mark.parametrize("n_read", [0, 3])
 @pytest.mark.parametrize("n_steps", range(1, 9))
-def test_what_is_handed_back_is_what_the_models_cache_would_hold(n_read, n_steps):
+def test_what_is_written_back_is_what_the_models_cache_would_hold(n_read, n_steps):
     rng = torch.Generator().manual_seed(n_steps)
     ours, theirs = model_cache(), model_cache()
     if n_read:
@@ -54,7 +54,7 @@ def test_what_is_handed_back_is_what_the_models_cache_would_hold(n_read, n_steps
             mixed = (mine @ k + (0 if bias is None else bias)).softmax(-1) @ v
             mixed = mixed.view(beams.n_sources, HEADS, -1, D_K).transpose(1, 2).reshape(wanted.shape)
             assert_close(mixed, wanted)
-    beams.hand_back()
+    beams.write_back()
     assert torch.equal(ours.tokens, theirs.tokens)
     for mine, other in zip(ours.layers, theirs.layers, strict=True):
         assert torch.equal(mine.self_attention.kept, other.self_attention.kept)

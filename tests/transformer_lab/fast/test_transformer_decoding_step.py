@@ -3,13 +3,15 @@
 import pytest
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
 from torch.testing import assert_close
 
 from tests.helpers.decoding_models import BOS, EOS, PAD, translator
+from transformer_lab.fast.transformer_decoding_step import TransformerStep
 from transformer_lab.generation.beam_search import n_best_from_state
-from transformer_lab.generation.decoder_step import DecoderStep
 from transformer_lab.generation.decoding_state import TranslationState
 from transformer_lab.inspection.hooks import record_attention
+from transformer_lab.layers.decoder_layer import DecoderLayer
 from transformer_lab.layers.feed_forward import GELUFeedForward
 from transformer_lab.layers.lora import add_lora
 
@@ -51,8 +53,8 @@ def test_every_step_gives_what_the_plain_path_gives(form, source):
 
 
 def counted(monkeypatch):
-    calls, step = [], DecoderStep.__call__
-    monkeypatch.setattr(DecoderStep, "__call__", lambda *args: calls.append(args[1]) or step(*args))
+    calls, step = [], TransformerStep.__call__
+    monkeypatch.setattr(TransformerStep, "__call__", lambda *args: calls.append(args[1]) or step(*args))
     return calls
 
 
@@ -132,3 +134,25 @@ def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_hal
         assert weights["decoder.layers.2.cross_attention"].shape == (3, 3, 1, 3)
         state.next_logits(begin)
         assert len(calls) == 1
+
+
+@torch.no_grad()
+def test_a_hook_of_all_modules_sees_every_layer_at_every_step():
+    model, seen = translator(), []
+    state = TranslationState(model, torch.tensor(SOURCES["padding"]), 9)
+    state.next_logits(torch.full((3, 1), BOS))
+    handle = register_module_forward_hook(lambda module, *_: seen.append(type(module)))
+    try:
+        for token in (5, 6):
+            state.next_logits(torch.full((3, 1), token))
+    finally:
+        handle.remove()
+    assert seen.count(DecoderLayer) == 2 * len(model.decoder.layers)
+
+
+@torch.no_grad()
+def test_under_autocast_that_began_halfway_the_plain_path_is_taken(monkeypatch):
+    calls, state = counted(monkeypatch), TranslationState(translator(), torch.tensor(SOURCES["padding"]), 9)
+    with torch.autocast("cpu", torch.bfloat16):
+        state.next_logits(torch.full((3, 1), BOS))
+    assert not calls

@@ -1,0 +1,120 @@
+"""A module is bypassed only where calling it would do nothing else, and gives what it would give when called."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
+from torch.nn.utils.parametrizations import weight_norm
+from torch.testing import assert_close
+from torch.utils.flop_counter import FlopCounterMode
+
+from transformer_lab.attention.multi_head import MultiHeadAttention
+from transformer_lab.fast.bypass import call, hooks_of, may_bypass, may_bypass_in_inference
+from transformer_lab.inspection.hooks import record_attention
+
+HOOKS = [
+    nn.Module.register_forward_hook,
+    nn.Module.register_forward_pre_hook,
+    nn.Module.register_full_backward_hook,
+    nn.Module.register_full_backward_pre_hook,
+]
+GLOBAL_HOOKS = [
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+]
+
+
+def hooked() -> nn.Module:
+    module = nn.Linear(5, 5)
+    module.register_forward_hook(lambda module, arguments, output: 2 * output)
+    return module
+
+
+class Doubled(nn.Linear):
+    def forward(self, x):
+        _batch, _n, _d = x.shape  # as a learner's may be written
+        return 2 * super().forward(x)
+
+
+def with_own_forward() -> nn.Module:
+    module = nn.Linear(5, 5)
+    module.forward = module.forward
+    return module
+
+
+@pytest.mark.parametrize(
+    "module",
+    [nn.Linear(5, 7), nn.Linear(5, 7, bias=False), nn.LayerNorm(5), nn.LayerNorm(5, 0.5, bias=False), nn.Identity()],
+)
+def test_torchs_modules_give_what_they_give_when_called(module, monkeypatch):
+    x = torch.randn(3, 5)
+    wanted = module(x)
+    monkeypatch.setattr(type(module), "forward", lambda self, x: pytest.fail("called"))
+    assert_close(call(module, x), wanted)
+
+
+@pytest.mark.parametrize("module", [hooked(), Doubled(5, 5), nn.RMSNorm(5)])
+def test_others_are_called_with_one_sentence(module):
+    x = torch.randn(3, 5)
+    assert_close(call(module, x), module(x[None])[0])
+
+
+@pytest.mark.parametrize(
+    "module",
+    [Doubled(5, 5), hooked(), with_own_forward(), weight_norm(nn.Linear(5, 5))],
+    ids=lambda m: type(m).__name__,
+)
+def test_a_module_that_does_more_than_its_class_is_not_bypassed(module):
+    assert may_bypass(nn.Linear(5, 5), nn.Linear)
+    assert not may_bypass(module, nn.Linear)
+
+
+@pytest.mark.parametrize("register", HOOKS, ids=lambda f: f.__name__)
+def test_a_hook_of_a_module_is_noticed_while_it_is_there(register):
+    attention = MultiHeadAttention(4, 2)
+    hooks = hooks_of(*attention.modules())
+    handle = register(attention.w_o, lambda *_: None)
+    assert any(hooks) and not may_bypass(attention.w_o, nn.Linear) and may_bypass(attention.w_q, nn.Linear)
+    handle.remove()
+    assert not any(hooks) and may_bypass(attention.w_o, nn.Linear)
+
+
+@pytest.mark.parametrize("register", GLOBAL_HOOKS, ids=lambda f: f.__name__)
+def test_a_hook_of_all_modules_is_noticed_while_it_is_there(register):
+    module = nn.Linear(5, 5)
+    hooks = hooks_of(module)
+    handle = register(lambda *_: None)
+    try:
+        assert any(hooks) and not may_bypass(module, nn.Linear)
+    finally:
+        handle.remove()
+    assert not any(hooks) and may_bypass(module, nn.Linear)
+
+
+def test_torchs_counter_of_operations_and_the_recording_of_weights_are_noticed():
+    attention = MultiHeadAttention(4, 2)
+    hooks = hooks_of(attention)
+    for watching in (FlopCounterMode(display=False), record_attention(attention)):
+        with watching:
+            assert any(hooks) and not may_bypass(attention, MultiHeadAttention)
+        assert not any(hooks) and may_bypass(attention, MultiHeadAttention)
+
+
+@pytest.mark.parametrize(
+    "module, known",
+    [(nn.Linear(2, 2).eval(), True), (nn.Linear(2, 2), False), (Doubled(2, 2).eval(), False), (hooked().eval(), False)],
+    ids=["known", "training", "a subclass", "a hook"],
+)
+def test_in_inference_modules_are_bypassed_in_eval_mode_without_gradients_and_autocast(module, known):
+    with torch.no_grad():
+        assert may_bypass_in_inference([module], {nn.Linear}) is known
+        with torch.autocast("cpu", torch.bfloat16):
+            assert not may_bypass_in_inference([module], {nn.Linear})
+    assert not may_bypass_in_inference([module], {nn.Linear})

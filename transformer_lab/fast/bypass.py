@@ -1,0 +1,76 @@
+"""When a fast path may bypass a module: compute what the module computes, without calling it.
+
+A call may do more than the ``forward`` of a known class: a subclass overrides it, an instance has one of its own, and
+hooks see, or change, what goes in and out. Profilers and FLOP counters register hooks for all modules at once. Modules
+that are parametrised by ``torch.nn.utils`` need no rule: they are of another class, or have a hook.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import TypeGuard, TypeVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.modules import module as registries
+
+Module = TypeVar("Module", bound=nn.Module)
+
+GLOBAL_HOOKS: tuple[Collection[object], ...] = (
+    registries._global_forward_hooks,
+    registries._global_forward_pre_hooks,
+    registries._global_backward_hooks,
+    registries._global_backward_pre_hooks,
+)
+"""The hooks of all modules."""
+
+
+def hooks_of(*modules: nn.Module) -> list[Collection[object]]:
+    """Return all collections of hooks, of which a call of modules runs what is in them: ``any`` tells if something is.
+
+    These are the collections themselves, which torch and ``record_attention`` add to and never replace. So a decoding
+    step gathers those of a whole model once, and asks before each token.
+    """
+    collections = [*GLOBAL_HOOKS]
+    for module in modules:
+        collections += module._forward_hooks, module._forward_pre_hooks
+        collections += module._backward_hooks, module._backward_pre_hooks
+        collections.append(vars(module).get("weights_hooks", ()))  # of attention
+    return collections
+
+
+def may_bypass(module: nn.Module, kind: type[Module]) -> TypeGuard[Module]:
+    """Return whether calling a module would do nothing but run the ``forward`` of exactly this class."""
+    return type(module) is kind and "forward" not in vars(module) and not any(hooks_of(module))
+
+
+def may_bypass_in_inference(modules: Iterable[nn.Module], kinds: Collection[type[nn.Module]]) -> bool:
+    """Return whether all modules may be bypassed, and compute as in inference: see ``is_inference``, without dropout.
+
+    Args:
+        modules: The modules.
+        kinds: The classes that the fast path knows.
+    """
+    return is_inference() and all(
+        type(module) in kinds and not module.training and may_bypass(module, type(module)) for module in modules
+    )
+
+
+def is_inference() -> bool:
+    """Return whether there are neither gradients nor autocast, under which operations do more than they say."""
+    return not torch.is_grad_enabled() and not any(map(torch.is_autocast_enabled, ("cpu", "cuda", "mps")))
+
+
+def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
+    """Return what a module returns for rows, which it takes for one sentence: a learner's may insist on three axes.
+
+    Torch's linear layers and norms are bypassed: that saves reshaping there and back, and its gradients.
+    """
+    if may_bypass(module, nn.Linear):
+        return F.linear(x, module.weight, module.bias)
+    if may_bypass(module, nn.LayerNorm):
+        return F.layer_norm(x, module.normalized_shape, module.weight, module.bias, module.eps)
+    if may_bypass(module, nn.Identity):
+        return x
+    output: Tensor = module(x[None])
+    return output.squeeze(0)

@@ -1,0 +1,81 @@
+"""Embeddings, norms and linear layers as functions of one token per row, for decoding: no module is called.
+
+The parameters are prepared once, and must not change as long as the functions are used.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_lab.checks import look_up
+
+MAX_ROWS_IN_PLACE = 8
+"""Up to this number of rows, copying the weights in transposed order costs more than it saves."""
+MAX_TRANSPOSED_SIZE = 2**21
+"""Weights of up to this size are copied: a copy of larger ones is slow to make, and takes memory."""
+MAX_FUSED_SIZE = 2**20
+"""Weights of up to this size are concatenated: larger ones would have to be copied for each text, and gain nothing."""
+
+Function = Callable[[Tensor], Tensor]
+LinearParameters = tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]
+"""The transposed weight of a linear layer, and its bias."""
+
+
+def embed(embedding: nn.Embedding, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "rows d_model"]:
+    """Return the embedding of each row's token; errors as in ``look_up``."""
+    try:
+        return embedding.weight.index_select(0, tokens[:, 0])
+    except IndexError:
+        return look_up(embedding, tokens[:, 0])  # its error names the id
+
+
+def linear_parameters(weight: Float[Tensor, "d_out d_in"], bias: Tensor | None, transpose: bool) -> LinearParameters:
+    """Return what ``linear`` needs of a layer.
+
+    Args:
+        weight: The layer's weight.
+        bias: Its bias.
+        transpose: Whether the transposed weight is stored as such, if it is not too large. Several rows are multiplied
+            by it in less time; for one or two texts, the copy takes as long as generating them.
+    """
+    return weight.t().contiguous() if transpose and weight.numel() <= MAX_TRANSPOSED_SIZE else weight.t(), bias
+
+
+def linear(x: Float[Tensor, "rows d_in"], layer: LinearParameters) -> Float[Tensor, "rows d_out"]:
+    """Return the output of a linear layer."""
+    weight, bias = layer
+    return torch.mm(x, weight) if bias is None else torch.addmm(bias, x, weight)
+
+
+def fused_linear(layers: Sequence[nn.Linear], transpose: bool) -> Function:
+    """Return a function that computes the outputs of linear layers side by side: of small ones by a single product.
+
+    Args:
+        layers: The layers; all have a bias, or none has.
+        transpose: As in ``linear_parameters``.
+    """
+    if len(layers) > 1 and sum(layer.weight.numel() for layer in layers) > MAX_FUSED_SIZE:
+        return lambda x: torch.cat([F.linear(x, layer.weight, layer.bias) for layer in layers], dim=-1)
+    weight, bias = (layers[0].weight, layers[0].bias) if len(layers) == 1 else concatenated(layers)
+    return partial(linear, layer=linear_parameters(weight, bias, transpose))
+
+
+def concatenated(layers: Sequence[nn.Linear]) -> tuple[Float[Tensor, "d_out d_in"], Float[Tensor, " d_out"] | None]:
+    """Return the weight and the bias of one linear layer that computes several; all have a bias, or none has."""
+    weights: list[Tensor] = [layer.weight for layer in layers]
+    biases: list[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
+    return torch.cat(weights), torch.cat(biases) if biases else None
+
+
+def norm_function(norm: nn.Module) -> Function:
+    """Return what a norm's module computes, as a function; that of ``nn.Identity`` returns its input."""
+    if isinstance(norm, nn.LayerNorm):
+        shape, eps = list(norm.normalized_shape), norm.eps
+        return lambda x: torch.layer_norm(x, shape, norm.weight, norm.bias, eps)
+    if isinstance(norm, nn.RMSNorm):
+        return lambda x: F.rms_norm(x, list(norm.normalized_shape), norm.weight, norm.eps)
+    return lambda x: x
