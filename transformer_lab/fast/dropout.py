@@ -15,32 +15,32 @@ LEVELS = 2**16
 def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
     """Return what a dropout module returns, in half the time on a CPU, with other random numbers.
 
-    Torch draws a random number for each feature. Here 64 random bits decide for four features, each of which is
-    dropped if its 16 bits, as a number, are among the lowest. The probability is rounded to a multiple of 2⁻¹⁶, and
-    what is left is scaled by the rounded one, so that the expected value stays exact.
+    Torch draws a random number for each feature. Here 64 random bits decide for four features: each is dropped if the
+    number in its 16 bits is below a threshold. The probability is rounded to a multiple of 2⁻¹⁶, and the features that
+    are kept are scaled by the rounded one, so that the expected value stays exact.
 
     Args:
         module: It is called if it is not torch's ``nn.Dropout``, if the rounded probability is 0 or 1, or on an
             accelerator.
         x: The features.
     """
-    if draws(module, x):
+    if draws_mask(module, x):
         return x * keep_mask(module, x)
     return x if may_bypass(module, nn.Dropout) and not module.training else call(module, x)
 
 
-def draws(module: nn.Module, x: Float[Tensor, "*batch d"]) -> TypeGuard[nn.Dropout]:
-    """Return whether a mask is drawn here, and the module is not called."""
+def draws_mask(module: nn.Module, x: Float[Tensor, "*batch d"]) -> TypeGuard[nn.Dropout]:
+    """Return whether the module is bypassed, and ``keep_mask`` draws its mask."""
     if not may_bypass(module, nn.Dropout) or not module.training or x.device.type != "cpu":
         return False
     return 0 < round(module.p * LEVELS) < LEVELS
 
 
 def keep_mask(module: nn.Dropout, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-    """Return what features are multiplied by: 0 where they are dropped, and the scale of the others."""
+    """Return what the features are multiplied by: 0 for those that are dropped, and the scale for the others."""
     dropped = round(module.p * LEVELS)
     n_draws = -(-x.numel() // 4)
     bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
-    keep = torch.empty(x.shape, dtype=x.dtype)  # numbers at once: to turn truth values into them takes as long again
+    keep = torch.empty(x.shape, dtype=x.dtype)  # not bool: converting it would take as long again
     torch.ge(bits.view(torch.int16)[: x.numel()].view(x.shape), dropped - LEVELS // 2, out=keep)
     return keep.mul_(LEVELS / (LEVELS - dropped))

@@ -1,6 +1,6 @@
-"""The paper's feed-forward network, and GPT's, with gradients by hand: ReLU and gradients need no memory of their own.
+"""The paper's feed-forward network, and GPT's, with gradients by hand: activations and gradients are computed in place.
 
-The hidden layer is the widest of all, so that what ReLU costs is to read and write it: in place, a third of the time.
+The hidden layer is the widest of all, so most of what ReLU costs is reading and writing it: in place, a third of that.
 """
 
 from typing import Any
@@ -16,11 +16,11 @@ from transformer_lab.fast.gradients_by_hand import apply
 from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward, GELUTanhFeedForward
 
 GELU: dict[type[FeedForward], str | None] = {FeedForward: None, GELUFeedForward: "none", GELUTanhFeedForward: "tanh"}
-"""The networks that are computed here, each with the form of its GELU, or None for ReLU."""
+"""The classes of networks that are bypassed, each with the form of its GELU, or None for ReLU."""
 
 
 def feed_forward(network: nn.Module, x: Float[Tensor, "n_rows d_model"]) -> Float[Tensor, "n_rows d_model"]:
-    """Return the output of a network: of another than these, or under autocast, by calling it."""
+    """Return the output of a network; one of another class is called, and under autocast every one."""
     kind = type(network)
     if (
         kind in GELU

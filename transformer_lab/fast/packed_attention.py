@@ -1,7 +1,7 @@
 """Attention of packed rows: the queries of a sentence attend to its keys, and nothing is multiplied for padding.
 
-Torch's kernel is made for long sentences, of which it never holds all weights. Up to ``LONGEST`` tokens, the formula
-takes half to four fifths of its time, if the gradients are written by hand, and padding is left out.
+Torch's kernel is made for long sentences, and never stores all their weights. Up to ``MAX_FORMULA_LENGTH`` tokens, the
+formula takes half to four fifths of its time if the gradients are written by hand and padding is left out.
 """
 
 from typing import Any
@@ -12,12 +12,12 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from transformer_lab.fast.gradients_by_hand import apply
-from transformer_lab.fast.packed_rows import PackedRows, real_of_heads
+from transformer_lab.fast.packed_rows import PackedRows, real_mask_of_heads
 
-LONGEST = 128
-"""Number of tokens up to which the formula is used: the weights of more would take too much memory."""
-TOGETHER = 48
-"""Number of tokens up to which sentences go together, padded: to take each by itself costs more than its padding."""
+MAX_FORMULA_LENGTH = 128
+"""Longest sentences that attend by the formula: the weights of longer ones would take too much memory."""
+MAX_PADDED_LENGTH = 48
+"""Longest sentences that are multiplied together, padded: doing each by itself would cost more than the padding."""
 
 
 def attend_rows(
@@ -31,10 +31,10 @@ def attend_rows(
     """Return ``softmax(q kᵀ / √d_k) v`` in all heads, within each sentence.
 
     Args:
-        queries: The queries of each row; where each sentence attends to itself, its keys and values beside them.
-        rows: Where they are.
-        keys: Keys and values side by side, of other sentences; None: they are beside the queries.
-        key_rows: Where keys and values are.
+        queries: The queries of each row; in self-attention followed by its keys and values, in the same row.
+        rows: The rows of the queries.
+        keys: In cross-attention, the keys and values of each row of the source; None in self-attention.
+        key_rows: The rows of the keys and values.
         n_heads: Number of heads.
         is_causal: Whether each query attends to the keys up to its own position only.
     """
@@ -54,34 +54,37 @@ class _Attend(torch.autograd.Function):
         is_causal: bool,
     ) -> Tensor:
         longest = max(rows.shape[1], key_rows.shape[1])
-        apart = longest > TOGETHER
+        per_sentence = longest > MAX_PADDED_LENGTH
         if keys is None:
-            triples = [tuple(piece) for piece in rows.heads(queries, n_heads, 3, apart)]
+            triples = [tuple(piece) for piece in rows.split_heads(queries, n_heads, 3, per_sentence)]
         else:
-            pieces = zip(rows.heads(queries, n_heads, 1, apart), key_rows.heads(keys, n_heads, 2, apart), strict=True)
-            triples = [(*q, *kv) for q, kv in pieces]
-        hidden = key_rows.once(_hidden, n_heads, is_causal, apart, queries.dtype)
-        outputs, kept = [], []
+            all_q = rows.split_heads(queries, n_heads, 1, per_sentence)
+            all_kv = key_rows.split_heads(keys, n_heads, 2, per_sentence)
+            triples = [(*q, *kv) for q, kv in zip(all_q, all_kv, strict=True)]
+        bias = key_rows.cached(_score_bias, n_heads, is_causal, per_sentence, queries.dtype)
+        outputs, saved = [], []
         for q, k, v in triples:
-            mask = hidden[..., : q.shape[1], : k.shape[1]] if hidden.dim() else hidden
-            weights = torch.baddbmm(mask, q, k.mT, beta=mask.dim() and 1, alpha=q.shape[-1] ** -0.5)
-            torch.softmax(weights, dim=-1, out=weights)
+            scale = q.shape[-1] ** -0.5
+            if bias is None:
+                scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=scale)  # beta=0: nothing is added
+            else:
+                scores = torch.baddbmm(bias[..., : q.shape[1], : k.shape[1]], q, k.mT, alpha=scale)
+            weights = torch.softmax(scores, dim=-1, out=scores)
             outputs.append(torch.bmm(weights, v)[None])
-            kept += [q, k, v, weights]
-        ctx.save_for_backward(*kept)
-        ctx.layout = rows, key_rows, n_heads, apart, keys is None
-        return rows.merge_heads(outputs, n_heads, apart)
+            saved += [q, k, v, weights]
+        ctx.save_for_backward(*saved)
+        ctx.layout = rows, key_rows, n_heads, per_sentence, keys is None
+        return rows.merge_heads(outputs, n_heads, per_sentence)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        rows, key_rows, n_heads, apart, is_self = ctx.layout
-        pieces = []
-        for (d_output,), (q, k, v, weights) in zip(
-            rows.heads(gradient, n_heads, 1, apart), zip(*[iter(ctx.saved_tensors)] * 4, strict=True), strict=True
-        ):
-            if not (apart or rows.is_full):
-                d_output.mul_(rows.once(real_of_heads, n_heads, d_output.dtype))
+        rows, key_rows, n_heads, per_sentence, is_self = ctx.layout
+        saved, pieces = ctx.saved_tensors, []
+        for i, [d_output] in enumerate(rows.split_heads(gradient, n_heads, 1, per_sentence)):
+            q, k, v, weights = saved[4 * i : 4 * i + 4]
+            if not (per_sentence or rows.is_full):
+                d_output.mul_(rows.cached(real_mask_of_heads, n_heads, d_output.dtype))
             if is_self:
                 d_q, d_k, d_v = d_qkv = q.new_empty(3, *q.shape)
                 pieces.append((d_qkv, d_qkv))
@@ -92,19 +95,21 @@ class _Attend(torch.autograd.Function):
             d_q.baddbmm_(d_scores, k, beta=0, alpha=q.shape[-1] ** -0.5)
             d_k.baddbmm_(d_scores.mT, q, beta=0, alpha=q.shape[-1] ** -0.5)
             torch.bmm(weights.mT, d_output, out=d_v)
-        d_queries = rows.merge_heads([d_q for d_q, _ in pieces], n_heads, apart)
+        d_queries = rows.merge_heads([d_q for d_q, _ in pieces], n_heads, per_sentence)
         if is_self:
             return d_queries, *[None] * 5
-        d_keys = key_rows.merge_heads([d_kv for _, d_kv in pieces], n_heads, apart)
+        d_keys = key_rows.merge_heads([d_kv for _, d_kv in pieces], n_heads, per_sentence)
         return d_queries, None, d_keys, None, None, None
 
 
-def _hidden(key_rows: PackedRows, n_heads: int, is_causal: bool, apart: bool, dtype: torch.dtype) -> Tensor:
-    """Return what is added to scores."""
+def _score_bias(
+    key_rows: PackedRows, n_heads: int, is_causal: bool, per_sentence: bool, dtype: torch.dtype
+) -> Tensor | None:
+    """Return the bias of the scores, −∞ at hidden keys, or None if none is hidden."""
     n = key_rows.shape[1]
     if is_causal:
         return torch.full((n, n), -torch.inf, dtype=dtype).triu(1)
-    if apart or key_rows.is_full:
-        return torch.zeros((), dtype=dtype)
-    hidden = torch.where(key_rows.real, 0.0, -torch.inf).to(dtype)
-    return hidden[:, None].expand(-1, n_heads, -1).reshape(-1, 1, n)
+    if per_sentence or key_rows.is_full:
+        return None
+    bias = torch.where(key_rows.real, 0.0, -torch.inf).to(dtype)
+    return bias[:, None].expand(-1, n_heads, -1).reshape(-1, 1, n)

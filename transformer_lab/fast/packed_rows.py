@@ -1,6 +1,6 @@
-"""Packed rows: the vectors of a batch's real tokens, one below the other, without those of padding.
+"""Packed rows: the vectors of a batch's real tokens as the rows of one matrix, without those of padding.
 
-All that works at each position by itself, which is all of a model but attention, takes them for one long sentence.
+Every part of a model but attention works at each position by itself, and can take them for one long sentence.
 """
 
 from collections.abc import Callable, Hashable
@@ -12,16 +12,16 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 
 class PackedRows:
-    """Where the real tokens of a batch are, whose sentences are padded at the end.
+    """The positions of the real tokens in a batch whose sentences are padded at the end.
 
     Args:
         real: True at real tokens.
-        multiple: Some positions of padding are taken for real, if there are enough, so that the number of rows is a
-            multiple of this; they come last.
+        multiple: The number of rows is a multiple of this, if there are enough positions of padding to be rows, too;
+            they come last.
 
     Raises:
         ValueError: There is padding before a real token, or a sentence without one.
@@ -44,67 +44,71 @@ class PackedRows:
             self.index = torch.cat([self.index, (~real).flatten().nonzero()[:n_more, 0]])
         self.is_full = len(self.index) == real.numel()
         self.positions = self.index % real.shape[1]
-        self._made: dict[Hashable, Any] = {}
+        self._cached: dict[Hashable, Any] = {}
 
     @cached_property
     def lengths(self) -> list[int]:
-        """Numbers of real tokens of the sentences; to read them waits for a GPU, on which nothing asks for them."""
+        """Number of real tokens of each sentence; reading it waits for a GPU, so only code for the CPU does."""
         lengths: list[int] = self.real.sum(1).tolist()
         return lengths
 
-    def of(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, " n_rows"]:
-        """Return the token of each row, or what else there is a number of for each position."""
+    def select(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, " n_rows"]:
+        """Return each row's token, or whatever else has one number for each position."""
         return tokens.flatten()[self.index]
 
     def pack(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "n_rows d"]:
-        """Return the vectors of the rows."""
+        """Return the rows: the vectors of a padded batch without those of padding."""
         flat = x.reshape(-1, x.shape[-1])
-        return flat if self.is_full else _Pick.apply(flat, self.index)  # type: ignore[no-untyped-call]
+        return flat if self.is_full else _GatherRows.apply(flat, self.index)  # type: ignore[no-untyped-call]
 
     def unpack(self, x: Float[Tensor, "n_rows d"]) -> Float[Tensor, "batch n d"]:
-        """Return the batch with zeros where there is no row."""
+        """Return the padded batch, with zeros where there is no row."""
         if not self.is_full:
-            x = _Place.apply(x, self.index, self.shape.numel())  # type: ignore[no-untyped-call]
+            x = _ScatterRows.apply(x, self.index, self.shape.numel())  # type: ignore[no-untyped-call]
         return x.view(*self.shape, x.shape[-1])
 
-    def heads(
-        self, x: Float[Tensor, "n_rows d"], n_heads: int, n_parts: int, apart: bool
+    def split_heads(
+        self, x: Float[Tensor, "n_rows d"], n_heads: int, n_parts: int, per_sentence: bool
     ) -> list[Float[Tensor, "n_parts n_all_heads _ d_k"]]:
-        """Return what is side by side in each row, as so many parts of so many heads: of all sentences, or of each."""
+        """Split rows into ``n_parts``, such as queries, keys and values, and these into heads.
+
+        Returns:
+            A tensor for each sentence, or a single one for all of them, padded.
+        """
         d_k = x.shape[1] // (n_parts * n_heads)
-        if apart:
+        if per_sentence:
             sentences = x[: self.n_real].view(-1, n_parts, n_heads, d_k).permute(1, 2, 0, 3)
             return list(torch.split(sentences, self.lengths, dim=2))
-        index, _ = self.once(index_of_heads, n_heads, n_parts)
+        index, _ = self.cached(head_indices, n_heads, n_parts)
         return [x.reshape(-1, d_k).index_select(0, index).view(n_parts, -1, self.shape[1], d_k)]
 
     def merge_heads(
-        self, pieces: list[Float[Tensor, "n_parts n_all_heads _ d_k"]], n_heads: int, apart: bool
+        self, pieces: list[Float[Tensor, "n_parts n_all_heads _ d_k"]], n_heads: int, per_sentence: bool
     ) -> Float[Tensor, "n_rows d"]:
-        """Return the rows again."""
+        """Return the rows: the inverse of ``split_heads``."""
         n_parts, _, _, d_k = pieces[0].shape
-        if apart:
+        if per_sentence:
             merged = pieces[0].new_empty(len(self.index), n_parts, n_heads, d_k)
             merged[self.n_real :] = 0
             for rows, piece in zip(torch.split(merged[: self.n_real], self.lengths), pieces, strict=True):
                 rows.copy_(piece.permute(2, 0, 1, 3))
         else:
-            _, index = self.once(index_of_heads, n_heads, n_parts)
+            _, index = self.cached(head_indices, n_heads, n_parts)
             merged = pieces[0].view(-1, d_k).index_select(0, index)
         return merged.view(len(self.index), -1)
 
-    def once(self, make: Callable[..., Made], *arguments: Hashable) -> Made:
-        """Return what a function makes of these rows, made once for all layers."""
-        key = make, *arguments
-        if key not in self._made:
-            self._made[key] = make(self, *arguments)
-        return cast("Made", self._made[key])
+    def cached(self, compute: Callable[..., Value], *arguments: Hashable) -> Value:
+        """Return what a function computes of these rows, which it does once for all layers."""
+        key = compute, *arguments
+        if key not in self._cached:
+            self._cached[key] = compute(self, *arguments)
+        return cast("Value", self._cached[key])
 
 
-def index_of_heads(rows: PackedRows, n_heads: int, n_parts: int) -> tuple[Int[Tensor, " _"], Int[Tensor, " _"]]:
-    """Return which vectors of d_k numbers ``heads`` takes from the rows, and which ``merge_heads`` takes back.
+def head_indices(rows: PackedRows, n_heads: int, n_parts: int) -> tuple[Int[Tensor, " _"], Int[Tensor, " _"]]:
+    """Return the indices of the d_k wide vectors that ``split_heads`` takes from rows, and those for ``merge_heads``.
 
-    In the places of padding are those of the last row before them.
+    At padding, ``split_heads`` takes the last row before it.
     """
     (batch, n), device = rows.shape, rows.index.device
     heads, parts = torch.arange(n_heads, device=device), torch.arange(n_parts, device=device)[:, None]
@@ -115,8 +119,8 @@ def index_of_heads(rows: PackedRows, n_heads: int, n_parts: int) -> tuple[Int[Te
     return taken.flatten(), back.flatten()
 
 
-def real_of_heads(rows: PackedRows, n_heads: int, dtype: torch.dtype) -> Float[Tensor, "n_all_heads n 1"]:
-    """Return 1 at real tokens and 0 at padding, in the order of ``heads``."""
+def real_mask_of_heads(rows: PackedRows, n_heads: int, dtype: torch.dtype) -> Float[Tensor, "n_all_heads n 1"]:
+    """Return 1 at real tokens and 0 at padding, in the order of ``split_heads``."""
     return rows.real[:, None, :, None].expand(-1, n_heads, -1, -1).reshape(-1, rows.shape[1], 1).to(dtype)
 
 
@@ -125,8 +129,8 @@ def can_be_packed(real: Bool[Tensor, "batch n"]) -> bool:
     return bool(real[:, 0].all() & (real[:, 1:] <= real[:, :-1]).all())
 
 
-class _Pick(torch.autograd.Function):
-    """Pick rows, none twice: torch's own gradient adds them up one by one, as if one might have been picked twice."""
+class _GatherRows(torch.autograd.Function):
+    """Select rows, none twice: torch's own gradient adds them up one by one, in case one was selected twice."""
 
     @staticmethod
     def forward(ctx: Any, x: Float[Tensor, "n d"], index: Int[Tensor, " n_rows"]) -> Float[Tensor, "n_rows d"]:
@@ -140,8 +144,8 @@ class _Pick(torch.autograd.Function):
         return gradient.new_zeros(ctx.n_before, gradient.shape[1]).index_copy_(0, ctx.saved_tensors[0], gradient), None
 
 
-class _Place(torch.autograd.Function):
-    """Put rows into a larger matrix of zeros."""
+class _ScatterRows(torch.autograd.Function):
+    """Copy rows into a larger matrix of zeros."""
 
     @staticmethod
     def forward(

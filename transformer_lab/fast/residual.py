@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from transformer_lab.fast.bypass import call, may_bypass
-from transformer_lab.fast.dropout import draws, dropout, keep_mask
+from transformer_lab.fast.dropout import draws_mask, dropout, keep_mask
 from transformer_lab.fast.gradients_by_hand import apply
 
 
@@ -19,10 +19,10 @@ def add(
 
     Args:
         x: The input of a sublayer.
-        module: Its dropout module, called as it is where ``dropout`` calls it.
+        module: Its dropout module, which is called where ``dropout`` calls it.
         output: The output of the sublayer.
     """
-    if not draws(module, output) or x.dtype != output.dtype:
+    if not draws_mask(module, output) or x.dtype != output.dtype:
         return x + dropout(module, output)
     total: Tensor = apply(_Add, x, output, keep_mask(module, output))
     return total
@@ -35,7 +35,7 @@ def add_and_normalise(
     if not may_bypass(norm, nn.LayerNorm) or torch.is_autocast_enabled(x.device.type):
         return call(norm, add(x, module, output))
     keep = None
-    if draws(module, output):
+    if draws_mask(module, output):
         keep = keep_mask(module, output)
     else:
         output = dropout(module, output)

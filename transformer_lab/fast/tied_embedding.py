@@ -1,4 +1,4 @@
-"""Looking up tokens in the matrix that is also the last layer's, so that its gradients are added up in place."""
+"""Token embeddings from the matrix that is also the last layer's: its two gradients are added up in place."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from transformer_lab.fast.gradients_by_hand import apply
 def look_up_tied(
     weight: Float[Tensor, "vocab_size d_model"], tokens: Int[Tensor, " n_rows"]
 ) -> tuple[Float[Tensor, "n_rows d_model"], Float[Tensor, "vocab_size d_model"]]:
-    """Return the rows of a matrix, and the matrix, for whatever else it is needed for.
+    """Return the embeddings of tokens, and the matrix again, for the last layer.
 
-    The gradient of that other use, the last layer, is of all rows. It comes back first, and the gradients of the rows
-    that were looked up are added to it. Autograd by itself would add up matrices, or copy the sum.
+    The gradient of the last layer is of the whole matrix. It is computed first, and the gradients of the embeddings are
+    added to it in place. Autograd by itself would add up two matrices, or copy the sum.
 
     Raises:
         IndexError: A token is not in the vocabulary.

@@ -1,4 +1,4 @@
-"""The last linear layer and the loss in one: the gradients are made on the way forward."""
+"""The last linear layer and the loss in one: the gradients are computed during the forward pass."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from torch.autograd.function import once_differentiable
 
 from transformer_lab.fast.gradients_by_hand import apply
 
-ROWS = 256
-"""About so many rows of logits exist at one time. With fewer, reading and writing the weights' gradient costs more than
+ROWS_PER_CHUNK = 256
+"""About this many rows of logits exist at a time. With fewer, reading and writing the weights' gradient costs more than
 the product that is added to it; with more, the logits would take more memory than the weights."""
 
 
@@ -24,15 +24,15 @@ def vocabulary_loss(
     """Return the sum of the smoothed cross-entropies of ``F.linear(x, weight, bias)``.
 
     The gradient at the logits, ``softmax(logits) − (1 − ε) onehot(target) − ε / vocab_size``, is known as soon as the
-    logits are. So it takes their place, a few rows at a time, and is multiplied on at once: neither logits nor their
-    softmax nor their gradient ever exist for all rows. A mean over tokens divides the result; the gradients are scaled
-    by what comes back.
+    logits are. So it overwrites them, a chunk of rows at a time, and is multiplied by the weights at once: neither
+    logits nor their softmax nor their gradient ever exist for all rows. A mean over tokens divides the result, and the
+    backward pass scales the gradients accordingly.
 
     Under autocast the products are in half precision, and all else as it is.
 
     Args:
-        x: Outputs of the last layer, at real tokens. There may be more rows than targets: the last of them count for
-            nothing.
+        x: Outputs of the last layer, at real tokens. There may be more rows than targets: the last of them are
+            ignored.
         weight: Weights of the last linear layer.
         bias: Its bias.
         targets: The tokens that really follow.
@@ -59,7 +59,7 @@ class _VocabularyLoss(torch.autograd.Function):
         total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.empty_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
         buffer = x.new_empty(min(n_rows, len(x)), vocab_size, dtype=low)
-        for start in range(0, len(x) or 1, n_rows):  # once without rows, too, for gradients of 0
+        for start in range(0, len(x) or 1, n_rows):  # one pass even without rows, for gradients of 0
             rows, target = x[start : start + n_rows], targets[start : start + n_rows, None]
             rows = rows.to(low)
             all_logits = _linear(rows, low_weight, low_bias, buffer[: len(rows)]).to(x.dtype)
@@ -80,12 +80,12 @@ class _VocabularyLoss(torch.autograd.Function):
                     d_bias += gradient.sum(0)
                 if low == weight.dtype:
                     torch.mm(gradient, weight, out=d_x[start : start + n_rows])
-                    d_weight.addmm_(gradient.mT, rows, beta=int(start > 0))  # what is there first is not read
-                else:  # what is in half precision is added up in full
+                    d_weight.addmm_(gradient.mT, rows, beta=int(start > 0))  # beta=0: the buffer is not read
+                else:  # products in half precision, sums in single
                     gradient = gradient.to(low)
                     d_x[start : start + n_rows] = gradient @ low_weight
                     (d_weight.add_ if start else d_weight.copy_)(gradient.mT @ rows)
-        # Not by save_for_backward, which would hold on to them: what nobody else holds, autograd takes without a copy.
+        # Not by save_for_backward, which would keep a reference: autograd copies a tensor that has another one.
         ctx.gradients = (d_x, d_weight, d_bias) if with_gradients else None
         return total
 
@@ -99,12 +99,12 @@ class _VocabularyLoss(torch.autograd.Function):
 
 
 def _rows_at_once(n: int, low: bool) -> int:
-    """Return into how many rows so many are divided, evenly: ``ROWS``, less or more by up to a half.
+    """Return the number of rows of a chunk if n rows are divided evenly: ``ROWS_PER_CHUNK``, give or take a half.
 
-    In half precision it is a multiple of a quarter of that: a CPU makes its code for a product anew for each number.
+    In half precision it is a multiple of a quarter of that: a CPU generates code anew for each number of rows.
     """
-    multiple = -(-ROWS // 4) if low else 1
-    return -(-n // max(1, round(n / ROWS)) // multiple) * multiple or 1
+    multiple = -(-ROWS_PER_CHUNK // 4) if low else 1
+    return -(-n // max(1, round(n / ROWS_PER_CHUNK)) // multiple) * multiple or 1
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tensor:

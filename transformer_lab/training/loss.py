@@ -6,7 +6,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_lab.fast.packed_models import packed_loss, packs
+from transformer_lab.fast.packed_models import packed_loss, supports_packing
 
 
 def smoothed_cross_entropy(
@@ -36,7 +36,7 @@ def batch_loss(
     pad_id: int,
     smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Return the ``smoothed_cross_entropy`` of a model's logits, without work on padding where that can be.
+    """Return the ``smoothed_cross_entropy`` of a model's logits, without computing padding where possible.
 
     Args:
         model: The model.
@@ -45,7 +45,7 @@ def batch_loss(
         pad_id: Padding token of the labels.
         smoothing: ε.
     """
-    if packs(model, inputs, labels, pad_id):
+    if supports_packing(model, inputs, labels, pad_id):
         return packed_loss(model, inputs, labels, pad_id, smoothing)
     logits = model(*inputs)
     return smoothed_cross_entropy(logits, labels, pad_id, smoothing)

@@ -48,7 +48,7 @@ def assert_same(ours: Tensor, theirs: Tensor, inputs: list[Tensor]) -> None:
 @pytest.mark.parametrize("multiple", [1, 4])
 @pytest.mark.parametrize("lengths", [QUERIES, (5, 5, 5)], ids=["padding", "no padding"])
 def test_a_sentence_attends_to_itself_as_torch_computes_it(monkeypatch, together, multiple, lengths):
-    monkeypatch.setattr(packed_attention, "TOGETHER", together)
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
     rows = rows_of(lengths, multiple)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)
     for is_causal in (False, True):
@@ -60,7 +60,7 @@ def test_a_sentence_attends_to_itself_as_torch_computes_it(monkeypatch, together
 @pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
 @pytest.mark.parametrize("multiple", [1, 4])
 def test_a_sentence_attends_to_another_as_torch_computes_it(monkeypatch, together, multiple):
-    monkeypatch.setattr(packed_attention, "TOGETHER", together)
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
     rows, key_rows = rows_of(QUERIES, multiple), rows_of(KEYS, multiple)
     q, kv = draw(len(rows.index), N_HEADS * D_K), draw(len(key_rows.index), 2 * N_HEADS * D_K)
     ours = attend_rows(q, rows, kv, key_rows, N_HEADS, is_causal=False)
@@ -69,7 +69,7 @@ def test_a_sentence_attends_to_another_as_torch_computes_it(monkeypatch, togethe
 
 @pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
 def test_rows_of_padding_change_nothing_and_get_finite_numbers(monkeypatch, together):
-    monkeypatch.setattr(packed_attention, "TOGETHER", together)
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
     rows = rows_of(QUERIES, 4)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)
     assert len(x) > rows.n_real

@@ -16,7 +16,7 @@ from tests.helpers.small_models import CONFIGS, CONTINUES, EXPERTS, TRANSLATES, 
 from transformer_lab.attention.multi_head import MultiHeadAttention
 from transformer_lab.fast import packed_attention, packed_models
 from transformer_lab.fast.packed_attention import attend_rows
-from transformer_lab.fast.packed_models import packed_loss, packs
+from transformer_lab.fast.packed_models import packed_loss, supports_packing
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.lora import add_lora
 from transformer_lab.models.transformer import Transformer
@@ -64,7 +64,7 @@ def plain_loss(model, inputs, labels, smoothing):
 
 
 def assert_same(model, inputs, labels):
-    assert packs(model, inputs, labels, PAD)
+    assert supports_packing(model, inputs, labels, PAD)
     losses = packed_loss(model, inputs, labels, PAD, 0.1), plain_loss(model, inputs, labels, 0.1)
     assert_close(*losses)
     ours, theirs = (torch.autograd.grad(loss, list(model.parameters()), allow_unused=True) for loss in losses)
@@ -81,8 +81,8 @@ def test_losses_and_gradients_are_those_of_the_model(model):
 def test_sentences_that_go_together_alone_or_through_the_kernel_give_the_same(
     model, monkeypatch, apart_from, longest, multiple
 ):
-    monkeypatch.setattr(packed_attention, "TOGETHER", apart_from)
-    monkeypatch.setattr(packed_models, "LONGEST", longest)
+    monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", apart_from)
+    monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", longest)
     monkeypatch.setattr(packed_models, "row_multiple", lambda tokens: multiple)
     assert_same(model, *batch(model))
 
@@ -102,11 +102,11 @@ def test_dropped_attention_weights_and_long_sentences_are_left_to_the_kernel(mon
     packed_loss(model, inputs, labels, PAD)
     assert taken
     taken.clear()
-    monkeypatch.setattr(packed_models, "LONGEST", 8)
+    monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", 8)
     packed_loss(model, inputs, labels, PAD)
     assert len(taken) == len(model.encoder.layers)  # sources have 8 tokens, targets 9
     taken.clear()
-    monkeypatch.setattr(packed_models, "LONGEST", 128)
+    monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", 128)
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
             module.dropout = 0.5
@@ -243,16 +243,16 @@ def spoilt(kind: str, request: pytest.FixtureRequest) -> nn.Module:
 )
 def test_what_cannot_be_packed_is_left_to_the_plain_path(kind, request):
     model = spoilt(kind, request)
-    assert not packs(model, *batch(model), PAD)
+    assert not supports_packing(model, *batch(model), PAD)
 
 
 @pytest.mark.parametrize("side", ["source", "target", "labels"])
 def test_batches_with_padding_before_a_token_are_left_to_the_plain_path(side):
     model = build(TRANSLATES)
     (source, target), labels = batch(model)
-    assert packs(model, (source, target), labels, PAD)
+    assert supports_packing(model, (source, target), labels, PAD)
     {"source": source, "target": target, "labels": labels}[side][1, 0] = PAD
-    assert not packs(model, (source, target), labels, PAD)
+    assert not supports_packing(model, (source, target), labels, PAD)
 
 
 @pytest.mark.parametrize("config", [TRANSLATES, CONTINUES])

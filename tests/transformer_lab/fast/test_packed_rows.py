@@ -15,7 +15,7 @@ def test_packed_and_unpacked_again_only_padding_has_changed():
     assert torch.equal(rows.pack(x), x[REAL])
     assert torch.equal(rows.unpack(rows.pack(x)), x * REAL[..., None])
     assert rows.positions.tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
-    assert torch.equal(rows.of(REAL.cumsum(1)), REAL.cumsum(1)[REAL])
+    assert torch.equal(rows.select(REAL.cumsum(1)), REAL.cumsum(1)[REAL])
 
 
 @pytest.mark.parametrize(("multiple", "n_rows"), [(3, 9), (5, 10), (7, 8), (2, 8), (12, 8)])

@@ -29,7 +29,7 @@ def fast(tensors, targets, smoothing):
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_value_and_gradients_are_torchs_however_many_rows_are_taken_at_once(monkeypatch, rows_at_once, bias, dtype):
-    monkeypatch.setattr(module, "ROWS", rows_at_once)
+    monkeypatch.setattr(module, "ROWS_PER_CHUNK", rows_at_once)
     for smoothing in (0.0, 0.1):
         tensors, targets = draw(bias, dtype)
         ours, theirs = fast(tensors, targets, smoothing), plain(tensors, targets, smoothing)
@@ -39,7 +39,7 @@ def test_value_and_gradients_are_torchs_however_many_rows_are_taken_at_once(monk
 
 @pytest.mark.parametrize("rows_at_once", [2, 3, 7])
 def test_rows_after_the_last_target_count_for_nothing(monkeypatch, rows_at_once):
-    monkeypatch.setattr(module, "ROWS", rows_at_once)
+    monkeypatch.setattr(module, "ROWS_PER_CHUNK", rows_at_once)
     tensors, targets = draw(bias=True)
     ours = fast(tensors, targets[:3], 0.1)
     theirs = plain([tensors[0][:3], *tensors[1:]], targets[:3], 0.1)
@@ -70,7 +70,7 @@ def test_without_gradients_only_the_value_is_computed():
 
 
 def test_the_logits_of_all_rows_never_exist_at_once(monkeypatch):
-    monkeypatch.setattr(module, "ROWS", 2)
+    monkeypatch.setattr(module, "ROWS_PER_CHUNK", 2)
     taken = []
     linear = module._linear
     monkeypatch.setattr(module, "_linear", lambda rows, *rest: taken.append(len(rows)) or linear(rows, *rest))
