@@ -65,9 +65,8 @@ class GroupedQueryAttention(AttentionBase):
         self.w_k = nn.Linear(d_model, n_kv_heads * self.d_k, qkv_bias)
         self.w_v = nn.Linear(d_model, n_kv_heads * self.d_k, qkv_bias)
         self.w_o = nn.Linear(n_heads * self.d_k, d_model, bias)
-        self.norm_q, self.norm_k = (
-            nn.Identity() if qk_norm_eps is None else nn.RMSNorm(self.d_k, qk_norm_eps) for _ in "qk"
-        )
+        self.norm_q = nn.Identity() if qk_norm_eps is None else nn.RMSNorm(self.d_k, qk_norm_eps)
+        self.norm_k = nn.Identity() if qk_norm_eps is None else nn.RMSNorm(self.d_k, qk_norm_eps)
 
     def forward(
         self,

@@ -71,7 +71,8 @@ class AttentionBase(nn.Module):
         if mask is not None:
             mask = mask_of_heads(mask, q.shape[0], q.shape[1])
             if mask.is_floating_point():  # added to the scores; where it is −∞, nothing may be attended to
-                bias, mask = mask if bias is None else bias + mask, mask > -torch.inf
+                bias = mask if bias is None else bias + mask
+                mask = mask > -torch.inf
         if not self.weights_hooks:
             return attend(q, k, v, mask, bias, dropout, is_causal)
         if is_causal:
@@ -133,12 +134,13 @@ class MultiHeadAttention(AttentionBase):
             cache: Holds the projected keys and values of earlier calls, which are attended to as well.
 
         Raises:
-            ValueError: An input is not ``d_model`` wide, or the numbers of keys and values, or of the sentences of
-                queries and keys, differ.
+            ValueError: An input is not ``d_model`` wide, the numbers of keys and values differ, or the batch sizes of
+                queries and keys do.
         """
         check_sequences(self.d_model, query=query, key=key, value=value)
         if query.shape[0] != key.shape[0]:
-            raise ValueError(f"queries and keys must be of as many sentences; got {query.shape[0]} and {key.shape[0]}")
+            sizes = f"{query.shape[0]} and {key.shape[0]}"
+            raise ValueError(f"queries and keys must have the same batch size; got {sizes}")
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
         k, v = self.project_kv(key, value)
         if cache is not None:

@@ -14,7 +14,7 @@ class DecoderLayer(nn.Module):
 
     ``x ← LayerNorm(x + sublayer(x))``, three times: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Queries
     of the cross-attention come from the decoder, keys and values from the *last* encoder layer, for every decoder
-    layer alike.
+    layer alike. ``fast.packed_models`` and ``fast.transformer_decoding_step`` compute the same.
 
     Args:
         d_model: Width of the input and output.

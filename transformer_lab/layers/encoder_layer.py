@@ -12,7 +12,7 @@ class EncoderLayer(nn.Module):
     """Self-attention, then a feed-forward network; each is added to its input, and the sum is normalised.
 
     ``x ← LayerNorm(x + sublayer(x))``, twice: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Dropout is on
-    what each sublayer adds (section 5.4).
+    what each sublayer adds (section 5.4). ``fast.packed_models`` computes the same.
 
     Args:
         d_model: Width of the input and output.

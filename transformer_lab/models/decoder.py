@@ -15,7 +15,8 @@ class Decoder(LayerStack):
     """Embed tokens, add their positions, and pass them through layers that also attend to the encoder's output.
 
     The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of
-    ``LayerStack``.
+    ``LayerStack``. ``fast.packed_models`` computes the same in training, and ``fast.transformer_decoding_step`` in
+    decoding.
 
     >>> from transformer_lab.attention.masks import causal_mask
     >>> import torch
@@ -38,12 +39,14 @@ class Decoder(LayerStack):
 
         Raises:
             ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary; or
-                the numbers of sentences of tokens and memory differ.
+                the batch sizes of tokens and memory differ.
         """
         x = self.embed(tokens, 0 if cache is None else cache.length)
         n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # len() would make constants of them under export
         if n_memories != n_sentences:
-            raise ValueError(f"the memory must be of as many sentences as the tokens; got {n_memories}, {n_sentences}")
+            raise ValueError(
+                f"the memory and the tokens must have the same batch size; got {n_memories} and {n_sentences}"
+            )
         for i, layer in enumerate(self.layers):
             x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
         return self.norm(x)

@@ -10,7 +10,8 @@ from transformer_lab.models.layer_stack import LayerStack
 class Encoder(LayerStack):
     """Embed tokens, add their positions, and pass them through a stack of layers.
 
-    The left half of the paper's figure 1. Arguments and errors are those of ``LayerStack``.
+    The left half of the paper's figure 1. Arguments and errors are those of ``LayerStack``. ``fast.packed_models``
+    computes the same in training, without padding.
 
     >>> import torch
     >>> encoder = Encoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)

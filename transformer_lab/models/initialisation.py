@@ -1,4 +1,4 @@
-"""Initialisation of a Transformer's parameters."""
+"""Initial weights: of a Transformer, and of a language model."""
 
 from torch import nn
 
@@ -16,3 +16,22 @@ def initialise(model: nn.Module) -> None:
                 nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+
+
+def initialise_language_model(model: nn.Module, n_layers: int) -> None:
+    """Initialise the parameters of a language model as GPT-2's: section 2.3 of Radford et al. (2019).
+
+    Matrices and embeddings are N(0, 0.02²), biases 0. The last matrix of each sublayer, whose outputs are added up over
+    the blocks, is smaller by √(2 n_layers). Norms stay as torch makes them.
+
+    Args:
+        model: The model.
+        n_layers: Number of its blocks, each of two sublayers.
+    """
+    for name, parameter in model.named_parameters():
+        if name.endswith(("w_o.weight", "w_2.weight", "w_down.weight")):
+            nn.init.normal_(parameter, std=0.02 / (2 * n_layers) ** 0.5)
+        elif parameter.dim() > 1:
+            nn.init.normal_(parameter, std=0.02)
+        elif name.endswith("bias"):
+            nn.init.zeros_(parameter)

@@ -18,6 +18,7 @@ from transformer_lab.checks import check_sequences, check_tokens, look_up
 from transformer_lab.layers.feed_forward import make_feed_forward
 from transformer_lab.layers.mixture_of_experts import MixtureOfExperts
 from transformer_lab.layers.norms import make_norm
+from transformer_lab.models.initialisation import initialise_language_model
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
 
@@ -25,7 +26,8 @@ class Block(nn.Module):
     """Self-attention, then a feed-forward network, each on a normalised copy of its input and added to it.
 
     ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask. What a sublayer adds may be
-    normalised as well, or instead: as the configuration's ``norm_placement`` says.
+    normalised as well, or instead: as the configuration's ``norm_placement`` says. ``fast.packed_models`` and
+    ``fast.language_model_decoding_step`` compute the same.
 
     Args:
         config: The model's parts and their sizes.
@@ -86,7 +88,8 @@ class LanguageModel(nn.Module):
     """Predict the next token at every position of a text.
 
     Padding is masked wherever it is, and does not count as a position: padding before, after or in a text changes
-    nothing.
+    nothing. The same is computed in fewer operations by ``fast.packed_models`` in training, and by
+    ``fast.language_model_decoding_step`` in decoding.
 
     Args:
         config: The model's parts and their sizes.
@@ -120,7 +123,7 @@ class LanguageModel(nn.Module):
         self.norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self._tie()
-        self._initialise()
+        initialise_language_model(self, config.n_layers)
 
     def _tie(self) -> None:
         if self.config.tied:
@@ -162,12 +165,12 @@ class LanguageModel(nn.Module):
         key_positions = self.position_ids(text)
         query_positions = key_positions[:, -tokens.shape[1] :]
         x = self.embed(tokens, query_positions)
-        local = [config.is_local(i) for i in range(config.n_layers)]
-        inputs = {
-            kind: self.attention_inputs(text, query_positions, key_positions, x.dtype, kind) for kind in set(local)
+        inputs_by_locality = {  # computed once for all local blocks, and once for all others
+            local: self.attention_inputs(text, query_positions, key_positions, x.dtype, local)
+            for local in {config.is_local(i) for i in range(config.n_layers)}
         }
         for i, block in enumerate(self.blocks):
-            mask, positional, is_causal = inputs[local[i]]
+            mask, positional, is_causal = inputs_by_locality[config.is_local(i)]
             x = block(x, mask, positional, None if cache is None else cache.layers[i].self_attention, is_causal)
         if cache is not None:
             cache.commit(text)
@@ -234,16 +237,6 @@ class LanguageModel(nn.Module):
         if config.positions == "rotary":
             return Positional(rotation=Rotation(query_positions, config.head_width, *config.rotary(local)))
         return Positional()
-
-    def _initialise(self) -> None:
-        """Initialise as GPT-2: N(0, 0.02²), less for what is added up over the blocks; biases 0."""
-        for name, parameter in self.named_parameters():
-            if name.endswith(("w_o.weight", "w_2.weight", "w_down.weight")):
-                nn.init.normal_(parameter, std=0.02 / (2 * self.config.n_layers) ** 0.5)
-            elif parameter.dim() > 1:
-                nn.init.normal_(parameter, std=0.02)
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
 
 
 def positions_of(tokens: Int[Tensor, "batch n"], pad_id: int | None) -> Int[Tensor, "#batch n"]:
