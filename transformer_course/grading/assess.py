@@ -15,6 +15,7 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of, is_own
 from transformer_course.grading.answer_similarity import answer_text, definition_of
 from transformer_course.grading.mistake_locations import with_place_in_jail
+from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.exit_reasons import explain_exit
 from transformer_course.jail.jail import Jail, Outcome
@@ -207,11 +208,6 @@ def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: in
         return sum(right), len(known.cases)
     except Exception:  # as in judge_outcome
         return 0, len(known.cases)
-
-
-def without_control_codes(text: str) -> str:
-    """Return lines of text in which nothing acts on a terminal or a page."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 @cache

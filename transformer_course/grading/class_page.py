@@ -11,7 +11,7 @@ from transformer_course.checking.side_effects import CHANGES_ARGUMENT, GRADIENT_
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
-from transformer_course.grading.feedback import PAGE_TEMPLATE
+from transformer_course.grading.page_template import PAGE_TEMPLATE
 
 N_TO_EXPLAIN = 8
 """Number of mistakes in the list of what to explain again."""

@@ -12,8 +12,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from transformer_course.grading.assess import GradedSubmission
-from transformer_course.grading.gradebook import versions
 from transformer_course.grading.own_exercises import OwnExercises
+from transformer_course.grading.settings import versions
 from transformer_course.grading.student_records import as_dict, from_dict
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Worker, grade_notebooks

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from typing import Any
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
 from transformer_course.grading.download_names import DownloadName, classroom_prefix, read_download_name
 from transformer_course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
+from transformer_course.grading.printable_text import clean_name, printable
 from transformer_course.grading.written_answers import written_in
 
 MAX_CODE_LENGTH = 1 << 20
@@ -177,17 +177,6 @@ def _student_of(file: HandIn, parent: str) -> DownloadName:
     lesson, stem = lesson_by_name(name), name.removesuffix(".ipynb")
     before = stem.partition(lesson)[0].strip(" _-.") if lesson else stem
     return DownloadName(before or parent)
-
-
-def clean_name(name: str) -> str:
-    """Return a name from the file system in a form that is safe everywhere, and is never a path."""
-    return printable(name).replace("/", "_").replace("\\", "_").strip() or "_"
-
-
-def printable(text: str) -> str:
-    """Return text with replacements for undecodable bytes and for control codes, which files and terminals act on."""
-    composed = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
-    return "".join(c if c.isprintable() else "_" for c in composed)
 
 
 def lesson_by_name(name: str) -> str:

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_course.grading.roster import read_table
-from transformer_course.grading.spreadsheet import escape_formula
+from transformer_course.grading.tables import escape_formula, read_table
 from transformer_lab.atomic_write import atomic_write_text
 
 SHEET = "written_answers.csv"

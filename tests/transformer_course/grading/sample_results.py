@@ -8,7 +8,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_report import write_report
-from transformer_course.grading.gradebook import new_settings
+from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.resource_limits import Limits

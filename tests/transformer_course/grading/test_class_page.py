@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.class_page import class_page, describe_mistake, shared_mistakes
-from transformer_course.grading.class_results import ClassResults, ClassRules, class_results
+from transformer_course.grading.class_results import ClassResults, class_results
+from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster

@@ -8,7 +8,7 @@ import pytest
 
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.grading.class_report import write_report
-from transformer_course.grading.gradebook import new_settings
+from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import read_cells
 from transformer_course.grading.written_answers import (
