@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 
 from authoring.lesson_text import section
 from transformer_course.exercises import UNGRADED, exercises_of
+from transformer_course.home.reading_time import promised_minutes
 
 PLACE = "<!-- the web edition shows here: {} -->"
 """Where a text wants something computed; invisible where the text is read as it is."""
@@ -47,8 +48,8 @@ def unit(name: str, book: NotebookNode) -> Unit:
         ValueError: The title cell gives no minutes.
     """
     head = book.cells[0].source
-    minutes = [re.search(rf"{what}: (\d+) minutes", head) for what in ("Reading", "Exercises")]
-    if not all(minutes):
+    reading, solving = promised_minutes(book, "Reading"), promised_minutes(book, "Exercises")
+    if reading is None or solving is None:
         raise ValueError(f"{name}: the first cell should give the minutes of reading and exercises; it says {head!r}")
     goal = re.search(r"\*\*Afterwards you can\*\* (.*?)\n\n", head, re.DOTALL)
     exercises = exercises_of(name)
@@ -58,7 +59,8 @@ def unit(name: str, book: NotebookNode) -> Unit:
         name,
         head.partition("\n")[0].removeprefix("# "),
         " ".join(goal[1].split()) if goal else "",
-        *(int(found[1]) for found in minutes if found),
+        reading,
+        solving,
         len(core),
         len(stretch),
         sum(core),
