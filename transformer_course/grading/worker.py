@@ -32,8 +32,8 @@ from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.container import Container
 from transformer_course.jail.interpreter import START_TIMEOUT, JailError
-from transformer_course.jail.jail import SUPERVISOR_SECONDS, Jail
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import SUPERVISOR_SECONDS, Limits
 
 REFERENCE_SECONDS = 120.0
 """Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
