@@ -5,19 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from torch import Tensor
 
 from transformer_course.checking.expected_behaviour import Behaviour
+from transformer_course.checking.formatting import listed_layers
 from transformer_course.checking.tolerance import GRADIENTS, gradient_distance, gradients_apart
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observe
 from transformer_course.steps import Step
 
-GRADIENT_CUT = "gradient_cut"
-"""What the mistake is called in verdicts."""
-REMEMBERS_A_CALL = "remembers_an_earlier_call"
-"""The same for an answer that a second call gets from the first."""
-CHANGES_ARGUMENT = "changes_argument"
-"""The same for an argument that is changed in place."""
-
-WRITTEN = {
+CUTS_IN_CODE = {
     "no_grad": "`torch.no_grad()`",
     "inference_mode": "`torch.inference_mode()`",
     "data": "`.data`",
@@ -47,8 +41,8 @@ def describe_changes(changed: Sequence[str]) -> str:
     """Return a clause on arguments that were changed: written into, or models that were left in another mode."""
     models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
     written = [name for name in changed if not name.endswith(".training")]
-    clauses = [f"writes into {listed(written)}, which the caller may still need"] if written else []
-    clauses += [f"leaves {listed(models)} in another mode than it came in"] if models else []
+    clauses = [f"writes into {listed_layers(written)}, which the caller may still need"] if written else []
+    clauses += [f"leaves {listed_layers(models)} in another mode than it came in"] if models else []
     return f"the call {', and '.join(clauses)}"
 
 
@@ -70,21 +64,21 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed
     place, cuts = _place(known, observed), _cuts(observed)
     if lost and remembers_a_call(observed):
         return (
-            f"{begin} a second call returns the very tensor that the first one made: it is kept "
-            f"somewhere. So it is not made of the arguments of its own call, and no gradient reaches {listed(lost)}."
+            f"{begin} a second call returns the very tensor that the first one made: it is kept somewhere. So it is "
+            f"not made of the arguments of its own call, and no gradient reaches {listed_layers(lost)}."
         )
     if lost:
-        told = [f"{begin} no gradient reaches {listed(lost)}."]
+        told = [f"{begin} no gradient reaches {listed_layers(lost)}."]
     elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
-        return f"{begin} a gradient of nan or infinity reaches {listed(wrong)}."
+        return f"{begin} a gradient of nan or infinity reaches {listed_layers(wrong)}."
     elif (place or cuts) and not set(changed) & set(wrong):
-        told = [f"{begin} only part of the gradient reaches {listed(wrong)}: one path is cut."]
+        told = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one path is cut."]
     else:
-        return f"{begin} another gradient than the right one reaches {listed(wrong)}."
+        return f"{begin} another gradient than the right one reaches {listed_layers(wrong)}."
     if place:
         told.append(place)
     if cuts:
-        found = [WRITTEN.get(cut, f"`.{cut}()`") for cut in cuts]
+        found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
         told.append(f"{' or '.join(found)} cuts it.")
     return " ".join(told)
 
@@ -202,11 +196,3 @@ def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
         remarks: object = seen.get("remarks")
         if isinstance(remarks, Mapping) and remarks.get(key):
             yield remarks[key]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Name a few, and the number of the others; layers in place of their weights and biases."""
-    shown = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
-    if len(shown) > 4:
-        shown = [*shown[:4], f"{len(shown) - 4} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -24,7 +24,7 @@ from transformer_course.exercises import every_exercise, exercises_of
 RUN = 5
 """Number of tokens that are compared at once."""
 LEAST_RUNS = 60
-"""Two submissions are compared if each has so many runs of its own, some 15 lines."""
+"""Two submissions are compared if each has as many runs of its own, some 15 lines."""
 ALIKE = 0.8
 """Fraction of all runs of two submissions that both have, from which on they are listed."""
 MAX_SOURCE_LENGTH = 20_000

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from transformer_course.checking.expected_behaviour import behaviour
-from transformer_course.checking.explain import explain_crash, readable
+from transformer_course.checking.explain import explain_crash
+from transformer_course.checking.formatting import readable
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import observation_distance
 from transformer_course.checking.verdict import Verdict
@@ -23,7 +24,7 @@ from transformer_course.jail.resource_limits import Limits
 from transformer_course.running.plain_data import pack
 
 ALLOWANCE = 2
-"""The exercises of a notebook together are waited for so many times as long as one of them may take."""
+"""The exercises of a notebook may together take this many times as long as one of them."""
 LEAST_SECONDS = 1.0
 """Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
 MAX_MESSAGE_LENGTH = 4000

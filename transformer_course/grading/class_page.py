@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.checking.message_panel import as_html
-from transformer_course.checking.side_effects import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
@@ -17,12 +17,6 @@ N_TO_EXPLAIN = 8
 """Number of mistakes in the list of what to explain again."""
 N_BINS = 10
 """Number of ranges of points in the distribution."""
-BESIDES = {
-    CHANGES_ARGUMENT: "an argument is changed",
-    GRADIENT_CUT: "no gradient passes where one should",
-    REMEMBERS_A_CALL: "an earlier call is remembered",
-}
-"""What mistakes do that belong to no exercise."""
 COLUMNS = ("passed", "partly", "not right", "did not finish", "not started", "not handed in")
 
 
@@ -77,8 +71,8 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
 
 def describe_mistake(exercise: Exercise, name: str) -> str:
     """Return what a recognised mistake does, as a clause."""
-    if name in BESIDES:
-        return BESIDES[name]
+    if name in GENERAL_MISTAKES:
+        return GENERAL_MISTAKES[name].does
     if name.startswith("stops_at_") and exercise.steps:
         step = name.removeprefix("stops_at_")
         done = exercise.steps.describe(step) if step in exercise.steps.steps else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import every_lesson
 from transformer_course.grading.answer_similarity import calls_of_the_answer, fingerprint
 from transformer_course.grading.assess import GradedSubmission
@@ -250,7 +251,7 @@ def open_workers(
     own: Sequence[OwnExercises] = (),
     jail: Jail | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start so many workers, at once, the first with the jail that has been started; end them after the block."""
+    """Start n workers at once, the first with the jail that has been started; end them after the block."""
     with contextlib.ExitStack() as stack:
         jails = [jail, *[None] * (n - 1)]
         yield [stack.enter_context(Worker(limits, container, own, one)) for one in jails]
@@ -281,6 +282,5 @@ def caution(guards: Mapping[str, Any]) -> str:
     can = [risk for risk, is_open in risks.items() if is_open]
     if not can:
         return ""
-    listed = " and ".join([", ".join(can[:-1]), can[-1]] if len(can) > 1 else can)
     advice = "Grade only what you would run yourself, or grade in a container."
-    return f"Caution: on this system the code in the notebooks can {listed}. {advice}"
+    return f"Caution: on this system the code in the notebooks can {join_words(can)}. {advice}"
