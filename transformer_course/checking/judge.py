@@ -18,7 +18,7 @@ from transformer_course.checking.side_effects import (
     is_cut_entirely,
     lost_gradients,
     remembers_a_call,
-    without_part,
+    unused_inputs,
 )
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.checking.verdict import Status, Verdict
@@ -55,7 +55,7 @@ def judge(exercise: Exercise, seed: int, observed: Any, parts: Collection[str] =
         if observation_distance(seen, right, numbers_only=True) > 1:
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
-            idle = without_part(seen_in_cases, known.expected) if status == "wrong" else []
+            idle = unused_inputs(seen_in_cases, known.expected) if status == "wrong" else []
             unused = [f"Not used, or lost on the way to the output: {listed_layers(idle)}."] if idle else []
             told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *unused, *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))

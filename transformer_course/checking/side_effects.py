@@ -23,7 +23,7 @@ CUTS_IN_CODE = {
 
 def is_cut_entirely(observed: Sequence[Observation]) -> bool:
     """Return whether no gradient passes at all, where some should: that of an answer in plain Python, or in numpy."""
-    return not any(arrived is not None for seen in observed for _, arrived in _arrivals(seen))
+    return not any(arrived is not None for seen in observed for _, arrived in _gradients(seen))
 
 
 def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
@@ -55,13 +55,13 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed
         changed: The arguments that it writes into, which says already that the numbers are right: the gradients of
             these are of what they were overwritten with, and no path has to be cut.
     """
-    lost, wrong = _faults(observed, known.expected)
+    lost, wrong = _wrong_gradients(observed, known.expected)
     begin = "Besides," if changed else "The numbers are right, but"
     if problem := backward_problem(observed):
         return f"{begin} torch cannot compute the gradients: {problem}."
     if not lost and not wrong:
         return ""
-    place, cuts = _place(known, observed), _cuts(observed)
+    place, cuts = _cut_step(known, observed), _cuts(observed)
     if lost and remembers_a_call(observed):
         return (
             f"{begin} a second call returns the very tensor that the first one made: it is kept somewhere. So it is "
@@ -69,7 +69,7 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed
         )
     if lost:
         told = [f"{begin} no gradient reaches {listed_layers(lost)}."]
-    elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
+    elif not all(_is_finite(gradient) for seen in observed for name, gradient in _gradients(seen) if name in wrong):
         return f"{begin} a gradient of nan or infinity reaches {listed_layers(wrong)}."
     elif (place or cuts) and not set(changed) & set(wrong):
         told = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one path is cut."]
@@ -95,10 +95,10 @@ def backward_problem(observed: Sequence[Observation]) -> str | None:
 
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
     """List the arguments and parameters that no gradient reaches, and some should."""
-    return _faults(observed, expected)[0]
+    return _wrong_gradients(observed, expected)[0]
 
 
-def without_part(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+def unused_inputs(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
     """List the arguments and the modules that have no part in the output, though others have, and they should.
 
     No gradient at all reaches them: they are not used, or what is made of them is lost.
@@ -106,25 +106,25 @@ def without_part(observed: Sequence[Observation], expected: Sequence[Observation
     wanted: dict[str, None] = {}
     reached: set[str] = set()
     for seen, right in zip(observed, expected, strict=False):
-        wanted |= {_whole(name): None for name, gradient in _arrivals(right) if gradient is not None}
-        reached |= {_whole(name) for name, gradient in _arrivals(seen) if gradient is not None}
+        wanted |= {_owner(name): None for name, gradient in _gradients(right) if gradient is not None}
+        reached |= {_owner(name) for name, gradient in _gradients(seen) if gradient is not None}
     return [name for name in wanted if name not in reached] if reached else []
 
 
-def _whole(name: str) -> str:
+def _owner(name: str) -> str:
     """Return the name of the argument or of the module that a gradient's name belongs to."""
     return name.partition(".")[0]
 
 
-def _faults(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
+def _wrong_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
     """List what no gradient reaches, though some should, and what another gradient reaches than should."""
     arrives: dict[str, bool] = {}
     differs: dict[str, bool] = {}
     for seen, right in zip(observed, expected, strict=False):
         if gradient_distance(seen, right) <= 1:
             continue
-        found = dict(_arrivals(seen))
-        for name, gradient in _arrivals(right):
+        found = dict(_gradients(seen))
+        for name, gradient in _gradients(right):
             if isinstance(gradient, Tensor) and gradient.any() and gradients_apart(found.get(name), gradient) > 1:
                 arrived = found.get(name)
                 arrives[name] = arrives.get(name, False) or (isinstance(arrived, Tensor) and bool(arrived.any()))
@@ -137,13 +137,13 @@ def _is_finite(gradient: object) -> bool:
     return not isinstance(gradient, Tensor) or bool(gradient.isfinite().all())
 
 
-def _arrivals(seen: Observation) -> Iterator[tuple[str, object]]:
+def _gradients(seen: Observation) -> Iterator[tuple[str, object]]:
     for kind in GRADIENTS:
         found = seen.get(kind)
         yield from found.items() if isinstance(found, Mapping) else ()
 
 
-def _place(known: Behaviour, observed: Sequence[Observation]) -> str | None:
+def _cut_step(known: Behaviour, observed: Sequence[Observation]) -> str | None:
     """Put into words which step, cut off, gives just these gradients; None if there is none.
 
     Only the smallest case that shows the fault is tried, and then the next, for what is left. Where several steps are

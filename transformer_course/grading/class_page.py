@@ -47,7 +47,7 @@ def class_page(results: ClassResults) -> str:
         *_to_explain(results),
         *_people(results),
         *_distribution(handed_in, results),
-        *_to_look_at(results),
+        *_to_review(results),
         *(part for lesson in results.lessons for part in _lesson(lesson, results)),
     ]
     return PAGE_TEMPLATE.format(title="The class", body="\n".join(["<main>", *parts, "</main>"]))
@@ -140,19 +140,20 @@ def _people(results: ClassResults) -> Iterator[str]:
         yield f"<h3>{title} ({len(lines)})</h3>{_list(lines)}"
 
 
-def _to_look_at(results: ClassResults) -> Iterator[str]:
+def _to_review(results: ClassResults) -> Iterator[str]:
     notes = [
         f"{student.name}: {lesson.lesson}: {note}"
         for student in results.students
         for lesson in student.lessons.values()
         for note in (lesson.notebook.notes if lesson.notebook else ())
     ]
-    if results.alike or notes:
+    pairs = results.similar
+    if pairs or notes:
         yield "<h2>Worth a look</h2><p>None of this has changed a score.</p>"
-    if results.alike:
-        yield f"<h3>Nearly the same ({len(results.alike)})</h3><p>The text of the answers, apart from names, comments, "
+    if pairs:
+        yield f"<h3>Nearly the same ({len(pairs)})</h3><p>The text of the answers, apart from names, comments, "
         yield "layout and what the course's own solutions have too. That is a reason to read both, and no proof.</p>"
-        rows = [[html.escape(" and ".join(one.students)), one.lesson, f"{one.similarity:.0%}"] for one in results.alike]
+        rows = [[html.escape(" and ".join(one.students)), one.lesson, f"{one.similarity:.0%}"] for one in pairs]
         yield _table("Submissions that are nearly the same", ["students", "lesson", "alike"], rows)
     if notes:
         yield f"<h3>Calls what was asked for ({len(notes)})</h3>{_list(notes)}"

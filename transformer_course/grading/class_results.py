@@ -10,7 +10,7 @@ from functools import cached_property
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_lesson, exercises_of
-from transformer_course.grading.answer_similarity import Alike, alike
+from transformer_course.grading.answer_similarity import SimilarPair, similar_pairs
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.late_policy import Lateness
@@ -159,14 +159,14 @@ class ClassResults:
         lessons: The lessons that at least one of them handed in.
         unknown: What the instructor's tables name, and is not in the class.
         is_listed: Whether there is a roster.
-        alike: Submissions that are nearly the same.
+        similar: Submissions that are nearly the same.
     """
 
     students: Sequence[StudentResult]
     lessons: Sequence[str]
     unknown: Sequence[str] = ()
     is_listed: bool = False
-    alike: Sequence[Alike] = ()
+    similar: Sequence[SimilarPair] = ()
 
     @property
     def has_lateness(self) -> bool:
@@ -208,8 +208,8 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
         is_listed = not listed or person in listed
         written = _written_answers(names[person], shown.values(), rules.marks)
         students.append(StudentResult(names[person], person, notebooks, shown, comment, is_listed, written))
-    near = [pair for lesson in lessons for pair in alike(lesson, _fingerprints(students, lesson))]
-    return ClassResults(students, lessons, unknown, is_listed=bool(listed), alike=near)
+    near = [pair for lesson in lessons for pair in similar_pairs(lesson, _fingerprints(students, lesson))]
+    return ClassResults(students, lessons, unknown, is_listed=bool(listed), similar=near)
 
 
 def _fingerprints(students: Sequence[StudentResult], lesson: str) -> dict[str, frozenset[int]]:

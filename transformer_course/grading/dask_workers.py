@@ -31,7 +31,7 @@ NAME = "transformer-course-grading"
 SECONDS_TO_CONNECT = 30
 
 
-class OnScheduler:
+class SchedulerGrader:
     """Grades students on the workers of a scheduler; a context manager.
 
     Args:
@@ -61,7 +61,7 @@ class OnScheduler:
             self.__exit__()
             raise
 
-    def __enter__(self) -> "OnScheduler":
+    def __enter__(self) -> "SchedulerGrader":
         return self
 
     def __exit__(self, *_: object) -> None:

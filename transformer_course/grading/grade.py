@@ -33,7 +33,7 @@ from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
 
 if TYPE_CHECKING:
-    from transformer_course.grading.dask_workers import OnScheduler
+    from transformer_course.grading.dask_workers import SchedulerGrader
 
 MAX_JOBS = 256
 LEVELS = ("none", "shared user", "full")
@@ -119,7 +119,7 @@ def grade(
     settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
-    _say_why_again(() if fresh else todo, records)  # before anything runs: another limit may be meant
+    _warn_of_changed_settings(() if fresh else todo, records)  # before anything runs: another limit may be meant
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
@@ -145,7 +145,7 @@ def grade(
     return summary(out, shown, n_kept=len(read_records(out)) - len(todo))
 
 
-def _say_why_again(students: Iterable[str], records: Records) -> None:
+def _warn_of_changed_settings(students: Iterable[str], records: Records) -> None:
     """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
     for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
         line = f"Graded again, with other settings: {pluralise(n, 'student')} ({changes})."
@@ -154,7 +154,7 @@ def _say_why_again(students: Iterable[str], records: Records) -> None:
 
 def _grade_students(
     students: Mapping[str, Sequence[Submission]],
-    grader: "Here | OnScheduler",
+    grader: "LocalGrader | SchedulerGrader",
     lessons: Sequence[str],
     records: Records,
 ) -> None:
@@ -165,14 +165,14 @@ def _grade_students(
 
     def keep(name: str, graded: Sequence[GradedSubmission], guards: Mapping[str, Any]) -> None:
         level = isolation(guards)
-        looked_at = [_looked_at(replace(one, isolation=level)) for one in graded]
-        records.write(name, students[name], looked_at, guards)
+        noted = [_with_notes(replace(one, isolation=level)) for one in graded]
+        records.write(name, students[name], noted, guards)
 
     with contextlib.closing(grader.grade(wanted, keep)) as graded:
         show_progress(graded, len(wanted))
 
 
-class Here:
+class LocalGrader:
     """Grades students on this machine, each with the worker that is free.
 
     Args:
@@ -223,19 +223,19 @@ def open_grader(
     own: Sequence[OwnExercises],
     scheduler: str,
     jail: Jail | None = None,
-) -> "Iterator[Here | OnScheduler]":
+) -> "Iterator[LocalGrader | SchedulerGrader]":
     """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
     if scheduler:
-        from transformer_course.grading.dask_workers import OnScheduler
+        from transformer_course.grading.dask_workers import SchedulerGrader
 
-        with OnScheduler(scheduler, limits, seed, container, own) as grader:
+        with SchedulerGrader(scheduler, limits, seed, container, own) as grader:
             yield grader
     else:
         with open_workers(n, limits, Container(container) if container else None, own, jail) as workers:
-            yield Here(workers, limits, seed)
+            yield LocalGrader(workers, limits, seed)
 
 
-def _looked_at(graded: GradedSubmission) -> GradedSubmission:
+def _with_notes(graded: GradedSubmission) -> GradedSubmission:
     """Return a graded notebook with what its text tells the instructor."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:

@@ -73,7 +73,7 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
         **settings,
         "lessons": list(results.lessons),
         "of": results.max_points,
-        "alike": [asdict(pair) for pair in results.alike],
+        "alike": [asdict(pair) for pair in results.similar],
         "students": {student.name: _as_dict(student) for student in results.students},
     }
     out.mkdir(parents=True, exist_ok=True)

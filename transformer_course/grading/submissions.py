@@ -18,7 +18,7 @@ from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
 from transformer_course.grading.download_names import DownloadName, classroom_prefix, read_download_name
 from transformer_course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
 from transformer_course.grading.printable_text import clean_name, printable
-from transformer_course.grading.written_answers import written_in
+from transformer_course.grading.written_answers import written_answer_of
 
 MAX_CODE_LENGTH = 1 << 20
 """Number of characters in all code cells together."""
@@ -235,7 +235,7 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
         if type(version := notebook["nbformat"]) is int and version != 4:
             raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        written = dict(filter(None, map(written_in, notebook["cells"])))
+        written = dict(filter(None, map(written_answer_of, notebook["cells"])))
     except UnreadableFile:
         raise
     except Exception as error:  # any JSON is possible

@@ -41,7 +41,7 @@ JUDGE_SECONDS = 30.0
 """Time in which an answer must be judged; what honest answers take is below a second."""
 JUDGE_MB = 2048
 """Memory that reading and judging an answer may take."""
-TOO_MUCH = "What came back is so large or so odd that it could not be judged."
+COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Worker:
             self._start()
             if judged is None or is_again:  # once, a jail may break because the system has no process left
                 break
-        return GradedExercise(exercise, Verdict(task.name, "crashed", TOO_MUCH), task.limits.kill_after)
+        return GradedExercise(exercise, Verdict(task.name, "crashed", COULD_NOT_BE_JUDGED), task.limits.kill_after)
 
     def _wait_for_reference(self, name: str) -> None:
         if not self._connection.poll(REFERENCE_SECONDS):

@@ -69,7 +69,7 @@ def test_what_is_worth_a_look_is_listed_and_changes_no_points():
     }
     results = class_results({**graded, "cleo": [replace(notebook(1), fingerprint=frozenset(range(200, 300)))]})
     page = text_of(class_page(results))
-    assert [pair.students for pair in results.alike] == [("ada", "ben")]
+    assert [pair.students for pair in results.similar] == [("ada", "ben")]
     assert "ada and ben 01_lookup 98%" in page and "ben: 01_lookup: softmax calls torch.softmax." in page
     assert len({student.points for student in results.students}) == 1
     assert "softmax calls torch.softmax." in list(results.students[0].remarks)

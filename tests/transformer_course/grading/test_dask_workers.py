@@ -64,4 +64,4 @@ def test_workers_that_would_judge_otherwise_get_nothing(monkeypatch: pytest.Monk
     client = SimpleNamespace(run=lambda _: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
     monkeypatch.setattr(dask_workers, "Client", lambda *_, **__: client)
     with pytest.raises(ValueError, match=says):
-        dask_workers.OnScheduler("tcp://x:0", None, 7, "", [])
+        dask_workers.SchedulerGrader("tcp://x:0", None, 7, "", [])
