@@ -30,7 +30,7 @@ MAX_SHOWN_NUMBERS = 16
 MAX_INPUT_NUMBERS = 48
 """The inputs are shown if they have no more numbers: such a case can still be worked by hand."""
 MAX_PARAMETER_NUMBERS = 24
-"""So are the parameters of a module."""
+"""The parameters of a module are shown if they have no more numbers."""
 
 
 def can_be_worked_by_hand(case: Case) -> bool:

@@ -43,7 +43,7 @@ class Recognition:
         way: An answer that behaves the same.
         mistakes: The mistakes it makes, in the order of the steps.
         and_more: Whether it makes one more, which is not known for certain.
-        stops_at: The step after which it stops, or the argument that it hands back.
+        stops_at: The step after which it stops, or the argument that it returns.
     """
 
     way: Way

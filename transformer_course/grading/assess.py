@@ -40,7 +40,7 @@ class GradedExercise:
         verdict: The verdict on the learner's answer.
         seconds: Wall-clock time of the answer in the jail.
         n_right: Number of cases in which everything observed is right; if it passed, all of them.
-        n_cases: Number of cases; 0 where none was looked at.
+        n_cases: Number of cases; 0 where none was judged.
     """
 
     exercise: Exercise

@@ -18,7 +18,7 @@ SECONDS_PER_CHECK = 10.0
 CLOCK_FACTOR = 6.0
 """By the clock, a check may take this many times as long: other programs take time, too, but what waits has to end."""
 SHORTEST_WAIT = 0.001
-"""Seconds of the clock between two looks at how much has been computed."""
+"""Seconds of the clock between two checks of how much has been computed."""
 
 
 class Stopwatch:

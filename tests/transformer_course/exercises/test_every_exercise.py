@@ -32,7 +32,7 @@ from transformer_course.lesson.notebook import parts
 from transformer_course.running.observe import observe
 
 FAR, FAR_BY_CHANCE = 100, 2
-"""So many tolerances lie between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
+"""Number of tolerances between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
 
 SIGNATURES = {
     "context_vector": "(weights, states)",

@@ -43,7 +43,7 @@ def notebook(
 
 
 def write_results(out: Path, passed: Mapping[str, int]) -> None:
-    """Write a folder of results in which each student has passed so many exercises of lesson 01."""
+    """Write a folder of results in which each student has passed some exercises of lesson 01."""
     for student, n in passed.items():
         Records(out, {}).write(student, [], [notebook(n)], {})
     write_report(out, new_settings(7, Limits(), {}))

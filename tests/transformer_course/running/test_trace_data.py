@@ -38,7 +38,8 @@ def test_traces_arrive_as_they_were():
         assert (one.error, one.crashed_in, one.writes) == (other.error, other.crashed_in, other.writes)
         assert one.writes
         assert same(
-            [[e.number, e.evaluation, e.value] for e in one.events], [[e.number, e.evaluation, e.value] for e in other.events]
+            [[e.number, e.evaluation, e.value] for e in one.events],
+            [[e.number, e.evaluation, e.value] for e in other.events],
         )
 
 
