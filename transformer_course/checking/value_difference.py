@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.checking.formatting import format_both
+from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.numeric_relation import explain_relation
 
 MAX_SHOWN_NUMBERS = 6
@@ -17,7 +18,8 @@ def describe_difference(value: object, right: object) -> str:
             return ""
         return _it_is(value, right)
     if value.shape != right.shape:
-        return f"it has the shape {tuple(value.shape)}, and should have {tuple(right.shape)}"
+        seen, expected = (name_dimensions(one.shape, []) for one in (value, right))
+        return f"it has the shape {seen}, and should have {expected}"
     if value.dtype == torch.bool and right.dtype == torch.bool:
         return _of_masks(value, right)
     if value.is_floating_point() != right.is_floating_point() or value.is_complex():
