@@ -1,9 +1,9 @@
 """The bug clinic of lesson 12: small Transformers with one bug each, instruments, and a record of what was measured.
 
 In reading order: ``task`` is what all patients learn; ``patient`` is a healthy one, from the batch to the answer;
-``case_report`` lists the diagnoses; ``patients`` are sixteen, of which one is healthy; ``instruments`` measure;
-``findings`` compares every measurement with that of a healthy twin; ``record`` counts. Uses the model library,
-``generation`` and ``training``.
+``case_report`` lists the diagnoses; ``patients`` are sixteen, of which one is healthy; ``instruments`` measure; ``findings``
+compares every measurement with that of a healthy twin; ``record`` counts. Uses the model library, ``generation`` and
+``training``.
 
 A lesson needs this much::
 
