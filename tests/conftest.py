@@ -38,7 +38,7 @@ def own_file(tmp_path: Path) -> Iterator[Path]:
     path = tmp_path / "week_3.py"
     path.write_text(OWN_EXERCISES)
     yield path
-    exercises.OWN.clear()
+    exercises.remove_own_lessons()
 
 
 def pytest_configure(config: pytest.Config) -> None:

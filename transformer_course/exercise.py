@@ -20,7 +20,7 @@ class Mistake:
             mistake.
         says: What it does and where to look, told where it is the only mistake; never the answer. ``{does}`` in it
             stands for the clause of ``does``.
-        hints: A ladder of at least three steps, each telling a little more. Where there are two, the third says how
+        hints: At least three, each telling a little more. Where there are two, the third says how
             the step is done that the first way does otherwise.
         does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
             told where there are two mistakes. Every mistake that has a variant needs one.
@@ -45,7 +45,7 @@ class Mistake:
         if len(hints) == 2 and self.variants:
             self.hints = [*hints, _as_it_should_be(self.variants[0])]
 
-    def made(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
+    def with_ways(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
         """Return the same mistake, made in these ways."""
         return Mistake(self.name, *ways, says=self.says, hints=self.hints, does=self.does)
 
@@ -79,7 +79,7 @@ class Exercise:
             names in its annotations, and is what ``solution`` shows.
         cases: Function from a seed to the cases, small to large; the last is large enough to be timed.
         mistakes: The mistakes that are recognised.
-        hints: The ladder of hints for an attempt that makes none of these mistakes.
+        hints: The hints, each telling more, for an attempt that makes none of these mistakes.
         points: Number of points when graded.
         verified: What a pass has shown, and what to look at next.
         steps: The answer in steps; None where it cannot be told so.

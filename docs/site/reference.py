@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "transformer_lab"
-NOT_THE_LIBRARY = ("course",)
-"""Rooms that know the library; ARCHITECTURE.md tells of them."""
 
 
 class Room(NamedTuple):
@@ -29,9 +27,8 @@ def rooms(package: Path) -> list[Room]:
     folders = [path.name for path in package.iterdir() if (path / "__init__.py").exists()]
     found = []
     for folder in _in_order(folders, docstring):
-        if folder not in NOT_THE_LIBRARY:
-            text = _docstring(package / folder / "__init__.py")
-            found.append(Room(folder, text, list(_modules(package / folder, text, f"{PACKAGE}.{folder}"))))
+        text = _docstring(package / folder / "__init__.py")
+        found.append(Room(folder, text, list(_modules(package / folder, text, f"{PACKAGE}.{folder}"))))
     alone = [path.stem for path in package.glob("*.py") if not path.stem.startswith("_")]
     text = "Small modules that all rooms share\n\nArguments, devices, files and shapes."
     return [*found, Room("shared", text, [f"{PACKAGE}.{name}" for name in _in_order(alone, docstring)])]

@@ -8,13 +8,14 @@ from nbformat import NotebookNode
 
 from authoring.lesson_text import section
 from transformer_course.exercises import UNGRADED, exercises_of
+from transformer_course.home.reading_time import promised_minutes
 
-PLACE = "<!-- the web edition shows here: {} -->"
+PLACEHOLDER = "<!-- the web edition shows here: {} -->"
 """Where a text wants something computed; invisible where the text is read as it is."""
 
 
 @dataclass(frozen=True)
-class Unit:
+class PlannedLesson:
     """A lesson as an instructor plans it."""
 
     name: str
@@ -35,30 +36,31 @@ class Unit:
     """To ask in class."""
 
 
-def units(lessons: Mapping[str, NotebookNode]) -> list[Unit]:
+def planned_lessons(lessons: Mapping[str, NotebookNode]) -> list[PlannedLesson]:
     """Read the plan of every lesson that has exercises to be graded, in their order."""
-    return [unit(name, book) for name, book in lessons.items() if name not in UNGRADED]
+    return [planned_lesson(name, book) for name, book in lessons.items() if name not in UNGRADED]
 
 
-def unit(name: str, book: NotebookNode) -> Unit:
+def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
     """Read the plan of a lesson from its title cell, its exercises, and its note for instructors.
 
     Raises:
         ValueError: The title cell gives no minutes.
     """
     head = book.cells[0].source
-    minutes = [re.search(rf"{what}: (\d+) minutes", head) for what in ("Reading", "Exercises")]
-    if not all(minutes):
+    reading, solving = promised_minutes(book, "Reading"), promised_minutes(book, "Exercises")
+    if reading is None or solving is None:
         raise ValueError(f"{name}: the first cell should give the minutes of reading and exercises; it says {head!r}")
     goal = re.search(r"\*\*Afterwards you can\*\* (.*?)\n\n", head, re.DOTALL)
     exercises = exercises_of(name)
     core, stretch = ([e.points for e in exercises if e.stretch is bonus] for bonus in (False, True))
     note = " ".join(section(book, "What to read next").partition("For instructors</summary>")[2].split())
-    return Unit(
+    return PlannedLesson(
         name,
         head.partition("\n")[0].removeprefix("# "),
         " ".join(goal[1].split()) if goal else "",
-        *(int(found[1]) for found in minutes if found),
+        reading,
+        solving,
         len(core),
         len(stretch),
         sum(core),
@@ -79,16 +81,16 @@ def fill_in(text: str, lessons: Mapping[str, NotebookNode]) -> str:
         "the sums of three courses": courses,
         "the notes to each lesson": notes,
     }
-    wanted = re.findall(PLACE.format("(.+)"), text)
+    wanted = re.findall(PLACEHOLDER.format("(.+)"), text)
     if wanted != list(computed):
         raise ValueError(f"the text should want {list(computed)}, in this order; it wants {wanted}")
-    plan = units(lessons)
+    plan = planned_lessons(lessons)
     for name, compute in computed.items():
-        text = text.replace(PLACE.format(name), compute(plan))
+        text = text.replace(PLACEHOLDER.format(name), compute(plan))
     return text
 
 
-def minutes(plan: Sequence[Unit]) -> str:
+def minutes(plan: Sequence[PlannedLesson]) -> str:
     """Return a table of the lessons."""
     rows = [
         f"| [{u.title}](../notebooks/{u.name}.ipynb) | {u.reading} | {u.exercises} | {u.n_core} + {u.n_stretch} ★ "
@@ -99,7 +101,7 @@ def minutes(plan: Sequence[Unit]) -> str:
     return "\n".join([head, *rows])
 
 
-def courses(plan: Sequence[Unit]) -> str:
+def courses(plan: Sequence[PlannedLesson]) -> str:
     """Return a table of three courses, each with its sums."""
     number = {u.name: int(u.name[:2]) for u in plan}
     kinds = {
@@ -117,7 +119,7 @@ def courses(plan: Sequence[Unit]) -> str:
     return "\n".join([head, *rows])
 
 
-def notes(plan: Sequence[Unit]) -> str:
+def notes(plan: Sequence[PlannedLesson]) -> str:
     """Return a section for each lesson: what for, what to show, what to ask, and where students stumble."""
     return "\n\n".join(
         f"### Week {week}: {u.title}\n\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 COURSE = Path(__file__).parents[2] / "course.py"
 
-TELL = "import sys; print('{}', *sys.argv[1:]); sys.exit({})"
+PRINT_ARGUMENTS = "import sys; print('{}', *sys.argv[1:]); sys.exit({})"
 """A script that prints its arguments, and ends with a certain exit code."""
 
 QUICK_ENVIRONMENT = """
@@ -32,7 +32,7 @@ class Repository:
         for name in ("pyproject.toml", "constraints.txt"):
             (self.path / name).touch()
         for name in ("pytest", "ruff", "transformer_lab/cli"):
-            self.fake(name, TELL.format(name, 0))
+            self.fake(name, PRINT_ARGUMENTS.format(name, 0))
 
     def fake(self, name: str, code: str) -> None:
         """Let ``python -m name`` run this code: the repository's own folder is searched first."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-OUR_WORDS = {
+OUR_NAMES = {
     "self_attn": "self_attention",
     "multihead_attn": "cross_attention",
     "out_proj": "w_o",
@@ -40,12 +40,12 @@ def vectors(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
 
 
-def in_our_words(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None]) -> dict[str, Tensor]:
+def by_our_names(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None]) -> dict[str, Tensor]:
     """Return what belongs to each of torch's parameters, itself or its gradient, under the name it has in ours."""
     named = {}
     for name, parameter in theirs.named_parameters():
         *path, last = name.split(".")
-        prefix = "".join(f"{OUR_WORDS.get(word, word)}." for word in path)
+        prefix = "".join(f"{OUR_NAMES.get(word, word)}." for word in path)
         whole = of(parameter)
         assert whole is not None, f"{name} has none"
         if last.startswith("in_proj_"):
@@ -61,7 +61,7 @@ def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
     ours.double()
     theirs.double()
     our_parameters = dict(ours.named_parameters())
-    their_parameters = in_our_words(theirs, lambda parameter: parameter.data)
+    their_parameters = by_our_names(theirs, lambda parameter: parameter.data)
     assert our_parameters.keys() == their_parameters.keys()
     for name, their_part in their_parameters.items():
         our_part = our_parameters[name].data
@@ -79,7 +79,7 @@ def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_o
     their_gradients = gradients_at(inputs, their_output, upstream)
     assert_close(our_gradients, their_gradients)
     ours_by_name = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    theirs_by_name = in_our_words(theirs, lambda parameter: parameter.grad)
+    theirs_by_name = by_our_names(theirs, lambda parameter: parameter.grad)
     assert_close(ours_by_name, theirs_by_name)
 
 

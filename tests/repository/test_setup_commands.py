@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.helpers.fake_repository import TELL, Repository, complaint
+from tests.helpers.fake_repository import PRINT_ARGUMENTS, Repository, complaint
 
 if os.name == "nt":
     pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
@@ -62,7 +62,7 @@ def test_a_thorough_run_makes_all_checks_and_repeats_tests(repository):
 
 
 def test_the_site_gets_what_it_needs_once_and_the_other_commands_never(repository):
-    repository.fake("docs/site/__main__", TELL.format("site", 0))
+    repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
     first, second = repository.run("site", "-o", "there"), repository.run("site")
     assert (first.stdout, second.stdout) == ("site -o there\n", "site\n")
     extras = [call.rpartition(" ")[2] for call in repository.installed]
@@ -73,8 +73,8 @@ def test_the_site_gets_what_it_needs_once_and_the_other_commands_never(repositor
 def test_pip_installs_what_the_site_needs_where_there_is_no_uv(repository):
     (repository.programs / "uv").unlink()
     repository.fake("ensurepip", "")
-    repository.fake("pip", TELL.format("pip", 0))
-    repository.fake("docs/site/__main__", TELL.format("site", 0))
+    repository.fake("pip", PRINT_ARGUMENTS.format("pip", 0))
+    repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
     command = "pip install --disable-pip-version-check -c constraints.txt -e .[test,site]"
     assert repository.run("site").stdout.splitlines() == [command, "site"]
     repository.fake("pip", "import sys; sys.exit('ERROR: No matching distribution found for sphinx')")
@@ -86,15 +86,15 @@ def test_pip_installs_what_the_site_needs_where_there_is_no_uv(repository):
 
 
 def test_every_failure_is_told_not_only_the_first(repository):
-    repository.fake("ruff", TELL.format("ruff", "'check' in sys.argv"))
-    repository.fake("pytest", TELL.format("pytest", 1))
+    repository.fake("ruff", PRINT_ARGUMENTS.format("ruff", "'check' in sys.argv"))
+    repository.fake("pytest", PRINT_ARGUMENTS.format("pytest", 1))
     done = repository.run("test")
     assert complaint(done) == "failed: ruff check, pytest -n 3 --dist loadfile"
     assert "ruff format --check" in done.stdout.splitlines()
 
 
 def test_the_exit_code_of_pytest_is_kept(repository):
-    repository.fake("pytest", TELL.format("pytest", 5))
+    repository.fake("pytest", PRINT_ARGUMENTS.format("pytest", 5))
     assert repository.run("test", "-k", "nothing").returncode == 5
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.helpers.fake_repository import COURSE, TELL, Repository, complaint
+from tests.helpers.fake_repository import COURSE, PRINT_ARGUMENTS, Repository, complaint
 
 if os.name == "nt":
     pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
@@ -79,7 +79,7 @@ def test_any_other_failure_gives_the_last_of_pips_own_words(repository):
 
 def test_pip_installs_where_uv_cannot(repository):
     repository.uv("sys.exit(2)")
-    repository.pip(TELL.format("pip", 0))
+    repository.pip(PRINT_ARGUMENTS.format("pip", 0))
     done = repository.run("lab")
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == [

@@ -13,26 +13,26 @@ GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 
 
 def test_each_lesson_gives_its_minutes_points_and_notes(books: dict[str, NotebookNode]) -> None:
-    plan = teaching_plan.units(books)
-    assert [unit.name for unit in plan] == [name for name in books if name[0].isdigit()]
-    for unit in plan:
-        exercises = exercises_of(unit.name)
-        assert unit.points + unit.bonus == sum(exercise.points for exercise in exercises)
-        assert unit.n_core + unit.n_stretch == len(exercises)
-        head = books[unit.name].cells[0].source
-        assert f"Reading: {unit.reading} minutes. Exercises: {unit.exercises} minutes" in head
-        assert unit.goal and unit.goal in " ".join(head.split())
-        for note in (unit.stumbles, unit.questions):
-            assert note.endswith((".", "?")) and note != "nothing is noted.", unit.name
+    plan = teaching_plan.planned_lessons(books)
+    assert [lesson.name for lesson in plan] == [name for name in books if name[0].isdigit()]
+    for lesson in plan:
+        exercises = exercises_of(lesson.name)
+        assert lesson.points + lesson.bonus == sum(exercise.points for exercise in exercises)
+        assert lesson.n_core + lesson.n_stretch == len(exercises)
+        head = books[lesson.name].cells[0].source
+        assert f"Reading: {lesson.reading} minutes. Exercises: {lesson.exercises} minutes" in head
+        assert lesson.goal and lesson.goal in " ".join(head.split())
+        for note in (lesson.stumbles, lesson.questions):
+            assert note.endswith((".", "?")) and note != "nothing is noted.", lesson.name
             assert "*To ask in class*" not in note and "</details>" not in note
 
 
 def test_the_guide_adds_them_up(books: dict[str, NotebookNode]) -> None:
     text = teaching_plan.fill_in(GUIDE, books)
-    plan = teaching_plan.units(books)
+    plan = teaching_plan.planned_lessons(books)
     assert f"everything: lessons 00 to {plan[-1].name[:2]} | {len(plan)} |" in text
-    assert f"{sum(unit.reading for unit in plan) / 60:.1f} h" in text
-    assert f"{sum(unit.points for unit in plan)} + {sum(unit.bonus for unit in plan)} ★" in text
+    assert f"{sum(lesson.reading for lesson in plan) / 60:.1f} h" in text
+    assert f"{sum(lesson.points for lesson in plan)} + {sum(lesson.bonus for lesson in plan)} ★" in text
     assert text.count("\n### Week ") == len(plan)
     assert "<!--" not in text
 
@@ -41,7 +41,7 @@ def test_a_lesson_without_its_minutes_is_named(books: dict[str, NotebookNode]) -
     book = copy.deepcopy(books["01_lookup"])
     book.cells[0].source = "# 01 · A lesson"
     with pytest.raises(ValueError, match="01_lookup: the first cell should give the minutes"):
-        teaching_plan.unit("01_lookup", book)
+        teaching_plan.planned_lesson("01_lookup", book)
 
 
 def test_a_guide_that_wants_what_is_not_computed_is_refused() -> None:

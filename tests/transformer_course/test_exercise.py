@@ -21,8 +21,8 @@ def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
     assert whole is min
     assert run(torch.tensor([3.0, 3.0])).tolist() == [1.0, 1.0]
     assert mistake.variants == [no_division]
-    assert mistake.made(min).attempts == [min]
-    assert mistake.made(min).says == mistake.says
+    assert mistake.with_ways(min).attempts == [min]
+    assert mistake.with_ways(min).says == mistake.says
 
 
 def test_what_is_said_takes_the_clause_from_what_the_mistake_does():

@@ -18,12 +18,12 @@ from transformer_course.running.crash_report import message_of
 from transformer_course.running.isolation import default_torch_state, suppressed_output
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import call_inputs, copy_inputs, count_samples, load_module, observe, seeded
-from transformer_course.running.plain_data import to_plain_data
+from transformer_course.running.plain_data import count_numbers, to_plain_data
 from transformer_course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
-MAX_KEPT = 8000
-"""So many outputs of variants are kept at most, for the next attempt at the same exercise: most are of tiny cases."""
+MAX_KEPT_OUTPUTS = 8000
+"""Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
 
@@ -128,16 +128,16 @@ class Behaviour:
                 yield known
                 continue
             if common is None or not common.is_as_it_was():
-                common = _Common(self._given(index), self._module(index) if variant.of.is_module else None)
+                common = _SharedEvaluation(self._given(index), self._module(index) if variant.of.is_module else None)
             seen = self._output(variant, index, common)
-            if len(self._outputs) < MAX_KEPT and _count_numbers(seen.get("output")) <= MAX_KEPT_NUMBERS:
+            if len(self._outputs) < MAX_KEPT_OUTPUTS and count_numbers(seen.get("output")) <= MAX_KEPT_NUMBERS:
                 self._outputs[variant, index] = seen
             yield seen
 
     def _given(self, index: int) -> dict[str, Any]:
         return copy_inputs({**call_inputs(self.cases[index]), **self.cases[index].keywords})
 
-    def _output(self, way: Way, index: int, common: "_Common | None" = None) -> Observation:
+    def _output(self, way: Way, index: int, common: "_SharedEvaluation | None" = None) -> Observation:
         case = self.cases[index]
         given = common.given if common else self._given(index)
         inputs = [given[name] for name in case.inputs]
@@ -166,7 +166,7 @@ class Behaviour:
         return self._modules[index]
 
     def normalised(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
-        """Return observations with outputs and gradients in the form in which the exercise compares them."""
+        """Return observations with outputs and gradients as the exercise compares them."""
         found: list[Observation] = []
         for case, seen in zip(self.cases if cases is None else cases, observed, strict=False):
             for output in ("output", "output_in_training"):
@@ -181,13 +181,6 @@ class Behaviour:
         return found
 
 
-def _count_numbers(value: Any) -> int:
-    if isinstance(value, Tensor):
-        return value.numel()
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return 1 + sum(map(_count_numbers, parts))
-
-
 def _along_the_distributions(gradient: Any) -> Any:
     """Return a gradient without the part that would change what each row adds up to."""
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
@@ -195,7 +188,7 @@ def _along_the_distributions(gradient: Any) -> Any:
     return gradient
 
 
-class _Common:
+class _SharedEvaluation:
     """What many variants are evaluated with: the same arguments and module, and the values that they share.
 
     Args:

@@ -3,13 +3,14 @@
 Each sentence is about the case at hand and about what was observed there: none vouches for anything else.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from transformer_course.checking import named_shapes
+from transformer_course.checking.formatting import format_both, format_value, listed
 from transformer_course.checking.numeric_relation import explain_relation
 from transformer_course.checking.tolerance import ABSOLUTE, RELATIVE, distance, frequency_distance
 from transformer_course.exercise import Exercise
@@ -21,7 +22,7 @@ from transformer_course.running.observation import (
     Observation,
     SamplerObservation,
 )
-from transformer_course.running.plain_data import PlainData
+from transformer_course.running.plain_data import PlainData, count_numbers
 from transformer_course.running.stand_in_models import is_description
 
 MAX_SHOWN_NUMBERS = 16
@@ -29,11 +30,7 @@ MAX_SHOWN_NUMBERS = 16
 MAX_INPUT_NUMBERS = 48
 """The inputs are shown if they have no more numbers: such a case can still be worked by hand."""
 MAX_PARAMETER_NUMBERS = 24
-"""So are the parameters of a module."""
-MAX_CHARACTERS = 2000
-"""A longer message is cut."""
-DIGITS = (4, 6, 9, 17)
-"""Numbers of digits to write two different numbers with: the first that tells them apart."""
+"""The parameters of a module are shown if they have no more numbers."""
 
 
 def can_be_worked_by_hand(case: Case) -> bool:
@@ -60,9 +57,8 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
 def explain_reading(names: Sequence[str]) -> str:
     """Put into words which data of the notebook an attempt reads."""
     which = "those are there and have" if len(names) > 1 else "that is there and has"
-    read = " and ".join(f"`{name}`" for name in names)
     return (
-        f"It reads {read} from the notebook, so it works only as long as {which} the right value. Whatever "
+        f"It reads {listed(names)} from the notebook, so it works only as long as {which} the right value. Whatever "
         "it needs should come from its arguments, or be defined inside it."
     )
 
@@ -141,9 +137,9 @@ def _explain_own_parameters(own: int | None, expected: int | None) -> str:
 
 def _explain_frozen(seen: Sequence[str], right: Sequence[str]) -> str | None:
     if too_many := [name for name in seen if name not in right]:
-        return f"{_listed(too_many)} should be trained, but `requires_grad` is False."
+        return f"{listed(too_many)} should be trained, but `requires_grad` is False."
     if missing := [name for name in right if name not in seen]:
-        return f"{_listed(missing)} should be frozen, but `requires_grad` is True."
+        return f"{listed(missing)} should be frozen, but `requires_grad` is True."
     return None
 
 
@@ -199,7 +195,7 @@ def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: Plain
             return f"value {place + 1} of {len(right)}: {told}"
     if isinstance(seen, Mapping) and isinstance(right, Mapping) and "not_plain" not in seen:
         if seen.keys() != right.keys():
-            return f"expected a dict with the keys {_listed(right)}; got {_listed(seen)}."
+            return f"expected a dict with the keys {listed(right)}; got {listed(seen)}."
         key = next(key for key in right if distance(seen[key], right[key]) > 1)
         return f"`{key}`: {_explain_value(exercise, case, seen[key], right[key])}"
     if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
@@ -318,21 +314,16 @@ def _few_inputs(case: Case) -> Iterator[tuple[str, object]]:
 
 
 def _has_few_inputs(case: Case) -> bool:
-    return _count_numbers({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+    return _count_shown({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
 
 
 def _has_few_parameters(case: Case) -> bool:
-    return _count_numbers(case.parameters) <= MAX_PARAMETER_NUMBERS
+    return _count_shown(case.parameters) <= MAX_PARAMETER_NUMBERS
 
 
-def _count_numbers(value: object) -> int:
-    if isinstance(value, Tensor):
-        return value.numel()
-    if is_description(value):
-        return 0  # a model, which is not shown
-    if isinstance(value, Mapping):
-        return sum(map(_count_numbers, value.values()))
-    return sum(map(_count_numbers, value)) if isinstance(value, list | tuple) else 1
+def _count_shown(values: Mapping[str, object]) -> int:
+    """Return the number of numbers in values, without models, which are not shown."""
+    return sum(count_numbers(value) for value in values.values() if not is_description(value))
 
 
 def _explain_samples(case: Case, seen: SamplerObservation) -> str:
@@ -359,10 +350,6 @@ def _explain_frequencies(seen: Tensor, right: Tensor) -> str:
     return f"{told} It should be about {right[row, token]:.1%}."
 
 
-def _listed(names: Iterable[str]) -> str:
-    return " and ".join(f"`{name}`" for name in names) or "none"
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -383,28 +370,3 @@ def _kind(value: object) -> str:
         return "None"
     name = str(value["not_plain"]) if isinstance(value, Mapping) and "not_plain" in value else type(value).__name__
     return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
-
-
-def readable(text: str, max_characters: int = MAX_CHARACTERS) -> str:
-    """Return a text that is short enough to be read, without what cannot be written to a file."""
-    short = text if len(text) <= max_characters else f"{text[:max_characters]} …"
-    return short.encode("utf-8", "replace").decode()
-
-
-def format_both(one: Any, other: Any) -> tuple[str, str]:
-    """Return two pieces of plain data with as few digits as tell them apart."""
-    both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGITS]
-    return next((pair for pair in both if pair[0] != pair[1]), both[0])
-
-
-def format_value(value: Any, digits: int = 4) -> str:
-    """Return plain data with few digits, on one line."""
-    if isinstance(value, Tensor):
-        return format_value(value.tolist(), digits)
-    if isinstance(value, list):
-        return f"[{', '.join(format_value(item, digits) for item in value)}]"
-    if isinstance(value, tuple):
-        return f"({', '.join(format_value(item, digits) for item in value)}{',' * (len(value) == 1)})"
-    if isinstance(value, float):
-        return f"{value + 0.0:.{digits}g}"
-    return repr(value)

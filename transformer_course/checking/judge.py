@@ -4,29 +4,21 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour
-from transformer_course.checking.explain import (
-    explain_crash,
-    explain_difference,
-    explain_reading,
-    explain_unfinished,
-    readable,
-)
+from transformer_course.checking.explain import explain_crash, explain_difference, explain_reading, explain_unfinished
+from transformer_course.checking.formatting import listed_layers, readable
+from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
-from transformer_course.checking.mistake_recognition import Recognition, recognise, recognise_besides
+from transformer_course.checking.mistake_recognition import Recognition, recognise, recognise_side_effect
 from transformer_course.checking.named_shapes import describe_inputs
 from transformer_course.checking.side_effects import (
-    CHANGES_ARGUMENT,
-    GRADIENT_CUT,
-    REMEMBERS_A_CALL,
     backward_problem,
     changed_arguments,
     describe_changes,
     explain_gradients,
     is_cut_entirely,
-    listed,
     lost_gradients,
     remembers_a_call,
-    without_part,
+    unused_inputs,
 )
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.checking.verdict import Status, Verdict
@@ -56,28 +48,28 @@ def judge(exercise: Exercise, seed: int, observed: Any, parts: Collection[str] =
     if seen_in_cases and _is_a_stub(seen_in_cases[0]) and not unfinished:
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(seen_in_cases, known.expected, numbers_only=True):
-        return _judge_besides(known, seen_in_cases, reading)
+        return _judge_side_effects(known, seen_in_cases, reading)
     if found := recognise(known, seen_in_cases):
         return _recognised(known, seen_in_cases, found, reading)
     for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
         if observation_distance(seen, right, numbers_only=True) > 1:
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
-            idle = without_part(seen_in_cases, known.expected) if status == "wrong" else []
-            unused = [f"Not used, or lost on the way to the output: {listed(idle)}."] if idle else []
+            idle = unused_inputs(seen_in_cases, known.expected) if status == "wrong" else []
+            unused = [f"Not used, or lost on the way to the output: {listed_layers(idle)}."] if idle else []
             told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *unused, *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
     return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
 
 
-def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
+def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
     """Return the verdict on an attempt whose numbers are right: its gradients should be, too."""
     exercise = known.exercise
     changed = changed_arguments(observed, known.expected)
     cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
     if agree(observed, known.expected) or (cut_entirely and not changed):
         return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
-    if mistake := recognise_besides(known, observed):
+    if mistake := recognise_side_effect(known, observed):
         return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
     told, names = list(reading), []
     if changed:
@@ -123,7 +115,7 @@ def _recognised(
         told += f"\nBesides, torch cannot compute the gradients: {problem}."
         names = (*names, GRADIENT_CUT)
     elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
-        told += f"\nBesides, no gradient reaches {listed(cut)}."
+        told += f"\nBesides, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
     hints = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)

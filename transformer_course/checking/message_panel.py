@@ -50,7 +50,7 @@ def code_block(code: str) -> str:
 
 
 def verdict_panel(exercise: str, status: str, message: str, n_mistakes: int = 1) -> Panel:
-    """Return the panel of a verdict that names so many mistakes."""
+    """Return the panel of a verdict that names ``n_mistakes``."""
     title, tint = VERDICTS[status]
     if status == "mistake" and n_mistakes > 1:
         title = f": {n_mistakes} known mistakes"

@@ -24,11 +24,11 @@ from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 
 MAX_PAIRS = 4000
-"""So many pairs are tried at most."""
+"""Number of pairs that are tried at most."""
 NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
-ROUNDED = 10
-"""Up to so many tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
+MAX_TOLERANCES = 10
+"""Within these tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
 otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
 mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
 MAX_SECONDS = 1.0
@@ -43,7 +43,7 @@ class Recognition:
         way: An answer that behaves the same.
         mistakes: The mistakes it makes, in the order of the steps.
         and_more: Whether it makes one more, which is not known for certain.
-        stops_at: The step after which it stops, or the argument that it hands back.
+        stops_at: The step after which it stops, or the argument that it returns.
     """
 
     way: Way
@@ -63,7 +63,7 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
         )
 
 
-def recognise_besides(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
+def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
     """Return the mistake whose numbers are right, and that shows the same in all other respects; None if there is none.
 
     Outputs alone rule nearly all others out. A way that returns a plain number has no gradients to compare: an attempt
@@ -93,7 +93,7 @@ def _reach(known: Behaviour, observed: Sequence[Observation]) -> dict[int, float
         for seen, right in zip(observed, known.expected, strict=False)
     ]
     order = sorted(range(len(from_right)), key=lambda index: from_right[index] <= 1)
-    return {index: min(max(from_right[index] / ROUNDED, 1.0), ROUNDED) for index in order}
+    return {index: min(max(from_right[index] / MAX_TOLERANCES, 1.0), MAX_TOLERANCES) for index in order}
 
 
 def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:

@@ -8,7 +8,7 @@ from transformer_course.checking.tolerance import distance
 PART_LEFT = 0.05
 """A relation that is told leaves at most this part of each difference."""
 ROUNDINGS = 16
-"""So many times the largest number may have been rounded on the way."""
+"""Number of times that the largest number may have been rounded on the way."""
 TRANSPOSED = "These are the expected values with the last two axes exchanged."
 
 

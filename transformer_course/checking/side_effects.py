@@ -5,19 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from torch import Tensor
 
 from transformer_course.checking.expected_behaviour import Behaviour
+from transformer_course.checking.formatting import listed_layers
 from transformer_course.checking.tolerance import GRADIENTS, gradient_distance, gradients_apart
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observe
 from transformer_course.steps import Step
 
-GRADIENT_CUT = "gradient_cut"
-"""What the mistake is called in verdicts."""
-REMEMBERS_A_CALL = "remembers_an_earlier_call"
-"""The same for an answer that a second call gets from the first."""
-CHANGES_ARGUMENT = "changes_argument"
-"""The same for an argument that is changed in place."""
-
-WRITTEN = {
+CUTS_IN_CODE = {
     "no_grad": "`torch.no_grad()`",
     "inference_mode": "`torch.inference_mode()`",
     "data": "`.data`",
@@ -29,7 +23,7 @@ WRITTEN = {
 
 def is_cut_entirely(observed: Sequence[Observation]) -> bool:
     """Return whether no gradient passes at all, where some should: that of an answer in plain Python, or in numpy."""
-    return not any(arrived is not None for seen in observed for _, arrived in _arrivals(seen))
+    return not any(arrived is not None for seen in observed for _, arrived in _gradients(seen))
 
 
 def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
@@ -47,8 +41,8 @@ def describe_changes(changed: Sequence[str]) -> str:
     """Return a clause on arguments that were changed: written into, or models that were left in another mode."""
     models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
     written = [name for name in changed if not name.endswith(".training")]
-    clauses = [f"writes into {listed(written)}, which the caller may still need"] if written else []
-    clauses += [f"leaves {listed(models)} in another mode than it came in"] if models else []
+    clauses = [f"writes into {listed_layers(written)}, which the caller may still need"] if written else []
+    clauses += [f"leaves {listed_layers(models)} in another mode than it came in"] if models else []
     return f"the call {', and '.join(clauses)}"
 
 
@@ -61,30 +55,30 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed
         changed: The arguments that it writes into, which says already that the numbers are right: the gradients of
             these are of what they were overwritten with, and no path has to be cut.
     """
-    lost, wrong = _faults(observed, known.expected)
+    lost, wrong = _wrong_gradients(observed, known.expected)
     begin = "Besides," if changed else "The numbers are right, but"
     if problem := backward_problem(observed):
         return f"{begin} torch cannot compute the gradients: {problem}."
     if not lost and not wrong:
         return ""
-    place, cuts = _place(known, observed), _cuts(observed)
+    place, cuts = _cut_step(known, observed), _cuts(observed)
     if lost and remembers_a_call(observed):
         return (
-            f"{begin} a second call returns the very tensor that the first one made: it is kept "
-            f"somewhere. So it is not made of the arguments of its own call, and no gradient reaches {listed(lost)}."
+            f"{begin} a second call returns the very tensor that the first one made: it is kept somewhere. So it is "
+            f"not made of the arguments of its own call, and no gradient reaches {listed_layers(lost)}."
         )
     if lost:
-        told = [f"{begin} no gradient reaches {listed(lost)}."]
-    elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
-        return f"{begin} a gradient of nan or infinity reaches {listed(wrong)}."
+        told = [f"{begin} no gradient reaches {listed_layers(lost)}."]
+    elif not all(_is_finite(gradient) for seen in observed for name, gradient in _gradients(seen) if name in wrong):
+        return f"{begin} a gradient of nan or infinity reaches {listed_layers(wrong)}."
     elif (place or cuts) and not set(changed) & set(wrong):
-        told = [f"{begin} only part of the gradient reaches {listed(wrong)}: one path is cut."]
+        told = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one path is cut."]
     else:
-        return f"{begin} another gradient than the right one reaches {listed(wrong)}."
+        return f"{begin} another gradient than the right one reaches {listed_layers(wrong)}."
     if place:
         told.append(place)
     if cuts:
-        found = [WRITTEN.get(cut, f"`.{cut}()`") for cut in cuts]
+        found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
         told.append(f"{' or '.join(found)} cuts it.")
     return " ".join(told)
 
@@ -101,10 +95,10 @@ def backward_problem(observed: Sequence[Observation]) -> str | None:
 
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
     """List the arguments and parameters that no gradient reaches, and some should."""
-    return _faults(observed, expected)[0]
+    return _wrong_gradients(observed, expected)[0]
 
 
-def without_part(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+def unused_inputs(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
     """List the arguments and the modules that have no part in the output, though others have, and they should.
 
     No gradient at all reaches them: they are not used, or what is made of them is lost.
@@ -112,25 +106,25 @@ def without_part(observed: Sequence[Observation], expected: Sequence[Observation
     wanted: dict[str, None] = {}
     reached: set[str] = set()
     for seen, right in zip(observed, expected, strict=False):
-        wanted |= {_whole(name): None for name, gradient in _arrivals(right) if gradient is not None}
-        reached |= {_whole(name) for name, gradient in _arrivals(seen) if gradient is not None}
+        wanted |= {_owner(name): None for name, gradient in _gradients(right) if gradient is not None}
+        reached |= {_owner(name) for name, gradient in _gradients(seen) if gradient is not None}
     return [name for name in wanted if name not in reached] if reached else []
 
 
-def _whole(name: str) -> str:
+def _owner(name: str) -> str:
     """Return the name of the argument or of the module that a gradient's name belongs to."""
     return name.partition(".")[0]
 
 
-def _faults(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
+def _wrong_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
     """List what no gradient reaches, though some should, and what another gradient reaches than should."""
     arrives: dict[str, bool] = {}
     differs: dict[str, bool] = {}
     for seen, right in zip(observed, expected, strict=False):
         if gradient_distance(seen, right) <= 1:
             continue
-        found = dict(_arrivals(seen))
-        for name, gradient in _arrivals(right):
+        found = dict(_gradients(seen))
+        for name, gradient in _gradients(right):
             if isinstance(gradient, Tensor) and gradient.any() and gradients_apart(found.get(name), gradient) > 1:
                 arrived = found.get(name)
                 arrives[name] = arrives.get(name, False) or (isinstance(arrived, Tensor) and bool(arrived.any()))
@@ -143,13 +137,13 @@ def _is_finite(gradient: object) -> bool:
     return not isinstance(gradient, Tensor) or bool(gradient.isfinite().all())
 
 
-def _arrivals(seen: Observation) -> Iterator[tuple[str, object]]:
+def _gradients(seen: Observation) -> Iterator[tuple[str, object]]:
     for kind in GRADIENTS:
         found = seen.get(kind)
         yield from found.items() if isinstance(found, Mapping) else ()
 
 
-def _place(known: Behaviour, observed: Sequence[Observation]) -> str | None:
+def _cut_step(known: Behaviour, observed: Sequence[Observation]) -> str | None:
     """Put into words which step, cut off, gives just these gradients; None if there is none.
 
     Only the smallest case that shows the fault is tried, and then the next, for what is left. Where several steps are
@@ -202,11 +196,3 @@ def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
         remarks: object = seen.get("remarks")
         if isinstance(remarks, Mapping) and remarks.get(key):
             yield remarks[key]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Name a few, and the number of the others; layers in place of their weights and biases."""
-    shown = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
-    if len(shown) > 4:
-        shown = [*shown[:4], f"{len(shown) - 4} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

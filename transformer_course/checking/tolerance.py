@@ -17,7 +17,7 @@ EPSILONS = 4
 """A number is rounded by about this many epsilons of its dtype: in float16 that is more than the above."""
 GRADIENTS = ("gradients", "parameter_gradients")
 """Where observations hold gradients."""
-BESIDES = (*GRADIENTS, "changed")
+SIDE_EFFECTS = (*GRADIENTS, "changed")
 """What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
 
 
@@ -84,8 +84,8 @@ def observation_distance(seen: Observation, right: Observation, *, numbers_only:
     """
     if "error" in right and isinstance(error := seen.get("error"), Mapping):
         return distance(comparable_error(error), comparable_error(right["error"]))
-    one = {key: value for key, value in seen.items() if key not in ("remarks", *BESIDES)}
-    other = {key: value for key, value in right.items() if key not in ("remarks", *BESIDES)}
+    one = {key: value for key, value in seen.items() if key not in ("remarks", *SIDE_EFFECTS)}
+    other = {key: value for key, value in right.items() if key not in ("remarks", *SIDE_EFFECTS)}
     frequencies, n_samples = other.get("frequencies"), other.get("n_samples")
     if one.keys() == other.keys() and isinstance(frequencies, Tensor) and isinstance(n_samples, int):
         rest = [{key: value for key, value in side.items() if key != "frequencies"} for side in (one, other)]

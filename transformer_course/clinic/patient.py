@@ -42,7 +42,7 @@ from transformer_lab.training.optimizer import make_optimizer
 D_MODEL, N_HEADS, D_FF, N_LAYERS = 32, 2, 64, 2
 """Sizes of every model."""
 ROTARY_BASE = 100.0
-"""So small because the texts are so short: half of the usual frequencies would hardly turn."""
+"""Small because the texts are short: half of the usual frequencies would hardly turn."""
 WEIGHT_DECAY = 0.1
 N_WARMUP_STEPS = 30
 

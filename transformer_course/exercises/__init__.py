@@ -15,19 +15,18 @@ LESSONS = tuple(sorted(path.name.removeprefix("lesson_") for path in Path(__file
 UNGRADED = ("primer", "interview_questions", "glossary", "page_to_keep")
 """Notebooks that are handed out with the lessons, and have no exercises."""
 
-
-OWN: dict[str, tuple[Exercise, ...]] = {}
-"""Lessons of an instructor's own, with their exercises, which ``grading.own_exercises`` adds while it grades."""
+_own: dict[str, tuple[Exercise, ...]] = {}
+"""Lessons of an instructor's own, with their exercises."""
 
 
 def every_lesson() -> tuple[str, ...]:
     """List the names of all lessons that have exercises, the instructor's own last."""
-    return (*LESSONS, *OWN)
+    return (*LESSONS, *_own)
 
 
 def exercises_of(lesson: str) -> tuple[Exercise, ...]:
     """List a lesson's exercises in the order they come in."""
-    return OWN[lesson] if lesson in OWN else _of_the_course(lesson)
+    return _own[lesson] if lesson in _own else _of_the_course(lesson)
 
 
 @cache
@@ -43,7 +42,18 @@ def every_exercise() -> dict[str, Exercise]:
 
 def is_own(exercise: Exercise) -> bool:
     """Return whether an exercise is an instructor's own, of which learners may not see the answer."""
-    return any(exercise in exercises for exercises in OWN.values())
+    return any(exercise in exercises for exercises in _own.values())
+
+
+def add_own_lesson(lesson: str, exercises: tuple[Exercise, ...]) -> None:
+    """Make an instructor's own lesson known to this process, in place of one of the same name."""
+    _own[lesson] = exercises
+
+
+def remove_own_lessons(*lessons: str) -> None:
+    """Forget some of an instructor's own lessons; all, where none is named."""
+    for lesson in lessons or tuple(_own):
+        _own.pop(lesson, None)
 
 
 def lesson_of(name: str) -> str:

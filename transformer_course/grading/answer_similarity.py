@@ -2,10 +2,10 @@
 
 Submissions that are nearly the same, and answers that call the very function they should have been.
 
-How alike two submissions are is measured in runs of ``RUN`` tokens: comments, layout, names of variables, signatures
-and docstrings count for nothing, and neither does any run that the course's own solution has, which everybody may have
-seen. What is left is compared over all exercises of a lesson together, and only if there is enough of it: short answers
-to the same question are alike by themselves. It is a reason to read both, and no proof of anything.
+How similar two submissions are is measured in runs of ``TOKENS_PER_RUN`` tokens: comments, layout, names of variables,
+signatures and docstrings count for nothing, and neither does any run that the course's own solution has, which
+everybody may have seen. What is left is compared over all exercises of a lesson together, and only if there is enough
+of it: short answers to the same question are alike by themselves. It is a reason to read both, and no proof.
 """
 
 import builtins
@@ -21,17 +21,17 @@ from itertools import combinations
 
 from transformer_course.exercises import every_exercise, exercises_of
 
-RUN = 5
+TOKENS_PER_RUN = 5
 """Number of tokens that are compared at once."""
-LEAST_RUNS = 60
-"""Two submissions are compared if each has so many runs of its own, some 15 lines."""
-ALIKE = 0.8
+MIN_RUNS = 60
+"""Two submissions are compared if each has as many runs of its own, some 15 lines."""
+MIN_SIMILARITY = 0.8
 """Fraction of all runs of two submissions that both have, from which on they are listed."""
 MAX_SOURCE_LENGTH = 20_000
 """Number of characters of an answer that are read."""
 LIBRARIES = {"torch", "nn", "F", "math", "np", "numpy"}
 
-SAME_AS: Mapping[str, Collection[str]] = {
+NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
     "attention": ["scaled_dot_product_attention"],
     "masked_attention": ["scaled_dot_product_attention"],
     "blockwise_attention": ["scaled_dot_product_attention"],
@@ -50,7 +50,7 @@ SAME_AS: Mapping[str, Collection[str]] = {
 
 
 @dataclass(frozen=True)
-class Alike:
+class SimilarPair:
     """Two submissions of a lesson that are nearly the same.
 
     Args:
@@ -75,28 +75,28 @@ def fingerprint(cells: Sequence[Mapping[str, str]], lesson: str) -> frozenset[in
 def similarity(one: Collection[int], other: Collection[int]) -> float:
     """Return the fraction of the runs of two submissions that both have; 0 if they are too short to say."""
     first, second = frozenset(one), frozenset(other)
-    if min(len(first), len(second)) < LEAST_RUNS:
+    if min(len(first), len(second)) < MIN_RUNS:
         return 0.0
     return len(first & second) / len(first | second)
 
 
-def alike(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> list[Alike]:
+def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> list[SimilarPair]:
     """Return the pairs of students whose submissions of a lesson are nearly the same, the most alike first."""
-    long = {student: own for student, own in fingerprints.items() if len(own) >= LEAST_RUNS}
+    long = {student: own for student, own in fingerprints.items() if len(own) >= MIN_RUNS}
     found = []
     for (one, first), (other, second) in combinations(long.items(), 2):
         # Sets of very different sizes need not be compared.
-        if min(len(first), len(second)) >= ALIKE * max(len(first), len(second)):
+        if min(len(first), len(second)) >= MIN_SIMILARITY * max(len(first), len(second)):
             measured = similarity(first, second)
-            if measured >= ALIKE:
-                found.append(Alike(lesson, (one, other), measured))
+            if measured >= MIN_SIMILARITY:
+                found.append(SimilarPair(lesson, (one, other), measured))
     return sorted(found, key=lambda pair: (-pair.similarity, pair.students))
 
 
 def calls_of_the_answer(cells: Sequence[Mapping[str, str]], lesson: str) -> Iterator[str]:
     """Yield a remark for each answer that seems to call what it should have been, of torch or of the library."""
     for exercise in exercises_of(lesson):
-        names = {exercise.name, *SAME_AS.get(exercise.name, ())}
+        names = {exercise.name, *NAMES_IN_TORCH.get(exercise.name, ())}
         called = _calls(answer_text(cells, exercise.name), names)
         if called:
             yield f"{exercise.name} calls {', '.join(called)}."
@@ -122,7 +122,7 @@ def definition_of(name: str) -> re.Pattern[str]:
 def runs(exercise: str, source: str) -> frozenset[int]:
     """Return the runs of tokens in an answer, as numbers."""
     tokens = list(_normalised(source))
-    windows = (" ".join([exercise, *tokens[i : i + RUN]]) for i in range(len(tokens) - RUN + 1))
+    windows = (" ".join([exercise, *tokens[i : i + TOKENS_PER_RUN]]) for i in range(len(tokens) - TOKENS_PER_RUN + 1))
     return frozenset(zlib.crc32(window.encode("utf-8", "replace")) for window in windows)
 
 

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from transformer_course.checking.expected_behaviour import behaviour
-from transformer_course.checking.explain import explain_crash, readable
+from transformer_course.checking.explain import explain_crash
+from transformer_course.checking.formatting import readable
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import observation_distance
 from transformer_course.checking.verdict import Verdict
@@ -15,6 +16,7 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of, is_own
 from transformer_course.grading.answer_similarity import answer_text, definition_of
 from transformer_course.grading.mistake_locations import with_place_in_jail
+from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.exit_reasons import explain_exit
 from transformer_course.jail.jail import Jail, Outcome
@@ -22,7 +24,7 @@ from transformer_course.jail.resource_limits import Limits
 from transformer_course.running.plain_data import pack
 
 ALLOWANCE = 2
-"""The exercises of a notebook together are waited for so many times as long as one of them may take."""
+"""The exercises of a notebook may together take this many times as long as one of them."""
 LEAST_SECONDS = 1.0
 """Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
 MAX_MESSAGE_LENGTH = 4000
@@ -38,7 +40,7 @@ class GradedExercise:
         verdict: The verdict on the learner's answer.
         seconds: Wall-clock time of the answer in the jail.
         n_right: Number of cases in which everything observed is right; if it passed, all of them.
-        n_cases: Number of cases; 0 where none was looked at.
+        n_cases: Number of cases; 0 where none was judged.
     """
 
     exercise: Exercise
@@ -207,11 +209,6 @@ def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: in
         return sum(right), len(known.cases)
     except Exception:  # as in judge_outcome
         return 0, len(known.cases)
-
-
-def without_control_codes(text: str) -> str:
-    """Return lines of text in which nothing acts on a terminal or a page."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 @cache

@@ -6,23 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.checking.message_panel import as_html
-from transformer_course.checking.side_effects import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
-from transformer_course.grading.feedback import PAGE_TEMPLATE
+from transformer_course.grading.page_template import PAGE_TEMPLATE
 
 N_TO_EXPLAIN = 8
 """Number of mistakes in the list of what to explain again."""
 N_BINS = 10
 """Number of ranges of points in the distribution."""
-BESIDES = {
-    CHANGES_ARGUMENT: "an argument is changed",
-    GRADIENT_CUT: "no gradient passes where one should",
-    REMEMBERS_A_CALL: "an earlier call is remembered",
-}
-"""What mistakes do that belong to no exercise."""
 COLUMNS = ("passed", "partly", "not right", "did not finish", "not started", "not handed in")
 
 
@@ -53,7 +47,7 @@ def class_page(results: ClassResults) -> str:
         *_to_explain(results),
         *_people(results),
         *_distribution(handed_in, results),
-        *_to_look_at(results),
+        *_to_review(results),
         *(part for lesson in results.lessons for part in _lesson(lesson, results)),
     ]
     return PAGE_TEMPLATE.format(title="The class", body="\n".join(["<main>", *parts, "</main>"]))
@@ -77,8 +71,8 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
 
 def describe_mistake(exercise: Exercise, name: str) -> str:
     """Return what a recognised mistake does, as a clause."""
-    if name in BESIDES:
-        return BESIDES[name]
+    if name in GENERAL_MISTAKES:
+        return GENERAL_MISTAKES[name].does
     if name.startswith("stops_at_") and exercise.steps:
         step = name.removeprefix("stops_at_")
         done = exercise.steps.describe(step) if step in exercise.steps.steps else ""
@@ -146,19 +140,20 @@ def _people(results: ClassResults) -> Iterator[str]:
         yield f"<h3>{title} ({len(lines)})</h3>{_list(lines)}"
 
 
-def _to_look_at(results: ClassResults) -> Iterator[str]:
+def _to_review(results: ClassResults) -> Iterator[str]:
     notes = [
         f"{student.name}: {lesson.lesson}: {note}"
         for student in results.students
         for lesson in student.lessons.values()
         for note in (lesson.notebook.notes if lesson.notebook else ())
     ]
-    if results.alike or notes:
+    pairs = results.similar
+    if pairs or notes:
         yield "<h2>Worth a look</h2><p>None of this has changed a score.</p>"
-    if results.alike:
-        yield f"<h3>Nearly the same ({len(results.alike)})</h3><p>The text of the answers, apart from names, comments, "
+    if pairs:
+        yield f"<h3>Nearly the same ({len(pairs)})</h3><p>The text of the answers, apart from names, comments, "
         yield "layout and what the course's own solutions have too. That is a reason to read both, and no proof.</p>"
-        rows = [[html.escape(" and ".join(one.students)), one.lesson, f"{one.similarity:.0%}"] for one in results.alike]
+        rows = [[html.escape(" and ".join(one.students)), one.lesson, f"{one.similarity:.0%}"] for one in pairs]
         yield _table("Submissions that are nearly the same", ["students", "lesson", "alike"], rows)
     if notes:
         yield f"<h3>Calls what was asked for ({len(notes)})</h3>{_list(notes)}"

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from transformer_course.grading.class_page import class_page
-from transformer_course.grading.class_results import ClassResults, class_results, read_class_rules
+from transformer_course.grading.class_results import ClassResults, class_results
+from transformer_course.grading.class_rules import read_class_rules
 from transformer_course.grading.feedback import write_feedback
-from transformer_course.grading.gradebook import recorded_settings, summary, write_gradebook
+from transformer_course.grading.gradebook import summary, write_gradebook
 from transformer_course.grading.own_exercises import read_own_exercises
+from transformer_course.grading.settings import recorded_settings
 from transformer_course.grading.student_records import read_records
 from transformer_course.grading.written_answers import write_sheet
 from transformer_lab.atomic_write import atomic_write_text
@@ -19,7 +21,7 @@ def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
 
     Args:
         out: The folder of results.
-        settings: How the results came about, as ``gradebook.new_settings`` returns it.
+        settings: How the results came about, as ``settings.new_settings`` returns it.
 
     Raises:
         ValueError: A table of the instructor cannot be read.

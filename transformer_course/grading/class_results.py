@@ -1,67 +1,24 @@
 """The results of a class as every table and page shows them: the grader's verdicts, under what the instructor has set.
 
-What the instructor sets is kept in the folder of results: ``roster.csv``, ``late_policy.json``, ``overrides.csv``
-and the marks in ``written_answers.csv``.
-So the same verdicts can be shown again under other rules, and nothing runs twice.
+The same verdicts can be shown again under other rules, and nothing runs twice.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_lesson, exercises_of
-from transformer_course.grading.answer_similarity import Alike, alike
+from transformer_course.grading.answer_similarity import SimilarPair, similar_pairs
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
-from transformer_course.grading.late_policy import Lateness, LatePolicy, read_late_policy
+from transformer_course.grading.class_rules import ClassRules
+from transformer_course.grading.late_policy import Lateness
 from transformer_course.grading.overrides import FILE as OVERRIDES
-from transformer_course.grading.overrides import Override, read_overrides
-from transformer_course.grading.roster import Person, Roster, read_roster
-from transformer_course.grading.spreadsheet import escape_formula
-from transformer_course.grading.written_answers import WrittenAnswer, read_marks
-
-ROSTER = "roster.csv"
-LATE_POLICY = "late_policy.json"
-PARTIAL_CREDIT = "partial_credit.txt"
-"""If this file is in the folder of results, there is partial credit."""
-
-
-@dataclass(frozen=True)
-class ClassRules:
-    """What the instructor has set for a class.
-
-    Args:
-        roster: Who is in the class; nobody where no list was given.
-        late_policy: Due dates, and what being late costs.
-        overrides: Points and comments given by hand.
-        marks: The written answers that are in the sheet, with their marks.
-        partial_credit: Whether an answer that is right in some cases has that part of the points.
-    """
-
-    roster: Roster = field(default_factory=lambda: Roster([]))
-    late_policy: LatePolicy = field(default_factory=LatePolicy)
-    overrides: Sequence[Override] = ()
-    marks: Sequence[WrittenAnswer] = ()
-    partial_credit: bool = False
-
-
-def read_class_rules(out: Path) -> ClassRules:
-    """Read what is kept in a folder of results.
-
-    Raises:
-        ValueError: A file holds something else.
-        OSError: A file cannot be read.
-    """
-    people = read_roster(out / ROSTER) if (out / ROSTER).exists() else []
-    return ClassRules(
-        Roster(people),
-        read_late_policy(out / LATE_POLICY),
-        read_overrides(out),
-        read_marks(out),
-        partial_credit=(out / PARTIAL_CREDIT).exists(),
-    )
+from transformer_course.grading.overrides import Override
+from transformer_course.grading.roster import Person, Roster
+from transformer_course.grading.tables import escape_formula
+from transformer_course.grading.written_answers import WrittenAnswer
 
 
 @dataclass(frozen=True)
@@ -202,14 +159,14 @@ class ClassResults:
         lessons: The lessons that at least one of them handed in.
         unknown: What the instructor's tables name, and is not in the class.
         is_listed: Whether there is a roster.
-        alike: Submissions that are nearly the same.
+        similar: Submissions that are nearly the same.
     """
 
     students: Sequence[StudentResult]
     lessons: Sequence[str]
     unknown: Sequence[str] = ()
     is_listed: bool = False
-    alike: Sequence[Alike] = ()
+    similar: Sequence[SimilarPair] = ()
 
     @property
     def has_lateness(self) -> bool:
@@ -251,8 +208,8 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
         is_listed = not listed or person in listed
         written = _written_answers(names[person], shown.values(), rules.marks)
         students.append(StudentResult(names[person], person, notebooks, shown, comment, is_listed, written))
-    near = [pair for lesson in lessons for pair in alike(lesson, _fingerprints(students, lesson))]
-    return ClassResults(students, lessons, unknown, is_listed=bool(listed), alike=near)
+    near = [pair for lesson in lessons for pair in similar_pairs(lesson, _fingerprints(students, lesson))]
+    return ClassResults(students, lessons, unknown, is_listed=bool(listed), similar=near)
 
 
 def _fingerprints(students: Sequence[StudentResult], lesson: str) -> dict[str, frozenset[int]]:

@@ -12,8 +12,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from transformer_course.grading.assess import GradedSubmission
-from transformer_course.grading.gradebook import versions
 from transformer_course.grading.own_exercises import OwnExercises
+from transformer_course.grading.settings import versions
 from transformer_course.grading.student_records import as_dict, from_dict
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Worker, grade_notebooks
@@ -31,7 +31,7 @@ NAME = "transformer-course-grading"
 SECONDS_TO_CONNECT = 30
 
 
-class OnScheduler:
+class SchedulerGrader:
     """Grades students on the workers of a scheduler; a context manager.
 
     Args:
@@ -61,7 +61,7 @@ class OnScheduler:
             self.__exit__()
             raise
 
-    def __enter__(self) -> "OnScheduler":
+    def __enter__(self) -> "SchedulerGrader":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import secrets
-import shutil
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -13,23 +12,19 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import every_lesson
-from transformer_course.grading import gradebook
 from transformer_course.grading.answer_similarity import calls_of_the_answer, fingerprint
 from transformer_course.grading.assess import GradedSubmission
 from transformer_course.grading.class_report import write_report
-from transformer_course.grading.class_results import (
-    LATE_POLICY,
-    PARTIAL_CREDIT,
-    ROSTER,
-    class_results,
-    read_class_rules,
-)
+from transformer_course.grading.class_results import class_results
+from transformer_course.grading.class_rules import read_class_rules, write_class_rules
+from transformer_course.grading.gradebook import pluralise, summary, write_gradebook
 from transformer_course.grading.late_policy import LatePolicy
-from transformer_course.grading.overrides import make_overrides_file
 from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.progress_bar import show_progress
 from transformer_course.grading.roster import read_roster
+from transformer_course.grading.settings import check_output_folder, new_settings, recorded_settings, versions
 from transformer_course.grading.student_records import Records, read_records
 from transformer_course.grading.submissions import Submission, find_submissions
 from transformer_course.grading.worker import Worker, grade_notebooks
@@ -38,7 +33,7 @@ from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
 
 if TYPE_CHECKING:
-    from transformer_course.grading.dask_workers import OnScheduler
+    from transformer_course.grading.dask_workers import SchedulerGrader
 
 MAX_JOBS = 256
 LEVELS = ("none", "shared user", "full")
@@ -107,11 +102,11 @@ def grade(
     if unknown := set(lessons) - {*every_lesson()}:
         raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
-    gradebook.check_output_folder(out)
+    check_output_folder(out)
     read_class_rules(out)  # whatever is wrong with the instructor's tables shows before anything runs
     if roster:
         read_roster(roster)
-    earlier = None if fresh else gradebook.recorded_settings(out)
+    earlier = None if fresh else recorded_settings(out)
     if earlier and seed not in (None, earlier["seed"]):
         used = earlier["seed"]
         raise ValueError(f"{out} was graded with the seed {used}, so {seed} needs another folder, or a fresh start")
@@ -120,11 +115,11 @@ def grade(
     students: dict[str, list[Submission]] = defaultdict(list)
     for submission in find_submissions(paths, ignore=out):
         students[submission.student].append(submission)
-    settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **gradebook.versions()}
+    settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **versions()}
     settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
-    _say_why_again(() if fresh else todo, records)  # before anything runs: another limit may be meant
+    _warn_of_changed_settings(() if fresh else todo, records)  # before anything runs: another limit may be meant
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
@@ -137,50 +132,29 @@ def grade(
             if fresh:
                 records.forget_all()
             # That nothing can be written shows now, not when the whole class has been graded.
-            told = gradebook.new_settings(seed, limits, guards)
-            gradebook.write_gradebook(out, class_results(read_records(out), read_class_rules(out)), told)
-            _keep_rules(out, roster, late_policy, partial_credit, own)
+            told = new_settings(seed, limits, guards)
+            write_gradebook(out, class_results(read_records(out), read_class_rules(out)), told)
+            write_class_rules(out, roster, late_policy, partial_credit, own)
             try:
                 _grade_students(todo, grader, lessons, records)
             finally:
                 shown = write_report(out, told)
     else:
-        _keep_rules(out, roster, late_policy, partial_credit, own)
+        write_class_rules(out, roster, late_policy, partial_credit, own)
         shown = write_report(out, earlier or {})
-    return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
+    return summary(out, shown, n_kept=len(read_records(out)) - len(todo))
 
 
-def _say_why_again(students: Iterable[str], records: Records) -> None:
+def _warn_of_changed_settings(students: Iterable[str], records: Records) -> None:
     """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
     for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
-        line = f"Graded again, with other settings: {gradebook.pluralise(n, 'student')} ({changes})."
+        line = f"Graded again, with other settings: {pluralise(n, 'student')} ({changes})."
         logging.getLogger(__name__).warning(line)
-
-
-def _keep_rules(
-    out: Path,
-    roster: Path | None,
-    late_policy: LatePolicy | None,
-    partial_credit: bool,
-    own: Sequence[OwnExercises],
-) -> None:
-    """Keep what the instructor has set, so that a later grading of some students need not be told again."""
-    if roster and roster.resolve() != (out / ROSTER).resolve():
-        shutil.copyfile(roster, out / ROSTER)
-    if late_policy:
-        late_policy.write(out / LATE_POLICY)
-    if partial_credit:
-        (out / PARTIAL_CREDIT).write_text(
-            "Answers that are right in some cases have that part of the points.\n", "utf-8"
-        )
-    for exercises in own:
-        exercises.keep(out)
-    make_overrides_file(out)
 
 
 def _grade_students(
     students: Mapping[str, Sequence[Submission]],
-    grader: "Here | OnScheduler",
+    grader: "LocalGrader | SchedulerGrader",
     lessons: Sequence[str],
     records: Records,
 ) -> None:
@@ -191,14 +165,14 @@ def _grade_students(
 
     def keep(name: str, graded: Sequence[GradedSubmission], guards: Mapping[str, Any]) -> None:
         level = isolation(guards)
-        looked_at = [_looked_at(replace(one, isolation=level)) for one in graded]
-        records.write(name, students[name], looked_at, guards)
+        noted = [_with_notes(replace(one, isolation=level)) for one in graded]
+        records.write(name, students[name], noted, guards)
 
     with contextlib.closing(grader.grade(wanted, keep)) as graded:
         show_progress(graded, len(wanted))
 
 
-class Here:
+class LocalGrader:
     """Grades students on this machine, each with the worker that is free.
 
     Args:
@@ -249,19 +223,19 @@ def open_grader(
     own: Sequence[OwnExercises],
     scheduler: str,
     jail: Jail | None = None,
-) -> "Iterator[Here | OnScheduler]":
+) -> "Iterator[LocalGrader | SchedulerGrader]":
     """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
     if scheduler:
-        from transformer_course.grading.dask_workers import OnScheduler
+        from transformer_course.grading.dask_workers import SchedulerGrader
 
-        with OnScheduler(scheduler, limits, seed, container, own) as grader:
+        with SchedulerGrader(scheduler, limits, seed, container, own) as grader:
             yield grader
     else:
         with open_workers(n, limits, Container(container) if container else None, own, jail) as workers:
-            yield Here(workers, limits, seed)
+            yield LocalGrader(workers, limits, seed)
 
 
-def _looked_at(graded: GradedSubmission) -> GradedSubmission:
+def _with_notes(graded: GradedSubmission) -> GradedSubmission:
     """Return a graded notebook with what its text tells the instructor."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:
@@ -277,7 +251,7 @@ def open_workers(
     own: Sequence[OwnExercises] = (),
     jail: Jail | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start so many workers, at once, the first with the jail that has been started; end them after the block."""
+    """Start n workers at once, the first with the jail that has been started; end them after the block."""
     with contextlib.ExitStack() as stack:
         jails = [jail, *[None] * (n - 1)]
         yield [stack.enter_context(Worker(limits, container, own, one)) for one in jails]
@@ -308,6 +282,5 @@ def caution(guards: Mapping[str, Any]) -> str:
     can = [risk for risk, is_open in risks.items() if is_open]
     if not can:
         return ""
-    listed = " and ".join([", ".join(can[:-1]), can[-1]] if len(can) > 1 else can)
     advice = "Grade only what you would run yourself, or grade in a container."
-    return f"Caution: on this system the code in the notebooks can {listed}. {advice}"
+    return f"Caution: on this system the code in the notebooks can {join_words(can)}. {advice}"

@@ -1,49 +1,20 @@
 """The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
 
-import csv
-import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from platform import platform, python_version
 from typing import Any
-
-import torch
 
 from transformer_course.exercise import Exercise
 from transformer_course.grading.class_results import ClassResults, StudentResult, plain_number
-from transformer_course.grading.spreadsheet import escape_formula
+from transformer_course.grading.printable_text import printable
 from transformer_course.grading.student_records import as_dict
-from transformer_course.grading.submissions import printable
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.grading.tables import as_csv, escape_formula
 from transformer_lab.atomic_write import atomic_write_text
 
-KIND = "transformer-course grading"
-"""Value of ``kind`` in ``results.json``, which identifies a folder of results."""
-SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
-"""What ``results.json`` says about how the results came about."""
 MAX_LISTED_STUDENTS = 20
 """Size of a class up to which the summary lists every student."""
-
-
-def check_output_folder(out: Path) -> None:
-    """Check that writing the results would overwrite nothing but those of an earlier grading.
-
-    Raises:
-        ValueError: ``out`` is a file, or a folder that contains something else.
-    """
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"{out} is a file; the results need a folder")
-    if out.exists() and any(out.iterdir()) and recorded_settings(out) is None:
-        raise ValueError(f"{out} holds something else than an earlier grading; choose a new folder")
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of all that decides how an answer is judged."""
-    return {"transformer-course": _version(), "torch": torch.__version__, "python": python_version()}
 
 
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
@@ -90,62 +61,25 @@ def _column(lesson: str, exercise: Exercise) -> str:
     return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
 
 
-def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a grading comes about, as ``results.json`` has it.
-
-    Args:
-        seed: Seed of the cases.
-        limits: Limits that the answers run under.
-        guards: The guards that the jail has, as ``confine.confine`` returns them.
-    """
-    return {
-        "kind": KIND,
-        "seed": seed,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": versions(),
-        "platform": platform(),
-        "limits": asdict(limits),
-        "guards": dict(guards),
-    }
-
-
-def recorded_settings(out: Path) -> dict[str, Any] | None:
-    """Return how the results in a folder came about; None if there are none."""
-    try:
-        results = json.loads((out / "results.json").read_text("utf-8"))
-        return {key: results[key] for key in SETTINGS} if results["kind"] == KIND else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
 def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any]) -> None:
     """Write ``gradebook.csv`` and ``results.json``, which ``docs/results.schema.json`` describes.
 
     Args:
         out: Folder to write to.
         results: The results of everybody.
-        settings: How they came about, as ``new_settings`` returns it.
+        settings: How they came about, as ``settings.new_settings`` returns it.
     """
     told = {
         **settings,
         "lessons": list(results.lessons),
         "of": results.max_points,
-        "alike": [asdict(pair) for pair in results.alike],
+        "alike": [asdict(pair) for pair in results.similar],
         "students": {student.name: _as_dict(student) for student in results.students},
     }
     out.mkdir(parents=True, exist_ok=True)
     # First the file that identifies the folder: after an interruption it may be written again.
     atomic_write_text(out / "results.json", json.dumps(told, indent=1, ensure_ascii=False) + "\n")
-    atomic_write_text(out / "gradebook.csv", _as_csv([gradebook_row(student, results) for student in results.students]))
-
-
-def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows, which all have the same columns, as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0] if rows else [], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    atomic_write_text(out / "gradebook.csv", as_csv([gradebook_row(student, results) for student in results.students]))
 
 
 def _as_dict(student: StudentResult) -> dict[str, Any]:
@@ -180,13 +114,6 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
         },
         "notebooks": [as_dict(notebook) for notebook in student.notebooks],
     }
-
-
-def _version() -> str:
-    try:
-        return version("transformer-course")
-    except PackageNotFoundError:  # used from a clone without installation
-        return "unknown"
 
 
 def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer_course.exercises import every_exercise, lesson_of
-from transformer_course.grading.roster import read_table
+from transformer_course.grading.tables import read_table
 
 FILE = "overrides.csv"
 """In the folder of results; the grader makes it, and never writes to it again."""

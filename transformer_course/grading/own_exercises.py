@@ -19,7 +19,7 @@ from typing import Any
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.judge import judge
 from transformer_course.exercise import Exercise
-from transformer_course.exercises import LESSONS, OWN, UNGRADED, every_exercise
+from transformer_course.exercises import LESSONS, UNGRADED, add_own_lesson, every_exercise, remove_own_lessons
 from transformer_lab.atomic_write import atomic_write_text
 
 FOLDER = "own_exercises"
@@ -54,11 +54,11 @@ class OwnExercises:
                 raise ValueError("its name becomes that of a lesson, and should be such as week_3.py")
             if own.lesson in (*LESSONS, *UNGRADED):
                 raise ValueError(f"{own.lesson} is a lesson of the course; call it otherwise")
-            OWN.pop(own.lesson, None)
+            remove_own_lessons(own.lesson)
             _try(exercises := own._exercises())
         except Exception as error:
             raise ValueError(f"{path}: {_told(error, own)}") from error
-        OWN[own.lesson] = exercises
+        add_own_lesson(own.lesson, exercises)
         return own
 
     @property
@@ -68,7 +68,7 @@ class OwnExercises:
 
     def add(self) -> None:
         """Make the exercises known to this process; they have been tried before."""
-        OWN[self.lesson] = self._exercises()
+        add_own_lesson(self.lesson, self._exercises())
 
     def keep(self, out: Path) -> None:
         """Keep the file in a folder of results.

@@ -1,13 +1,13 @@
-"""Tables that an instructor keeps, as CSV, and the roster: who is in the class, whether they hand in or not."""
+"""The roster: who is in the class, whether they hand in or not."""
 
-import csv
-import io
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from transformer_course.grading.tables import read_table
 
 COLUMNS = {
     "id": ("id", "student id", "id number", "sis user id", "user id", "student number", "identifier"),
@@ -35,37 +35,6 @@ class Person:
     name: str = ""
     email: str = ""
     login: str = ""
-
-
-def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a CSV with a line of titles; commas, semicolons or tabs are between its cells.
-
-    Returns:
-        The rows, by the titles in lower case; the key "line" holds the number of each row's last line in the file.
-
-    Raises:
-        ValueError: It is not text in UTF-8, or no table.
-        OSError: It cannot be read.
-    """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not in UTF-8; save it as “CSV UTF-8”") from None
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        titles = [_plain(title) for title in next(reader, [])]
-        rows = []
-        for row in reader:
-            cells = dict(zip(titles, map(str.strip, row), strict=False))
-            if any(cells.values()):
-                rows.append({**dict.fromkeys(titles, ""), **cells, "line": str(reader.line_num)})
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
-    if not any(titles):
-        raise ValueError(f"{path} is empty; it needs a line of titles")
-    return rows
 
 
 def read_roster(path: Path) -> list[Person]:
@@ -128,7 +97,3 @@ def _squeezed(name: str) -> str:
     """Return the letters and digits of a name, without accents and in lower case."""
     apart = unicodedata.normalize("NFKD", name.casefold())
     return "".join(c for c in apart if c.isalnum())
-
-
-def _plain(title: str) -> str:
-    return " ".join(re.sub(r"[^\w]+", " ", title.casefold()).split()).replace("_", " ")

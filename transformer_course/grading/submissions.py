@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,8 @@ from typing import Any
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
 from transformer_course.grading.download_names import DownloadName, classroom_prefix, read_download_name
 from transformer_course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
-from transformer_course.grading.written_answers import written_in
+from transformer_course.grading.printable_text import clean_name, printable
+from transformer_course.grading.written_answers import written_answer_of
 
 MAX_CODE_LENGTH = 1 << 20
 """Number of characters in all code cells together."""
@@ -179,17 +179,6 @@ def _student_of(file: HandIn, parent: str) -> DownloadName:
     return DownloadName(before or parent)
 
 
-def clean_name(name: str) -> str:
-    """Return a name from the file system in a form that is safe everywhere, and is never a path."""
-    return printable(name).replace("/", "_").replace("\\", "_").strip() or "_"
-
-
-def printable(text: str) -> str:
-    """Return text with replacements for undecodable bytes and for control codes, which files and terminals act on."""
-    composed = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
-    return "".join(c if c.isprintable() else "_" for c in composed)
-
-
 def lesson_by_name(name: str) -> str:
     """Return the lesson that a file is named after, as in ``01_lookup (new edition).ipynb``, or an empty string."""
     return next((lesson for lesson in every_lesson() if lesson in name), "")
@@ -246,7 +235,7 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
         if type(version := notebook["nbformat"]) is int and version != 4:
             raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        written = dict(filter(None, map(written_in, notebook["cells"])))
+        written = dict(filter(None, map(written_answer_of, notebook["cells"])))
     except UnreadableFile:
         raise
     except Exception as error:  # any JSON is possible

@@ -32,8 +32,8 @@ from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.container import Container
 from transformer_course.jail.interpreter import START_TIMEOUT, JailError
-from transformer_course.jail.jail import SUPERVISOR_SECONDS, Jail
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.jail.jail import Jail
+from transformer_course.jail.resource_limits import SUPERVISOR_SECONDS, Limits
 
 REFERENCE_SECONDS = 120.0
 """Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
@@ -41,7 +41,7 @@ JUDGE_SECONDS = 30.0
 """Time in which an answer must be judged; what honest answers take is below a second."""
 JUDGE_MB = 2048
 """Memory that reading and judging an answer may take."""
-TOO_MUCH = "What came back is so large or so odd that it could not be judged."
+COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Worker:
             self._start()
             if judged is None or is_again:  # once, a jail may break because the system has no process left
                 break
-        return GradedExercise(exercise, Verdict(task.name, "crashed", TOO_MUCH), task.limits.kill_after)
+        return GradedExercise(exercise, Verdict(task.name, "crashed", COULD_NOT_BE_JUDGED), task.limits.kill_after)
 
     def _wait_for_reference(self, name: str) -> None:
         if not self._connection.poll(REFERENCE_SECONDS):

@@ -13,20 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_course.grading.roster import read_table
-from transformer_course.grading.spreadsheet import escape_formula
+from transformer_course.grading.tables import escape_formula, read_table
 from transformer_lab.atomic_write import atomic_write_text
 
 SHEET = "written_answers.csv"
 """In the folder of results; the instructor fills in the columns points and comment."""
 RUBRIC = "rubric.csv"
 """In the folder of results, if the instructor puts it there: a row with question, of and rubric for each question."""
-TO_READ = "written_answers.md"
+TEXT_SHEET = "written_answers.md"
 TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
 PREFIX = "written-"
 MAX_LENGTH = 20_000
 """Number of characters of an answer that are kept."""
-HAS_CHANGED = "The answer has changed since it was marked."
+CHANGED_NOTE = "The answer has changed since it was marked."
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class WrittenAnswer:
         return self.lesson, self.question, self.student
 
 
-def written_in(cell: Mapping[str, Any]) -> tuple[str, str] | None:
+def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the question and the answer in a cell of a notebook; None if it is not one for a written answer."""
     if cell["cell_type"] != "markdown":
         return None
@@ -122,7 +121,7 @@ def write_sheet(out: Path, answers: Iterable[WrittenAnswer]) -> None:
         one = replace(plain, answer=escape_formula(plain.answer.strip()), student=escape_formula(plain.student))
         if before := marked.pop(one.key, None):
             is_same = " ".join(before.answer.split()) == " ".join(one.answer.split())
-            note = "" if is_same or before.points is None else HAS_CHANGED
+            note = "" if is_same or before.points is None else CHANGED_NOTE
             one = replace(before, answer=one.answer, note=note or (before.note if is_same else ""))
         if one.of is None and one.question in rubric:
             of = rubric[one.question].get("of", "")
@@ -138,7 +137,7 @@ def write_sheet(out: Path, answers: Iterable[WrittenAnswer]) -> None:
         cells = (getattr(one, title) for title in TITLES)
         writer.writerow("" if cell is None else f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
     atomic_write_text(out / SHEET, text.getvalue())
-    atomic_write_text(out / TO_READ, _as_text(rows, {name: row.get("rubric", "") for name, row in rubric.items()}))
+    atomic_write_text(out / TEXT_SHEET, _as_text(rows, {name: row.get("rubric", "") for name, row in rubric.items()}))
 
 
 def _as_text(rows: Sequence[WrittenAnswer], rubric: Mapping[str, str]) -> str:

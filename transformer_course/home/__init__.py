@@ -1,6 +1,6 @@
 """The learner's home page in JupyterLab: what has passed, what is left, and where to go on.
 
-In reading order: ``lesson_outline`` is what the published lessons hold, ``reading_time`` how long they are read;
+In reading order: ``lesson_outline`` is what the published lessons hold, ``reading_time`` how long they take;
 ``learner_progress`` is how far the learner has come in them; ``home_page`` writes both as HTML, with the map that
 ``lesson_map`` draws, and ``progress_export`` as CSV and JSON. ``server`` answers the page's requests and has notebooks
 saved by ``saved_views``, and ``lab`` starts JupyterLab with it. The panel is ``labextensions/transformer-course-home``,

@@ -14,12 +14,12 @@ from urllib.parse import quote
 from transformer_course.home.learner_progress import Home, LessonState
 
 MAP = Path(__file__).with_name("lesson_map.svg")
-WHAT = """
+INTRODUCTION = """
 <p>In this course you build the Transformer, from a dictionary lookup to the model of <i>Attention Is All You Need</i>
 and on to the language models of today. You write each piece in a notebook, and a check runs it and, if it is wrong,
 names the mistake. What passes is kept, and later lessons train models made of your own parts.</p>
 """
-TO_LOOK_UP = {
+COLLECTED_PAGES = {
     "glossary": "Glossary: every term of the field, with its lesson",
     "page_to_keep": "The page to keep: the whole course on one sheet",
     "interview_questions": "Interview questions of all lessons, with answers",
@@ -43,7 +43,7 @@ class Page:
     def html(self) -> str:
         """Return the page, as a fragment to put into a panel."""
         parts = [
-            f"<h1>Transformer Course</h1>{WHAT}",
+            f"<h1>Transformer Course</h1>{INTRODUCTION}",
             self.problems(),
             self.go_on(),
             f"<h2>Map</h2>{self.lesson_map()}{self.legend()}",
@@ -163,7 +163,7 @@ class Page:
 
     def to_look_up(self) -> str:
         """Return links to what is collected from all lessons."""
-        items = (f"<li>{self.link(name, f'{name}.ipynb', said)}</li>" for name, said in TO_LOOK_UP.items())
+        items = (f"<li>{self.link(name, f'{name}.ipynb', said)}</li>" for name, said in COLLECTED_PAGES.items())
         return f"<ul>{''.join(items)}</ul>"
 
     def progress(self) -> str:

@@ -40,10 +40,10 @@ AFTER = {
     "13_scale": "beyond one machine",
 }
 COLOURS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GREY: "grey", INK: "ink"}
-UNITS = 100
+UNITS_PER_INCH = 100
 """Units of the picture in one of the diagram, which is an inch."""
 MARGIN = 0.12
-BADGE = 0.078
+BADGE_RADIUS = 0.078
 """The radius of a lesson's number, which stands on the corner of each of its boxes."""
 
 
@@ -107,7 +107,7 @@ class Picture:
         number = self.lessons[box][:2]
         if number.isdigit():
             x, y = self.x(box.rect.x0 - 0.015), self.y(box.rect.y1 - 0.01)
-            parts.append(f'<circle class="tl-badge" cx="{x}" cy="{y}" r="{self.n(BADGE)}"/>')
+            parts.append(f'<circle class="tl-badge" cx="{x}" cy="{y}" r="{self.n(BADGE_RADIUS)}"/>')
             parts.append(f'<text class="tl-number" x="{x}" y="{y}">{int(number)}</text>')
         return "".join(parts)
 
@@ -156,7 +156,7 @@ class Picture:
 
     def n(self, length: float) -> str:
         """Return a length in units of the picture."""
-        return f"{length * UNITS:.1f}".removesuffix(".0")
+        return f"{length * UNITS_PER_INCH:.1f}".removesuffix(".0")
 
 
 def labels_of(d: Diagram, frame: Frame) -> list[Label]:

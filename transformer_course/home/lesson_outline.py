@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_course.home.reading_time import minutes_to_read
+from transformer_course.home.reading_time import minutes_to_read, promised_minutes
 
 STRETCH = "★"
 """What the heading of a stretch exercise begins with."""
@@ -62,7 +62,6 @@ def read_outlines(published: Path) -> list[Outline]:
 def outline_of(name: str, book: NotebookNode) -> Outline:
     """Return the outline of a lesson."""
     title = re.search(r"^# (?:\d\d · )?(.+)$", book.cells[0].source, re.MULTILINE)
-    exercise_minutes = re.search(r"Exercises: (\d+) minutes", book.cells[0].source)
     core, stretch = list[str](), list[str]()
     heading = ""
     for cell in book.cells:
@@ -77,7 +76,7 @@ def outline_of(name: str, book: NotebookNode) -> Outline:
         title[1].replace(" · ", ": ") if title else name,
         tuple(core),
         tuple(stretch),
-        int(exercise_minutes[1]) if exercise_minutes else 0,
+        promised_minutes(book, "Exercises") or 0,
         left[0],
         {cell.id: after for cell, after in zip(book.cells, left[1:], strict=True)},
     )

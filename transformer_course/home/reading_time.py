@@ -1,13 +1,20 @@
-"""How long a lesson is read."""
+"""How long a lesson is read, and how long it says that it takes."""
 
 import re
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 from nbformat import NotebookNode
 
 WORDS_PER_MINUTE = 120
 """Text with formulas is read at half the speed of a novel."""
 CODE_LINES_PER_MINUTE = 15
+
+
+def promised_minutes(lesson: NotebookNode, what: Literal["Reading", "Exercises"]) -> int | None:
+    """Return the minutes that the first cell of a lesson promises, as in "Reading: 31 minutes"; None if it does not."""
+    found = re.search(rf"{what}: (\d+) minutes", lesson.cells[0].source)
+    return int(found[1]) if found else None
 
 
 def minutes_to_read(cells: Sequence[NotebookNode], exercises: Collection[str]) -> float:

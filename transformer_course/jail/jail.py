@@ -23,14 +23,12 @@ from transformer_course.jail.copied_code import copy_course
 from transformer_course.jail.delete_tree import delete_tree
 from transformer_course.jail.exit_reasons import exit_reason
 from transformer_course.jail.interpreter import FIXED_VARIABLES, Interpreter, JailError
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.jail.resource_limits import SUPERVISOR_SECONDS, Limits
 from transformer_course.jail.trace_conversation import Conversation
 from transformer_lab.file_lock import try_lock
 
 PREFIX = "transformer-course-jail-"
 """What the names of jails' folders begin with."""
-SUPERVISOR_SECONDS = 30.0
-"""The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,12 @@ MAX_LIMIT = 1_000_000
 GRACE_SECONDS = 1.0
 """Time between a job's own time limit and the moment its process is killed."""
 
-PATIENCE = 3.0
-"""So many times its time limit a job may take by the clock, if it is ready to run and the machine does other work."""
+CLOCK_FACTOR = 3.0
+"""By the clock, a job may take this many times its time limit, where it is ready to run and other work goes on."""
+SUPERVISOR_SECONDS = 30.0
+"""The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
+MAX_JOB_BYTES = 1 << 30
+"""Size of each of the parts of a job."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Limits:
     @property
     def clock(self) -> float:
         """Seconds of the clock that all cases together may take on a busy machine."""
-        return PATIENCE * self.seconds
+        return CLOCK_FACTOR * self.seconds
 
     @property
     def killed_after(self) -> float:

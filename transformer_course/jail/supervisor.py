@@ -22,14 +22,13 @@ from transformer_course.jail.linux import control_groups, disk_quota, namespaces
 from transformer_course.jail.linux.disk_quota import FolderWatch
 from transformer_course.jail.linux.process_settings import SUBREAPER, prctl
 from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.jail.resource_limits import MAX_JOB_BYTES, Limits
 from transformer_course.running.answer_job import Job, run_job
 from transformer_course.running.plain_data import pack, unpack
 from transformer_course.running.trace_job import serve_traces
 
-MAX_JOB_BYTES = 1 << 30
 PIPE_BYTES = 4096
-"""A pipe that is ready takes so many bytes without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
+"""Number of bytes that a pipe which is ready takes without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from transformer_course.checking.explain import format_value
+from transformer_course.checking.formatting import format_value
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise

@@ -24,16 +24,13 @@ from transformer_course.running.isolation import suppressed_output
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observe_all
 from transformer_course.running.parts import Parts
+from transformer_course.running.time_limit import CLOCK_FACTOR, SECONDS_PER_CHECK
 from transformer_course.running.trace import CannotTrace, Traced
 from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import record_pass
 
 SEED = 0
 """Seed of the cases that a lesson checks with; the grader has others."""
-SECONDS = 10.0
-"""Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
-PATIENCE = 6.0
-"""So many times as long by the clock: other programs take time, too, and what only waits has to end."""
 
 
 class Session:
@@ -45,7 +42,9 @@ class Session:
         seconds: Time of computing that all cases of one check may take together.
     """
 
-    def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS_PER_CHECK
+    ) -> None:
         self.exercises, self.shell, self.seconds = exercises, shell, seconds
         self.parts = Parts(lambda name: exercises[name].reference)
         self.hints_given: dict[str, HintsGiven] = {}
@@ -109,7 +108,7 @@ class Session:
             return Verdict(exercise.name, "wrong", "It is being checked already, by the check that called it.")
         known = behaviour(exercise, SEED)
         with self.parts.without(exercise.name):
-            observed = observe_all(attempt, list(known.cases), self.seconds, PATIENCE * self.seconds)
+            observed = observe_all(attempt, list(known.cases), self.seconds, CLOCK_FACTOR * self.seconds)
             verdict = judge(exercise, SEED, observed, self.exercises.keys() - {exercise.name})
             if not verdict.passed:
                 return self._located(verdict, known, attempt, observed)

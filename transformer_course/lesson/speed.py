@@ -17,10 +17,10 @@ MAX_SLOWDOWN = 5.0
 """Lessons need not train with a right answer that takes more times as long as the reference."""
 MARGIN = 1.5
 """An attempt is called slow only where it takes this many times as long as ``MAX_SLOWDOWN`` allows."""
-TURNS = 5
+MAX_TIMINGS = 5
 """Number of times that both are timed at most."""
-SECONDS = 1.0
-"""Processor time after which no further turn begins; each is timed once at least."""
+MAX_SECONDS = 1.0
+"""Processor time after which neither is timed again; each is timed once at least."""
 TICK = 1 / 64 if os.name == "nt" else 1e-9
 """Seconds in which processor time is counted: what takes less may take none."""
 
@@ -28,8 +28,8 @@ TICK = 1 / 64 if os.name == "nt" else 1e-9
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
     """Return how many times as long as the reference an attempt takes.
 
-    The fastest of a few turns taken alternately are compared: other programs slow a processor down, too. An attempt
-    that is fast enough takes two turns, and so does one that is slow beyond doubt.
+    Both are timed a few times, alternately, and the fastest are compared: other programs slow a processor down, too.
+    An attempt that is fast enough is timed twice, and so is one that is slow beyond doubt.
 
     Args:
         attempt: The function to time.
@@ -40,12 +40,12 @@ def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: floa
     """
     best_of_reference = math.inf
     stopwatch = Stopwatch()
-    for turn in range(TURNS):
+    for timing in range(MAX_TIMINGS):
         best_of_reference = min(best_of_reference, max(_time(reference, case, limit), TICK))
         best = min(best, _time(attempt, case, limit))
         is_fast = best <= MAX_SLOWDOWN * best_of_reference
         is_slow_beyond_doubt = best > 10 * MARGIN * MAX_SLOWDOWN * best_of_reference
-        if (turn > 0 and (is_fast or is_slow_beyond_doubt)) or stopwatch.computing > SECONDS:
+        if (timing > 0 and (is_fast or is_slow_beyond_doubt)) or stopwatch.computing > MAX_SECONDS:
             break
     return best / best_of_reference
 

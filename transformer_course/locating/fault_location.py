@@ -14,17 +14,16 @@ from typing import Any
 from torch import Tensor
 
 from transformer_course.checking.expected_behaviour import Behaviour, in_isolation
-from transformer_course.checking.hints import IN_PLACE_HINTS
+from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, IN_PLACE_HINTS
 from transformer_course.checking.message_panel import code_block
-from transformer_course.checking.side_effects import CHANGES_ARGUMENT
 from transformer_course.checking.tolerance import distance
+from transformer_course.checking.value_difference import describe_difference
 from transformer_course.checking.verdict import Verdict
 from transformer_course.locating import side_effect_source
-from transformer_course.locating.value_difference import fact
 from transformer_course.locating.value_layouts import (
-    fitting_forms,
+    fitting_layouts,
     has_the_shape,
-    in_form,
+    in_layout,
     is_number,
     is_right,
     is_right_as_it_is,
@@ -34,17 +33,15 @@ from transformer_course.running.isolation import restored_globals
 from transformer_course.running.observe import copy_inputs, load_module
 from transformer_course.running.plain_data import same, to_plain_data
 from transformer_course.running.time_limit import TookTooLong, time_limit
-from transformer_course.running.trace import Expression, Trace, TracedAttempt, Turns
+from transformer_course.running.trace import MAX_RUNS, Expression, Trace, TracedAttempt, ValueSequence
 from transformer_course.steps import InSteps, needs
 
-MAX_RUNS = 400
-"""So many times the learner's code is run at most."""
 MAX_SECONDS = 0.5
 """Seconds of computing after which the search ends: a check should answer while the learner still looks at the code."""
-MAX_LINE = 80
-"""So many characters of a line are shown."""
-MAX_BEFORE = 25
-"""So many of them before the expression, where the line is longer."""
+MAX_LINE_LENGTH = 80
+"""Number of characters of a line that are shown."""
+MAX_LENGTH_BEFORE = 25
+"""Number of these that stand before the expression, where the line is longer."""
 MAX_INPUT_NUMBERS = 300
 """Cases with more numbers are too large to be run so often."""
 
@@ -56,7 +53,7 @@ class Place:
     Args:
         expression: The expression.
         says: What is wrong with it.
-        hints: A ladder of hints about this place.
+        hints: Hints about this place, each telling more.
         step: The step whose right value mends it, or an argument; "" where no step is told.
         proven: Whether the answer comes right with that value in this place alone.
         is_misplaced: Whether it is a name that stands where something else belongs.
@@ -83,10 +80,10 @@ class Place:
         line, (begin, end) = self.expression.source_line, self.expression.columns
         first = len(line) - len(line.lstrip())
         before = f"line {self.expression.line}:  "
-        if len(line) - first > MAX_LINE and begin - first > MAX_BEFORE:
-            first = line.find(" ", begin - MAX_BEFORE - 1, begin) + 1 or begin - MAX_BEFORE
+        if len(line) - first > MAX_LINE_LENGTH and begin - first > MAX_LENGTH_BEFORE:
+            first = line.find(" ", begin - MAX_LENGTH_BEFORE - 1, begin) + 1 or begin - MAX_LENGTH_BEFORE
             before += "… "
-        last = first + MAX_LINE
+        last = first + MAX_LINE_LENGTH
         shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
         under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
         return code_block(f"{shown}\n{under}")
@@ -190,10 +187,10 @@ class _Search:
         # a model's mode is not located: what switches it is often right, and what should set it back is missing
         names = {name.partition(".")[0] for name in changed if not name.endswith(".training")}
         for one in self.cases if names else ():
-            if found := side_effect_source.of_change(self.traced.expressions, one.trace, names):
+            if found := side_effect_source.first_write(self.traced.expressions, one.trace, names):
                 expression, name = found
                 says = f"Line {expression.line}, `{_one_line(expression.text)}`, changes the argument `{name}`."
-                return Place(expression, says, tuple(IN_PLACE_HINTS[1:]))
+                return Place(expression, says, IN_PLACE_HINTS[1:])
         return None
 
     def shapes_that_met(self, verdict: Verdict) -> str:
@@ -213,7 +210,7 @@ class _Search:
             first, second = self.traced.run_twice(self.known.cases[one.index])
             if first.error or second.error or same(first.output, second.output, tolerance=1e-4):
                 continue
-            if found := side_effect_source.of_difference(self.traced.expressions, first, second):
+            if found := side_effect_source.first_unrepeatable(self.traced.expressions, first, second):
                 expression, values = found
                 verb = "is" if expression.is_name else "gives"
                 says = f"Not yet: {_where(expression)} {verb} something else at the second call{values}."
@@ -230,8 +227,10 @@ class _Search:
         if not side_effect_source.is_other_dtype(output, right):
             return None
         assert isinstance(output, Tensor) and isinstance(right, Tensor)
-        made = side_effect_source.of_dtype(self.traced.expressions, shown.trace, output.dtype)
-        if not made or not self._mends_all(lambda one: side_effect_source.put_dtype(one.trace, made, right.dtype)):
+        made = side_effect_source.sources_of_dtype(self.traced.expressions, shown.trace, output.dtype)
+        if not made or not self._mends_all(
+            lambda one: side_effect_source.values_in_dtype(one.trace, made, right.dtype)
+        ):
             return None
         first, *others = made
         now, should = (str(one.dtype).removeprefix("torch.") for one in (output, right))
@@ -349,8 +348,8 @@ class _Search:
             noun += " as it came in"
         other = expression.is_name and expression.text != step
         misplaced = other and any(is_right_as_it_is(events, right) for right in shown.right.values())
-        right = in_form(events, shown.right[step])
-        difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(right))
+        right = in_layout(events, shown.right[step])
+        difference = "" if misplaced or len(events) != 1 else describe_difference(events[0], to_plain_data(right))
         if not events and shown.trace.error:
             difference = f"it crashes ({shown.trace.error[0]})"
         says = _in_words(
@@ -360,7 +359,7 @@ class _Search:
             is_misplaced=misplaced,
             is_proven=proven,
             is_wrong_after=not proven and self._is_wrong_after(expression, step),
-            is_piece=isinstance(right, Turns),
+            is_piece=isinstance(right, ValueSequence),
             is_answer=step == self.steps.last or (len(events) == 1 and same(events[0], shown.trace.output)),
             before=self._right_before(expression),
         )
@@ -398,7 +397,7 @@ class _Search:
         events = one.trace.values(number)
         if not events:
             return number == one.trace.crashed_in or one.trace.crashed_in in self._parts(number)
-        if len(events) > 1 and not (isinstance(right, Tensor) and any(True for _ in fitting_forms(events, right))):
+        if len(events) > 1 and not (isinstance(right, Tensor) and any(True for _ in fitting_layouts(events, right))):
             return False  # what comes of all rounds cannot come of each
         if any(self._is_condition(one, holder) for holder in (number, *expression.inside)):
             return False  # anything that is not 0 would turn it
@@ -448,8 +447,8 @@ class _Search:
         return True
 
     def _put(self, given: Mapping[int, str], one: _Case) -> dict[int, Any]:
-        """Return the right values in the form in which the learner's code has them."""
-        return {number: in_form(one.trace.values(number), one.right[step]) for number, step in given.items()}
+        """Return the right values in the layout that the learner's code has."""
+        return {number: in_layout(one.trace.values(number), one.right[step]) for number, step in given.items()}
 
     def _is_mended(self, one: _Case, trace: Trace) -> bool:
         if trace.error is not None:
@@ -538,7 +537,7 @@ def _in_words(
 
 
 def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:
-    """Return a ladder for a place: which step it is, what the step is for, its formula, and its code."""
+    """Return hints on a place: which step it is, what the step is for, its formula, and its code."""
     where = _where(place)
     if step not in steps.steps:
         return (f"Look at {where}. Which argument belongs there?", f"`{step}` belongs there, as it came in.")

@@ -10,22 +10,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_course.checking.explain import format_value
+from transformer_course.checking.formatting import format_value, join_words
 from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.tolerance import distance
 from transformer_course.running.plain_data import same
-from transformer_course.running.trace import Expression, Trace, Turns
+from transformer_course.running.trace import Expression, Trace, ValueSequence
 
 WRITING = ("Call", "Assign", "AugAssign")
 """Kinds of expressions and statements that can write into a tensor."""
 CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")
 """Errors that shapes may explain."""
 MAX_SHOWN_LENGTH = 30
-"""A value is shown if it takes at most so many characters."""
+"""A value that takes more characters is not shown."""
 OPERATORS = re.compile(r"\)*\s*(@|\+|-|\*\*?|//?|%|&|\||\^|[<>]=?|[=!]=)\s*\(*")
 
 
-def of_difference(expressions: Sequence[Expression], first: Trace, second: Trace) -> tuple[Expression, str] | None:
+def first_unrepeatable(expressions: Sequence[Expression], first: Trace, second: Trace) -> tuple[Expression, str] | None:
     """Return the first expression that gives something else at a second call, and what, where that is a number."""
     for one, other in zip(first.events, second.events, strict=False):
         if one.number != other.number:
@@ -37,7 +37,9 @@ def of_difference(expressions: Sequence[Expression], first: Trace, second: Trace
     return None
 
 
-def of_change(expressions: Sequence[Expression], trace: Trace, names: Collection[str]) -> tuple[Expression, str] | None:
+def first_write(
+    expressions: Sequence[Expression], trace: Trace, names: Collection[str]
+) -> tuple[Expression, str] | None:
     """Return the first expression that writes into one of some arguments, and the argument's name."""
     for number, name in trace.writes:
         if name in names:
@@ -55,7 +57,7 @@ def is_other_dtype(value: object, right: object) -> bool:
     return bool(is_kept) and distance(kept, right) <= 1
 
 
-def of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: torch.dtype) -> list[Expression]:
+def sources_of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: torch.dtype) -> list[Expression]:
     """Return the expressions that are of a dtype though none of their parts is, in the order of their values."""
 
     def is_of(number: int) -> bool:
@@ -71,10 +73,10 @@ def of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: torch.dtype
     return made
 
 
-def put_dtype(trace: Trace, made: Sequence[Expression], dtype: torch.dtype) -> Mapping[int, Any]:
+def values_in_dtype(trace: Trace, made: Sequence[Expression], dtype: torch.dtype) -> Mapping[int, Any]:
     """Return what to put in place of expressions so that they give the same numbers in another dtype."""
     return {
-        one.number: Turns([value.to(dtype) for value in trace.values(one.number) if isinstance(value, Tensor)])
+        one.number: ValueSequence([value.to(dtype) for value in trace.values(one.number) if isinstance(value, Tensor)])
         for one in made
     }
 
@@ -99,8 +101,7 @@ def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
         return ""
     if len(told) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
         return f"On line {whole.line}, these shapes meet: {told[0]} {operator} {told[1]}."
-    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-    return f"The shapes on line {whole.line}: {listed}."
+    return f"The shapes on line {whole.line}: {join_words(told)}."
 
 
 def _operator(whole: Expression, left: Expression, right: Expression) -> str:

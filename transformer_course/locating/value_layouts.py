@@ -1,4 +1,4 @@
-"""Right values in the forms that learners' code may have them in: transposed, reshaped, or one part at each turn."""
+"""Right values in the layouts that learners' code may have: transposed, reshaped, or one part at each evaluation."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.checking.tolerance import distance
-from transformer_course.running.trace import Turns
+from transformer_course.running.trace import ValueSequence
 
 
 def has_the_shape(events: Sequence[Any], right: Any) -> bool:
@@ -21,17 +21,17 @@ def is_number(value: Any) -> bool:
 
 
 def is_right(values: Sequence[Any], right: Any) -> bool:
-    """Return whether what an expression gave, at all its turns, is a right value in some form."""
+    """Return whether what an expression gave, at all its evaluations, is a right value in some layout."""
     if not values or not isinstance(right, Tensor) or right.numel() < 2:
         return False
     return any(
-        len(form) == len(values) and all(_equal(value, part) for value, part in zip(values, form, strict=True))
-        for form in fitting_forms(values, right)
+        len(layout) == len(values) and all(_equal(value, part) for value, part in zip(values, layout, strict=True))
+        for layout in fitting_layouts(values, right)
     )
 
 
 def is_right_as_it_is(values: Sequence[Any], right: Any) -> bool:
-    """Return whether what an expression gave, once, is a right value in just this form."""
+    """Return whether what an expression gave, once, is a right value in just this layout."""
     return len(values) == 1 and isinstance(right, Tensor) and _equal(values[0], right)
 
 
@@ -45,8 +45,8 @@ def _equal(value: Any, right: Tensor) -> bool:
     return bool(torch.equal(value.double(), right.double()))
 
 
-def fitting_forms(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]]:
-    """Iterate over the forms of a right value that fit the shapes of what an expression gave, turn by turn."""
+def fitting_layouts(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]]:
+    """Iterate over the layouts of a right value that fit the shapes of all that an expression gave."""
     first = values[0]
     if not isinstance(first, Tensor):
         return
@@ -68,11 +68,11 @@ def fitting_forms(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]
             yield list(torch.split(right, 1, axis))
 
 
-def in_form(values: Sequence[Any], right: Any) -> Any:
-    """Return a right value in the form that fits best, or as it is."""
+def in_layout(values: Sequence[Any], right: Any) -> Any:
+    """Return a right value in the layout that fits best, or as it is."""
     if not isinstance(right, Tensor):
         return right
-    form = next(fitting_forms(values, right), None) if values else None
-    if form is None or is_right(values, right):  # it is there, in a form that does not fit
+    layout = next(fitting_layouts(values, right), None) if values else None
+    if layout is None or is_right(values, right):  # it is there, in one that does not fit
         return right
-    return form[0] if len(form) == 1 else Turns(form)
+    return layout[0] if len(layout) == 1 else ValueSequence(layout)

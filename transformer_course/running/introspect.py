@@ -12,11 +12,22 @@ from torch import Tensor
 
 from transformer_course.running.dependencies import names_of_function
 
-DATA = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
+DATA_TYPES = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
 """Types of what an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
 
 
-CUTS = ("detach", "detach_", "no_grad", "inference_mode", "data", "item", "numpy", "tolist", "tensor", "as_tensor")
+GRADIENT_CUTS = (
+    "detach",
+    "detach_",
+    "no_grad",
+    "inference_mode",
+    "data",
+    "item",
+    "numpy",
+    "tolist",
+    "tensor",
+    "as_tensor",
+)
 """Attributes of tensors and functions of torch that cut gradients."""
 
 
@@ -64,7 +75,7 @@ def notebook_dependencies(attempt: Any) -> NotebookDependencies:
                         unfinished[name] = None
                     elif value not in reached:
                         reached.append(value)
-                elif isinstance(value, DATA) and not name.isupper() and not _is_of_math(name, value):
+                elif isinstance(value, DATA_TYPES) and not name.isupper() and not _is_of_math(name, value):
                     reads[name] = None
     except Exception:  # other objects of the notebook may raise when they are inspected, too
         return {"reads": [], "unfinished": []}
@@ -72,7 +83,7 @@ def notebook_dependencies(attempt: Any) -> NotebookDependencies:
 
 
 def gradient_cuts(attempt: Any) -> list[str]:
-    """Return which of ``CUTS`` occur in an attempt, or in the functions of the notebook that it calls."""
+    """Return which of ``GRADIENT_CUTS`` occur in an attempt, or in the functions of the notebook that it calls."""
     try:
         reached = functions_of(attempt)
         for function in reached:  # appended to while iterating
@@ -81,7 +92,7 @@ def gradient_cuts(attempt: Any) -> list[str]:
                 if type(value) is FunctionType and value.__module__ == function.__module__ and value not in reached:
                     reached.append(value)
         names = {name for function in reached for name in _attributes(function.__code__)}
-        return [name for name in CUTS if name in names]
+        return [name for name in GRADIENT_CUTS if name in names]
     except Exception:  # other objects of the notebook may raise when they are inspected
         return []
 

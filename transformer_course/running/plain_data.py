@@ -90,6 +90,15 @@ def sequence_type(value: Any) -> type:
     return tuple if isinstance(value, tuple) else list
 
 
+def count_numbers(value: object) -> int:
+    """Return the number of numbers in plain data; a text and None count as one."""
+    if isinstance(value, Tensor):
+        return value.numel()
+    if isinstance(value, Mapping):
+        return sum(map(count_numbers, value.values()))
+    return sum(map(count_numbers, value)) if isinstance(value, list | tuple) else 1
+
+
 def pack(value: Any) -> bytes:
     """Return plain data as bytes."""
     tensors: dict[str, Tensor] = {}

@@ -1,4 +1,4 @@
-"""Stop code that runs too long."""
+"""Stop code that runs too long, and how long it may run in a lesson."""
 
 import contextlib
 import ctypes
@@ -13,8 +13,12 @@ class TookTooLong(BaseException):  # not an Exception: a learner's own `except E
 
 _limited = threading.local()
 
+SECONDS_PER_CHECK = 10.0
+"""Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
+CLOCK_FACTOR = 6.0
+"""By the clock, a check may take this many times as long: other programs take time, too, but what waits has to end."""
 SHORTEST_WAIT = 0.001
-"""Seconds of the clock between two looks at how much has been computed."""
+"""Seconds of the clock between two checks of how much has been computed."""
 
 
 class Stopwatch:

@@ -25,16 +25,18 @@ from transformer_course.running.observe import copy_inputs, load_module
 from transformer_course.running.plain_data import PlainData, to_plain_data
 from transformer_course.running.time_limit import TookTooLong
 
+MAX_RUNS = 400
+"""Number of times that one attempt is run at most."""
 MAX_NUMBERS = 4096
 """A larger tensor is not recorded: small cases are enough to find a place."""
 MAX_EVENTS = 2000
 """Number of values that one run records at most."""
 MAX_RECORDED_NUMBERS = 100_000
 """Number of numbers in all values that one run records."""
-MAX_PARTS = 16
+MAX_LENGTH = 16
 """A longer list or tuple is not recorded."""
 MAX_DEPTH = 3
-"""So deep may lists be in lists."""
+"""Lists that lie deeper in other lists are not recorded."""
 MAX_EXPRESSIONS = 2000
 """Longer code than this is not watched."""
 MODULES = ("torch", "F", "nn", "math", "np", "parts", "self")
@@ -82,12 +84,12 @@ class Event:
 
     Args:
         number: The expression's number.
-        turn: How often it had been evaluated before.
+        evaluation: Number of times that it had been evaluated before.
         value: The value, as plain data.
     """
 
     number: int
-    turn: int
+    evaluation: int
     value: PlainData
 
 
@@ -110,7 +112,7 @@ class Trace:
     writes: list[tuple[int, str]] = field(default_factory=list)
 
     def values(self, number: int) -> list[PlainData]:
-        """Return what an expression gave at all its turns, once the call is over."""
+        """Return what an expression gave at all its evaluations, once the call is over."""
         return self._values.get(number, [])
 
     @cached_property
@@ -160,8 +162,8 @@ class Traced:
 
         Args:
             case: What to call it with.
-            put: Values that expressions are to give instead of being evaluated, by number. ``Turns`` are for one that
-                is evaluated several times.
+            put: Values that expressions are to give instead of being evaluated, by number. A ``ValueSequence`` is for
+                one that is evaluated several times.
             is_watched: Whether to record the values of expressions.
         """
         [trace] = self._call(case, put or {}, 1, is_watched)
@@ -271,7 +273,7 @@ class _Recorder:
     def start(self, arguments: Mapping[str, Any]) -> None:
         """Begin the trace of a call."""
         self.trace = Trace()
-        self._turns: Counter[int] = Counter()
+        self._evaluations: Counter[int] = Counter()
         self._given: Counter[int] = Counter()
         self._n_numbers = 0
         self._arguments = arguments
@@ -281,8 +283,8 @@ class _Recorder:
         """Record what an expression gave, and return it."""
         if not self._is_watched:
             return value
-        turn = self._turns[number]
-        self._turns[number] += 1
+        evaluation = self._evaluations[number]
+        self._evaluations[number] += 1
         for name, argument in self._arguments.items():
             if (state := _state(argument)) != self._states[name]:
                 self._states[name] = state
@@ -292,20 +294,20 @@ class _Recorder:
             return value
         if self._n_numbers + size <= MAX_RECORDED_NUMBERS:
             self._n_numbers += size
-            self.trace.events.append(Event(number, turn, to_plain_data(value)))
+            self.trace.events.append(Event(number, evaluation, to_plain_data(value)))
         return value
 
     def replacement(self, number: int) -> Any:
         """Return what stands in place of an expression."""
         value = self._put[number]
-        if isinstance(value, Turns):
+        if isinstance(value, ValueSequence):
             value = value.values[min(self._given[number], len(value.values) - 1)]
         self._given[number] += 1
         return value.clone() if isinstance(value, Tensor) else copy.copy(value)
 
 
 @dataclass(frozen=True)
-class Turns:
+class ValueSequence:
     """Values that an expression gives one after another, as it is evaluated several times."""
 
     values: Sequence[Any]
@@ -496,7 +498,7 @@ def _size(value: Any, depth: int = 0) -> int | None:
     """Return the number of numbers in a value; None where it is not recorded."""
     if isinstance(value, Tensor):
         return value.numel() if value.numel() <= MAX_NUMBERS and not value.is_complex() else None
-    if isinstance(value, tuple | list) and len(value) <= MAX_PARTS and depth < MAX_DEPTH:
+    if isinstance(value, tuple | list) and len(value) <= MAX_LENGTH and depth < MAX_DEPTH:
         sizes = [_size(part, depth + 1) for part in value]
         return None if None in sizes else sum(size or 0 for size in sizes)
     return 1 if type(value) in (int, float, bool) else None

@@ -15,12 +15,12 @@ from transformer_course.running.trace import (
     MAX_DEPTH,
     MAX_EVENTS,
     MAX_EXPRESSIONS,
+    MAX_LENGTH,
     MAX_NUMBERS,
-    MAX_PARTS,
     Event,
     Expression,
     Trace,
-    Turns,
+    ValueSequence,
 )
 
 MAX_BYTES = 1 << 20
@@ -64,7 +64,7 @@ def pack_request(case: int, put: Mapping[int, Any], *, is_watched: bool = True, 
         times: How often to call it: once, or twice.
     """
     replaced = [
-        [number, isinstance(value, Turns), list(value.values) if isinstance(value, Turns) else [value]]
+        [number, isinstance(value, ValueSequence), list(value.values) if isinstance(value, ValueSequence) else [value]]
         for number, value in put.items()
     ]
     return pack({"case": case, "put": replaced, "is_watched": is_watched, "times": times})
@@ -73,7 +73,9 @@ def pack_request(case: int, put: Mapping[int, Any], *, is_watched: bool = True, 
 def unpack_request(data: bytes) -> dict[str, Any]:
     """Return a request, with ``put`` as ``Traced.run`` takes it."""
     request: dict[str, Any] = unpack(data)
-    put = {number: Turns(values) if in_turn else values[0] for number, in_turn, values in request["put"]}
+    put = {
+        number: ValueSequence(values) if is_sequence else values[0] for number, is_sequence, values in request["put"]
+    }
     return {**request, "put": put}
 
 
@@ -86,7 +88,7 @@ def pack_traces(traces: Sequence[Trace]) -> bytes:
                     "output": trace.output,
                     "error": trace.error and [text[:MAX_TEXT] for text in trace.error],
                     "crashed_in": trace.crashed_in,
-                    "events": [[event.number, event.turn, event.value] for event in trace.events],
+                    "events": [[event.number, event.evaluation, event.value] for event in trace.events],
                     "writes": trace.writes[:MAX_EVENTS],
                 }
                 for trace in traces
@@ -171,8 +173,8 @@ def _error(error: Any) -> tuple[str, str] | None:
 
 def _event(event: Any, n_expressions: int) -> Event:
     match event:
-        case [int(number), int(turn), value] if _is_number(number, n_expressions):
-            return Event(number, turn, _value(value))
+        case [int(number), int(evaluation), value] if _is_number(number, n_expressions):
+            return Event(number, evaluation, _value(value))
     raise NotPlainData("an event has other parts")
 
 
@@ -181,7 +183,7 @@ def _value(value: Any, depth: int = 0) -> PlainData:
     if isinstance(value, Tensor):
         if value.numel() <= MAX_NUMBERS and not value.is_complex():
             return value
-    elif isinstance(value, tuple | list) and len(value) <= MAX_PARTS and depth < MAX_DEPTH:
+    elif isinstance(value, tuple | list) and len(value) <= MAX_LENGTH and depth < MAX_DEPTH:
         return type(value)(_value(part, depth + 1) for part in value)
     elif type(value) in (int, float, bool):
         return value

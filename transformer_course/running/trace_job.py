@@ -5,11 +5,8 @@ from collections.abc import Callable
 from transformer_course.running.answer_job import CannotBeDefined, Job, NoAnswer, defined_answer
 from transformer_course.running.isolation import suppressed_output
 from transformer_course.running.plain_data import pack
-from transformer_course.running.trace import CannotTrace, Traced
+from transformer_course.running.trace import MAX_RUNS, CannotTrace, Traced
 from transformer_course.running.trace_data import pack_expressions, pack_traces, unpack_request
-
-MAX_RUNS = 400
-"""So many requests are answered at most."""
 
 
 def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes], object]) -> None:

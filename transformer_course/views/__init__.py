@@ -7,7 +7,7 @@ loaded when it is first used: ``views.AttentionExplorer`` needs no import but th
 
 ``attention_explorer`` shows where a model attends, in ``weight_tables``, and ``mask_painter`` what a mask leaves;
 ``lookup_dial`` and ``position_clock`` turn queries and positions by hand; ``residual_stream`` looks into deep stacks,
-from the ``residual_runs`` that are stored beside it; ``training_view`` is a training run, drawn while it goes on, and
+from the ``residual_runs`` that are stored with it; ``training_view`` is a training run, drawn while it goes on, and
 ``sampling_dial`` the distribution of a next token.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are

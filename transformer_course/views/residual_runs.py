@@ -1,33 +1,14 @@
-"""The runs behind the view of the residual stream: deep and shallow stacks, measured layer by layer while they train.
-
-``python -m transformer_course.views.residual_runs`` trains them all and writes ``residual_runs.json`` beside this file:
-five depths, two layouts, with and without warm-up, three seeds each; about seven minutes on one core. The stacks and
-their task are those of lesson 06, which trains some of them itself.
-"""
+"""The runs that the view of the residual stream shows: ``residual_runs.json``, which authors have trained."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor, nn
-from torch.nn import functional as F
-
-from transformer_lab.models.encoder import Encoder, PreNormEncoder
-from transformer_lab.models.initialisation import initialise
-
 FILE = Path(__file__).with_suffix(".json")
-LAYOUTS: dict[str, type[Encoder]] = {"post-norm": Encoder, "pre-norm": PreNormEncoder}
-WARMUPS = (0, 50)
-DEPTHS = (2, 4, 8, 12, 24)
-SEEDS = (0, 1, 2)
-STEPS = (0, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200)
-"""When a stack is measured: after so many steps. The last is the end of training."""
 MEASURES = ("size", "gradient", "similarity", "turn")
-VOCAB_SIZE, LENGTH, D_MODEL, RATE = 16, 11, 32, 0.003
+"""What is measured of each layer: the root mean square of the stream after it; the norm of the gradient at its ``w_2``;
+the mean cosine of two positions after it; the mean cosine of what went into it and what came out."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +19,7 @@ class Run:
         layout: ``"post-norm"`` or ``"pre-norm"``.
         depth: Number of layers.
         warmup: Number of steps of warm-up.
-        steps: When it was measured: after so many steps.
+        steps: The numbers of steps after which it was measured.
         losses: For each of these moments, a loss for each seed.
         measures: For each of ``MEASURES`` and each moment, a number for each layer, the mean over the seeds.
 
@@ -72,118 +53,3 @@ class Run:
 def stored() -> tuple[Run, ...]:
     """Return the runs that are stored with the library."""
     return tuple(Run(**run) for run in json.loads(FILE.read_text(encoding="utf-8")))
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a stack looked like at one moment: its loss, and a number for each of its layers.
-
-    Attributes:
-        loss: Mean cross-entropy.
-        layers: A row for each of ``MEASURES``, from the first layer to the last: the root mean square of the stream
-            after the layer; the norm of the gradient at its ``w_2``; the mean cosine of two positions after it; the
-            mean cosine of what went into it and what came out.
-    """
-
-    loss: float
-    layers: Float[Tensor, "n_measures n_layers"]
-
-
-class NameTheTokenBefore(nn.Module):
-    """A stack that says, at every position of a random text, which token stood before: the task of lesson 06.
-
-    Args:
-        layout: ``"post-norm"`` or ``"pre-norm"``.
-        depth: Number of layers.
-    """
-
-    def __init__(self, layout: str, depth: int) -> None:
-        super().__init__()
-        self.encoder = LAYOUTS[layout](VOCAB_SIZE, D_MODEL, 4, 4 * D_MODEL, depth, LENGTH)
-        self.output = nn.Linear(D_MODEL, VOCAB_SIZE)
-        initialise(self)
-
-    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, ""]:
-        """Return the loss on a batch; the first position has nothing before it and does not count."""
-        logits = self.output(self.encoder(tokens))
-        return F.cross_entropy(logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten())
-
-
-def measure(model: NameTheTokenBefore, tokens: Int[Tensor, "batch n"]) -> Measured:
-    """Return what the layers of a stack do to a batch, and the gradients that it gives them."""
-    streams: list[Tensor] = []
-    layers = list(model.encoder.layers)
-    hooks = [layers[0].register_forward_pre_hook(lambda module, inputs: streams.append(inputs[0].detach()))]
-    hooks += [layer.register_forward_hook(lambda module, inputs, x: streams.append(x.detach())) for layer in layers]
-    try:
-        loss = model(tokens)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    matrices = [matrix for name, matrix in model.named_parameters() if name.endswith("feed_forward.w_2.weight")]
-    norms = [gradient.norm() for gradient in torch.autograd.grad(loss, matrices)]
-    x = torch.stack(streams)  # (n_layers + 1, batch, n, d_model)
-    rows = [
-        x[1:].square().mean(dim=(1, 2, 3)).sqrt(),
-        torch.stack(norms),
-        similarity(x[1:]),
-        torch.cosine_similarity(x[:-1], x[1:], dim=-1).mean(dim=(1, 2)),
-    ]
-    return Measured(loss.item(), torch.stack(rows))
-
-
-def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*layers"]:
-    """Return the mean cosine of two different positions of a text."""
-    directions = F.normalize(x, dim=-1)
-    cosines = directions @ directions.mT
-    n = x.shape[-2]
-    return (cosines.sum(dim=(-2, -1)) - n).mean(dim=-1) / (n * n - n)
-
-
-def train(layout: str, depth: int, warmup: int, seed: int) -> dict[int, Measured]:
-    """Train a stack as lesson 06 does, and return what was measured, by the number of steps taken until then."""
-    torch.manual_seed(seed)
-    model = NameTheTokenBefore(layout, depth)
-    optimizer = torch.optim.Adam(model.parameters(), fused=True)
-    probe = torch.randint(VOCAB_SIZE, (64, LENGTH), generator=torch.Generator().manual_seed(seed))
-    measured = {0: measure(model, probe)}
-    for step in range(1, STEPS[-1] + 1):
-        optimizer.param_groups[0]["lr"] = RATE * min(1.0, step / max(warmup, 1), 3 * (1 - step / STEPS[-1]))
-        loss = model(torch.randint(VOCAB_SIZE, (32, LENGTH)))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        if step in STEPS:
-            measured[step] = measure(model, probe)
-    return measured
-
-
-def train_all(report: Callable[[str], None] = print) -> list[Run]:
-    """Train every stack with every seed."""
-    runs = []
-    for depth in DEPTHS:
-        for layout in LAYOUTS:
-            for warmup in WARMUPS:
-                runs.append(gathered(layout, depth, warmup, [train(layout, depth, warmup, seed) for seed in SEEDS]))
-                report(f"{depth} layers, {runs[-1].name}: losses {runs[-1].losses[-1]}")
-    return runs
-
-
-def gathered(layout: str, depth: int, warmup: int, by_seed: Sequence[Mapping[int, Measured]]) -> Run:
-    """Return the runs of several seeds as one, with three digits: more would not be the same on another machine."""
-    moments = [[run[step] for run in by_seed] for step in by_seed[0]]
-    losses = [[_short(measured.loss) for measured in seeds] for seeds in moments]
-    layers = torch.stack([torch.stack([measured.layers for measured in seeds]).mean(dim=0) for seeds in moments])
-    measures = {
-        name: [list(map(_short, row)) for row in rows]
-        for name, rows in zip(MEASURES, layers.transpose(0, 1).tolist(), strict=True)
-    }
-    return Run(layout, depth, warmup, list(by_seed[0]), losses, measures)
-
-
-def _short(number: float) -> float:
-    return float(f"{number:.3g}")
-
-
-if __name__ == "__main__":
-    FILE.write_text(json.dumps([vars(run) for run in train_all()], separators=(",", ":")) + "\n", encoding="utf-8")

@@ -29,7 +29,7 @@ class ResidualStream(View):
     What it shows can be read and set: ``depth``, ``step`` and ``layer``; ``shown`` has the numbers at this layer.
 
     Args:
-        runs: The stacks; None means those that are stored with the library (see ``residual_runs``).
+        runs: The stacks; None means those that are stored with the view (see ``residual_runs``).
         state: Traits to begin with, such as ``depth=24``.
 
     Raises:

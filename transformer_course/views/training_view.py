@@ -20,7 +20,7 @@ from transformer_lab.training.interrupt import Interruption
 
 MAX_POINTS = 150
 """Points of a curve, however long the run is: so neither what is sent nor what is drawn grows with it."""
-SECONDS = 0.2
+REDRAW_SECONDS = 0.2
 """Least time between two redraws."""
 
 T = TypeVar("T")
@@ -158,7 +158,7 @@ class TrainingView(View):
 
     def _redraw(self, state: str | None = None) -> None:
         """Send what is drawn: now if the state changes, or else at most a few times a second."""
-        if state is None and time.monotonic() - self._drawn_at < SECONDS:
+        if state is None and time.monotonic() - self._drawn_at < REDRAW_SECONDS:
             return
         with self.hold_sync():
             self.state = state or self.state
@@ -166,7 +166,7 @@ class TrainingView(View):
         self._drawn_at = time.monotonic()
 
     def _curve(self) -> list[tuple[float, float | None]]:
-        """Return the means of so many losses each that the whole run has no more points than it may."""
+        """Return the means of as many losses each as leave the whole run no more points than it may have."""
         width = math.ceil(max(self.n_steps, len(self.losses)) / MAX_POINTS)
         groups = [self.losses[start : start + width] for start in range(0, len(self.losses), width)]
         first = self.step - len(self.losses)  # steps before the first loss that was recorded

@@ -29,8 +29,8 @@ def test_nothing_overlaps_and_all_of_it_is_on_the_paper(drawn):
 
 
 def test_every_text_is_large_enough_to_be_read(drawn):
-    assert min(label.size for label in drawn.labels if label.words) >= page_module.SMALLEST
-    assert 0.7 * page_module.FORMULA >= page_module.SMALLEST  # subscripts; there are none of subscripts
+    assert min(label.size for label in drawn.labels if label.words) >= page_module.SMALLEST_FONT
+    assert 0.7 * page_module.FORMULA >= page_module.SMALLEST_FONT  # subscripts; there are none of subscripts
     assert not any(re.search(r"[_^]\{[^}]*[_^]", formula.tex) for formula in FORMULAS)
 
 

@@ -1,10 +1,9 @@
 """A lesson can be read: one idea per cell, and an end within reach."""
 
-import re
 from collections.abc import Iterator
 
 from tests.notebooks.lesson import Lesson
-from transformer_course.home.reading_time import minutes_to_read, words
+from transformer_course.home.reading_time import minutes_to_read, promised_minutes, words
 
 WORDS_PER_CELL = 130
 LINES_PER_CELL = 25
@@ -24,9 +23,9 @@ def code_comes_in_small_pieces(lesson: Lesson) -> Iterator[str]:
 
 
 def the_lesson_is_read_in_time(lesson: Lesson) -> Iterator[str]:
-    promised = re.search(r"Reading: (\d+) minutes", lesson.cells[0].source)
+    promised = promised_minutes(lesson.book, "Reading")
     minutes = minutes_to_read(lesson.cells, lesson.exercises)
-    said = int(promised[1]) if promised else round(minutes)
+    said = round(minutes) if promised is None else promised
     if max(minutes, said) > MINUTES:
         yield f"reading takes {max(minutes, said):.1f} minutes; at most {MINUTES} are planned for"
     if said < round(minutes):

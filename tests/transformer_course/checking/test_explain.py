@@ -14,8 +14,6 @@ from transformer_course.checking.explain import (
     explain_difference,
     explain_reading,
     explain_unfinished,
-    format_value,
-    readable,
 )
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
@@ -428,18 +426,3 @@ def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
         "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work."
     )
     assert explain_unfinished("my_helper", ["softmax"]) == "It uses `my_helper`, which is not written yet."
-
-
-def test_numbers_are_written_with_few_digits_and_without_minus_zero():
-    assert format_value(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
-    assert format_value([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
-
-
-def test_tuples_such_as_shapes_are_written_as_python_does():
-    assert format_value(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
-
-
-def test_long_texts_are_cut_and_can_be_written():
-    assert readable("a" * 5000) == "a" * 2000 + " …"
-    assert readable("a" * 5000, max_characters=3) == "aaa …"
-    assert readable("\ud800é") == "?é"

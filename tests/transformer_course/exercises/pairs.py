@@ -28,7 +28,7 @@ from transformer_course.exercises import every_exercise
 
 Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
 SAMPLE = 60
-"""So many pairs of each exercise are judged for the table."""
+"""Number of pairs of each exercise that are judged for the table."""
 RIGHT_TOGETHER = [
     {"scores_instead_of_weights", "softmax_twice"},
     {"scores_as_weights", "softmax_twice"},

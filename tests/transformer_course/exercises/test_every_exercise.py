@@ -32,7 +32,7 @@ from transformer_course.lesson.notebook import parts
 from transformer_course.running.observe import observe
 
 FAR, FAR_BY_CHANCE = 100, 2
-"""So many tolerances lie between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
+"""Number of tolerances between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
 
 SIGNATURES = {
     "context_vector": "(weights, states)",
@@ -275,16 +275,16 @@ def test_what_is_said_ends_properly(exercise):
 
 def texts(exercise):
     yield exercise.verified
-    for ladder in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
-        yield from ladder
+    for hints in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
+        yield from hints
     for mistake in exercise.mistakes:
         yield mistake.says
 
 
 @of_all
-def test_every_ladder_of_hints_has_at_least_three_different_steps(exercise):
-    for ladder in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
-        assert len(set(ladder)) == len(ladder) >= 3
+def test_every_exercise_and_mistake_has_at_least_three_different_hints(exercise):
+    for hints in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
+        assert len(set(hints)) == len(hints) >= 3
 
 
 @of_all

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.helpers.torch_parity import in_our_words
+from tests.helpers.torch_parity import by_our_names
 from transformer_course.checking.tolerance import observation_distance
 from transformer_course.exercises import every_exercise
 from transformer_course.running.observe import observe
@@ -232,7 +232,7 @@ class EncoderLayer(nn.Module):
             d_model, attention.n_heads, d_ff, dropout=0.0, batch_first=True, norm_first=self.norm_first
         )
         with torch.no_grad():
-            for name, ours in in_our_words(theirs, lambda parameter: parameter.data).items():
+            for name, ours in by_our_names(theirs, lambda parameter: parameter.data).items():
                 ours.copy_(self.get_parameter(name))
         if mask is not None:  # there, True means hidden
             mask = ~mask.expand(len(x), attention.n_heads, x.shape[1], x.shape[1]).flatten(0, 1)
@@ -283,7 +283,7 @@ class DecoderLayer(nn.Module):
         n_heads, d_model, d_ff = self.self_attention.n_heads, x.shape[2], self.feed_forward.w_1.out_features
         theirs = nn.TransformerDecoderLayer(d_model, n_heads, d_ff, dropout=0.0, batch_first=True)
         with torch.no_grad():
-            for name, ours in in_our_words(theirs, lambda parameter: parameter.data).items():
+            for name, ours in by_our_names(theirs, lambda parameter: parameter.data).items():
                 ours.copy_(self.get_parameter(name))
 
         def hidden(mask, n_key):  # there, True means hidden

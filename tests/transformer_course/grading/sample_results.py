@@ -8,7 +8,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_report import write_report
-from transformer_course.grading.gradebook import new_settings
+from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.resource_limits import Limits
@@ -43,7 +43,7 @@ def notebook(
 
 
 def write_results(out: Path, passed: Mapping[str, int]) -> None:
-    """Write a folder of results in which each student has passed so many exercises of lesson 01."""
+    """Write a folder of results in which each student has passed some exercises of lesson 01."""
     for student, n in passed.items():
         Records(out, {}).write(student, [], [notebook(n)], {})
     write_report(out, new_settings(7, Limits(), {}))

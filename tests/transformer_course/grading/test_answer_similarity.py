@@ -13,12 +13,12 @@ from tests.transformer_course.exercises.test_references import INDEPENDENT
 from tests.transformer_course.jail.sample_submissions import RIGHT, cells
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.grading.answer_similarity import (
-    ALIKE,
-    LEAST_RUNS,
-    alike,
+    MIN_RUNS,
+    MIN_SIMILARITY,
     answer_text,
     calls_of_the_answer,
     fingerprint,
+    similar_pairs,
     similarity,
 )
 
@@ -68,8 +68,8 @@ def test_a_copy_under_other_names_is_found():
     copy = {name: renamed(source) for name, source in VERBOSE.items()}
     assert copy != VERBOSE and similarity(handed_in(VERBOSE), handed_in(copy)) == 1.0
     changed = {**copy, "softmax": copy["softmax"].replace("torch.div(e, total)", "e / total")}
-    assert ALIKE <= similarity(handed_in(VERBOSE), handed_in(changed)) < 1.0
-    found = alike("01_lookup", {"ada": handed_in(VERBOSE), "ben": handed_in(RIGHT), "cleo": handed_in(changed)})
+    assert MIN_SIMILARITY <= similarity(handed_in(VERBOSE), handed_in(changed)) < 1.0
+    found = similar_pairs("01_lookup", {"ada": handed_in(VERBOSE), "ben": handed_in(RIGHT), "cleo": handed_in(changed)})
     assert [pair.students for pair in found] == [("ada", "cleo")]
 
 
@@ -100,14 +100,14 @@ def test_people_who_work_by_themselves_are_not_listed(lesson: str):
         str(n): handed_in({name: answers[name][n] for name in names if n < len(answers[name])}, lesson)
         for n in range(6)
     }
-    assert alike(lesson, students) == []
+    assert similar_pairs(lesson, students) == []
     assert all(similarity(a, b) < 0.5 for a, b in itertools.combinations(students.values(), 2))
 
 
 def test_short_answers_are_not_compared():
     body = "e = (s - s.amax(-1, keepdim=True)).exp_()\n    return e.div(e.sum(-1)[..., None])"
     short = {"softmax": f"def softmax(s):\n    {body}"}
-    assert 0 < len(handed_in(short)) < LEAST_RUNS and similarity(handed_in(short), handed_in(short)) == 0.0
+    assert 0 < len(handed_in(short)) < MIN_RUNS and similarity(handed_in(short), handed_in(short)) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -137,5 +137,5 @@ def test_no_solution_of_the_course_is_remarked():
 )
 def test_code_that_is_no_python_does_no_harm(source: str):
     code = [{"id": "", "source": source}, {"id": "check-softmax", "source": ""}]
-    assert answer_text(code, "softmax") == source and len(fingerprint(code, "01_lookup")) < LEAST_RUNS
+    assert answer_text(code, "softmax") == source and len(fingerprint(code, "01_lookup")) < MIN_RUNS
     assert list(calls_of_the_answer(code, "01_lookup")) == []

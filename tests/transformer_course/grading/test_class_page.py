@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.class_page import class_page, describe_mistake, shared_mistakes
-from transformer_course.grading.class_results import ClassResults, ClassRules, class_results
+from transformer_course.grading.class_results import ClassResults, class_results
+from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
@@ -68,7 +69,7 @@ def test_what_is_worth_a_look_is_listed_and_changes_no_points():
     }
     results = class_results({**graded, "cleo": [replace(notebook(1), fingerprint=frozenset(range(200, 300)))]})
     page = text_of(class_page(results))
-    assert [pair.students for pair in results.alike] == [("ada", "ben")]
+    assert [pair.students for pair in results.similar] == [("ada", "ben")]
     assert "ada and ben 01_lookup 98%" in page and "ben: 01_lookup: softmax calls torch.softmax." in page
     assert len({student.points for student in results.students}) == 1
     assert "softmax calls torch.softmax." in list(results.students[0].remarks)

@@ -9,7 +9,8 @@ import pytest
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.class_page import class_page
-from transformer_course.grading.class_results import ClassRules, class_results, read_class_rules
+from transformer_course.grading.class_results import class_results
+from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.feedback import feedback_page
 from transformer_course.grading.gradebook import summary
 from transformer_course.grading.late_policy import LatePolicy
@@ -99,16 +100,6 @@ def test_the_weakest_isolation_counts():
     object.__setattr__(other, "isolation", "none")
     [ada] = class_results({"ada": [one, other]}).students
     assert ada.isolation == "none"
-
-
-def test_what_is_set_is_read_from_the_folder_of_results(tmp_path: Path):
-    assert read_class_rules(tmp_path).roster.people == []
-    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n")
-    LATE.late_policy.write(tmp_path / "late_policy.json")
-    (tmp_path / "overrides.csv").write_text("student,exercise,points\nAda,softmax,1\n")
-    rules = read_class_rules(tmp_path)
-    assert rules.roster.people == [Person("1", "Ada")] and rules.late_policy == LATE.late_policy
-    assert rules.overrides == [Override("Ada", "softmax", 1.0)]
 
 
 def test_with_partial_credit_right_cases_count_and_full_points_stay():

@@ -46,7 +46,7 @@ def test_a_class_is_graded_as_it_is_here(scheduler: str, tmp_path: Path, own_fil
     assert {one["isolation"] for one in students.values()} == {"full"}
     assert "ended the process with exit 3" in (out / "feedback" / "eve.html").read_text("utf-8")
     assert "calls torch.softmax" in (out / "class.html").read_text("utf-8")
-    exercises.OWN.clear()
+    exercises.remove_own_lessons()
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -64,4 +64,4 @@ def test_workers_that_would_judge_otherwise_get_nothing(monkeypatch: pytest.Monk
     client = SimpleNamespace(run=lambda _: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
     monkeypatch.setattr(dask_workers, "Client", lambda *_, **__: client)
     with pytest.raises(ValueError, match=says):
-        dask_workers.OnScheduler("tcp://x:0", None, 7, "", [])
+        dask_workers.SchedulerGrader("tcp://x:0", None, 7, "", [])

@@ -9,7 +9,8 @@ import pytest
 
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.class_results import ClassResults, ClassRules, class_results, max_points
+from transformer_course.grading.class_results import ClassResults, class_results, max_points
+from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.exports import RawTable, merge_into_canvas, merge_into_moodle
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override

@@ -15,7 +15,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.assess import GradedExercise, assess, assess_exercise
-from transformer_course.grading.class_results import read_class_rules
+from transformer_course.grading.class_rules import read_class_rules
 from transformer_course.grading.grade import caution, grade
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.submissions import Submission

@@ -12,10 +12,12 @@ from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import exercises_of
 from transformer_course.grading import gradebook
 from transformer_course.grading.assess import GradedSubmission
-from transformer_course.grading.class_results import ClassRules, class_results
+from transformer_course.grading.class_results import class_results
+from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
+from transformer_course.grading.settings import new_settings
 from transformer_course.jail.resource_limits import Limits
 
 
@@ -44,7 +46,7 @@ def test_no_cell_begins_a_formula(name: str):
 
 
 def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> dict[str, Any]:
-    settings = gradebook.new_settings(7, Limits(seconds=3.0), {"landlock": 5})
+    settings = new_settings(7, Limits(seconds=3.0), {"landlock": 5})
     gradebook.write_gradebook(out, class_results(students), settings)
     told: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
     return told
@@ -103,22 +105,6 @@ def test_the_file_holds_the_rows_as_they_are(tmp_path: Path):
     written_results(tmp_path, {told: [notebook(2)], "ben": []})
     table = pd.read_csv(tmp_path / "gradebook.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(table, table_of({told: [notebook(2)], "ben": []}))
-
-
-def test_a_folder_with_other_things_is_refused(tmp_path: Path):
-    (tmp_path / "file").touch()
-    (tmp_path / "results.json").write_text("[]")
-    with pytest.raises(ValueError, match="holds something else than an earlier grading"):
-        gradebook.check_output_folder(tmp_path)
-    with pytest.raises(ValueError, match="file is a file; the results need a folder"):
-        gradebook.check_output_folder(tmp_path / "file")
-
-
-def test_a_folder_that_is_new_empty_or_of_an_earlier_grading_is_taken(tmp_path: Path):
-    gradebook.check_output_folder(tmp_path / "new")
-    gradebook.check_output_folder(tmp_path)
-    written_results(tmp_path, {})
-    gradebook.check_output_folder(tmp_path)
 
 
 def test_the_summary_counts_and_names_what_could_not_be_graded():

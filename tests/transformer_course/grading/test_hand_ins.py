@@ -28,7 +28,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     return content.getvalue()
 
 
-def laid_out(folder: Path, files: Mapping[str, bytes]) -> Path:
+def write_files(folder: Path, files: Mapping[str, bytes]) -> Path:
     """Write files into a folder."""
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_gives_each_student_their_notebook(tmp_path: Path, layout: str):
-    found = find_submissions([laid_out(tmp_path / "class", LAYOUTS[layout])])
+    found = find_submissions([write_files(tmp_path / "class", LAYOUTS[layout])])
     assert told(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
     assert {one.student for one in found if one.is_marked_late} == ({"ada"} if "Canvas" in layout else set())
     assert {one.lms_id != "" for one in found} == {"Canvas" in layout or "Moodle" in layout}
@@ -109,7 +109,7 @@ def test_zips_of_github_and_nbgrader_are_read(tmp_path: Path):
 def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Path):
     noon = datetime(2026, 10, 12, 12, tzinfo=UTC)
     for layout in ("a folder per student", "nbgrader", "GitHub Classroom"):
-        for path in laid_out(tmp_path / layout, LAYOUTS[layout]).rglob("*"):
+        for path in write_files(tmp_path / layout, LAYOUTS[layout]).rglob("*"):
             os.utime(path, (noon.timestamp(), noon.timestamp()))
     times = {
         layout: {one.student: (one.handed_in, one.time_source) for one in find_submissions([tmp_path / layout])}
@@ -123,7 +123,7 @@ def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Pa
 
 def test_students_of_one_name_are_told_apart_by_their_numbers(tmp_path: Path):
     files = {"lina_12345_1111_01_lookup.ipynb": NOTEBOOK, "lina_54321_2222_01_lookup.ipynb": NOTEBOOK}
-    found = find_submissions([laid_out(tmp_path, files)])
+    found = find_submissions([write_files(tmp_path, files)])
     assert told(found) == {("lina", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
     assert {one.student: one.remark for one in found} == {
         "lina": "",
@@ -157,7 +157,7 @@ def test_what_leads_out_of_a_zip_is_told_and_read_by_nobody(tmp_path: Path, name
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(name, NOTEBOOK)
         archive.writestr("01_lookup.ipynb", NOTEBOOK)
-    laid_out(tmp_path / "class", {"eve.zip": content.getvalue(), "ada/01_lookup.ipynb": NOTEBOOK})
+    write_files(tmp_path / "class", {"eve.zip": content.getvalue(), "ada/01_lookup.ipynb": NOTEBOOK})
     assert told(find_submissions([tmp_path / "class"])) == {
         ("ada", "01_lookup", ""),
         ("eve", "01_lookup", ""),
@@ -172,7 +172,7 @@ def test_of_two_files_of_one_name_the_first_is_read(tmp_path: Path):
         warnings.simplefilter("ignore")  # zipfile has noticed, too
         archive.writestr("01_lookup.ipynb", NOTEBOOK)
         archive.writestr("01_lookup.ipynb", b"")
-    found = find_submissions([laid_out(tmp_path / "class", {"eve.zip": content.getvalue()})])
+    found = find_submissions([write_files(tmp_path / "class", {"eve.zip": content.getvalue()})])
     assert told(found) == {
         ("eve", "01_lookup", ""),
         ("eve", "", "The zip holds two files of this name: the first one was read."),
@@ -183,14 +183,14 @@ def test_a_bomb_costs_a_line_and_no_memory(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(hand_ins, "MAX_NOTEBOOK_BYTES", 1 << 20)
     monkeypatch.setattr(hand_ins, "MAX_INNER_ZIP_BYTES", 1 << 20)
     bomb = {"01_lookup.ipynb": bytes(2 << 20), "inner.zip": bytes(2 << 20)}
-    [notebook, inner] = find_submissions([laid_out(tmp_path / "class", {"eve.zip": zipped(bomb)})])
+    [notebook, inner] = find_submissions([write_files(tmp_path / "class", {"eve.zip": zipped(bomb)})])
     assert notebook.problem == inner.problem == "The file is larger than 1 MB. Were the outputs cleared?"
 
 
 def test_zips_in_zips_are_read_once(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     two, three = zipped({"week 1.zip": one}), zipped({"all.zip": zipped({"week 1.zip": one})})
-    found = find_submissions([laid_out(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])
+    found = find_submissions([write_files(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])
     assert told(found) == {("ada", "01_lookup", ""), ("eve", "", "This is a zip in a zip in a zip, and is not read.")}
 
 
@@ -204,7 +204,7 @@ def test_zips_in_zips_are_read_once(tmp_path: Path):
     ],
 )
 def test_a_damaged_zip_says_so(tmp_path: Path, content: bytes, says: str):
-    path = laid_out(tmp_path, {"class.zip": content}) / "class.zip"
+    path = write_files(tmp_path, {"class.zip": content}) / "class.zip"
     try:
         [found] = find_submissions([path])
         problem = found.problem

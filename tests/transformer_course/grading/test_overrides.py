@@ -5,7 +5,7 @@ import pytest
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.overrides import Override, make_overrides_file, read_overrides
 
-MOST = every_exercise()["softmax"].points
+MAX_POINTS = every_exercise()["softmax"].points
 
 
 def overrides(out: Path, *rows: str) -> list[Override]:
@@ -42,8 +42,8 @@ def test_what_is_written_is_read_and_never_overwritten(tmp_path: Path):
         (",01_lookup,softmax,1,", "no student is named"),
         ("Ada,,softmx,1,", "there is no exercise 'softmx'"),
         ("Ada,02_scaling,softmax,1,", "softmax is in 01_lookup; got lesson='02_scaling'"),
-        ("Ada,,softmax,many,", f"points must be a number between 0 and {MOST}; got points='many'"),
-        ("Ada,,softmax,99,", f"points must be a number between 0 and {MOST}; got points='99'"),
+        ("Ada,,softmax,many,", f"points must be a number between 0 and {MAX_POINTS}; got points='many'"),
+        ("Ada,,softmax,99,", f"points must be a number between 0 and {MAX_POINTS}; got points='99'"),
         ("Ada,,softmax,nan,", "got points='nan'"),
         ("Ada,01_lookup,,1,", "points are given for an exercise, and none is named; got points='1'"),
     ],

@@ -49,7 +49,7 @@ def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Pa
     assert "week_3 (2)" in told and "ada: 0 of 5 points" in told and "ben: 3 of 5 points" in told
     page = (out / "feedback" / "ada.html").read_text("utf-8")
     assert "One mean is taken of all." in page and "secret remark" not in page
-    exercises.OWN.clear()
+    exercises.remove_own_lessons()
     own_file.unlink()
     assert "ben: 3 of 5 points" in rewrite_report(out)
     assert json.loads((out / "results.json").read_text("utf-8"))["lessons"] == ["week_3"]
@@ -94,7 +94,7 @@ def test_what_is_wrong_with_a_file_is_told_before_anything_runs(own_file: Path, 
     own_file.write_text(own_file.read_text().replace(old, new))
     with pytest.raises(ValueError, match=says):
         OwnExercises.read(own_file)
-    assert not exercises.OWN
+    assert exercises.every_lesson() == exercises.LESSONS
 
 
 @pytest.mark.parametrize("name", ["01_lookup.py", "week 3.py", "week_3.txt", "class.py", "primer.py"])

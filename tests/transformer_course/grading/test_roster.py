@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_course.grading.roster import Person, Roster, read_roster, read_table
+from transformer_course.grading.roster import Person, Roster, read_roster
 
 ADA = Person("a17", "Ada Lovelace", "ada@uni.edu", "al815")
 
@@ -38,11 +38,6 @@ def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: 
 def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, says: str):
     with pytest.raises(ValueError, match=says):
         read_roster(table(tmp_path, text))
-
-
-def test_a_table_in_another_encoding_says_so(tmp_path: Path):
-    with pytest.raises(ValueError, match="is not in UTF-8; save it as “CSV UTF-8”"):
-        read_table(table(tmp_path, "name\nZoë\n", "cp1252"))
 
 
 @pytest.mark.parametrize(

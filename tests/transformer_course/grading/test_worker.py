@@ -15,7 +15,7 @@ from tests.transformer_course.jail.sample_submissions import RIGHT, linux, softm
 from transformer_course.checking.verdict import Verdict
 from transformer_course.grading import worker as worker_module
 from transformer_course.grading.submissions import Submission
-from transformer_course.grading.worker import TOO_MUCH, Task, Worker, limited_memory
+from transformer_course.grading.worker import COULD_NOT_BE_JUDGED, Task, Worker, limited_memory
 from transformer_course.jail.interpreter import JailError
 from transformer_course.jail.resource_limits import Limits
 
@@ -60,7 +60,7 @@ def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced
     before = worker._process.pid
     monkeypatch.setattr(worker_module, "JUDGE_SECONDS", 0.0)
     graded = worker.assess(task(softmax_after("return s")))
-    assert (graded.verdict.status, graded.verdict.message, graded.points) == ("crashed", TOO_MUCH, 0)
+    assert (graded.verdict.status, graded.verdict.message, graded.points) == ("crashed", COULD_NOT_BE_JUDGED, 0)
     monkeypatch.undo()
     assert worker._process.pid != before
     assert worker.assess(task(RIGHT["softmax"])).verdict.passed
@@ -86,7 +86,7 @@ def test_an_answer_whose_jail_broke_down_once_is_graded_again_and_not_for_ever(
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(RIGHT["softmax"]))
         assert (graded.verdict.passed, graded.seconds, graded.n_right) == (True, 0.5, 3)
-        assert worker.assess(task(RIGHT["similarity"], "similarity")).verdict.message == TOO_MUCH
+        assert worker.assess(task(RIGHT["similarity"], "similarity")).verdict.message == COULD_NOT_BE_JUDGED
     assert [len(path.read_text()) for path in sorted(tmp_path.iterdir())] == [2, 2]
 
 

@@ -8,15 +8,15 @@ import pytest
 
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.grading.class_report import write_report
-from transformer_course.grading.gradebook import new_settings
+from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import read_cells
 from transformer_course.grading.written_answers import (
-    HAS_CHANGED,
+    CHANGED_NOTE,
     WrittenAnswer,
     read_marks,
     write_sheet,
-    written_in,
+    written_answer_of,
 )
 from transformer_course.jail.resource_limits import Limits
 
@@ -50,7 +50,7 @@ def marked(out: Path, points: str, comment: str = "Good.") -> None:
     ],
 )
 def test_a_written_answer_is_known_by_its_cell(cell: dict[str, object], found: tuple[str, str] | None):
-    assert written_in(cell) == found
+    assert written_answer_of(cell) == found
 
 
 def test_a_notebook_is_read_with_its_written_answers():
@@ -66,7 +66,7 @@ def test_marks_survive_and_a_changed_answer_is_noted(tmp_path: Path):
         ("ada", ADA.answer, 3.0),
     ]
     marked(tmp_path, "2.5")
-    for answer, note in ((ADA.answer, ""), ("Another.", HAS_CHANGED)):
+    for answer, note in ((ADA.answer, ""), ("Another.", CHANGED_NOTE)):
         write_sheet(tmp_path, [BEN, replace(ADA, answer=answer)])
         ben, ada = read_marks(tmp_path)
         assert (ada.points, ada.comment, ada.answer, ada.note) == (2.5, "Good.", answer, note) and ben.points is None

@@ -1,9 +1,15 @@
 """Minutes that a lesson is read: what is read counts, what is solved, folded or looked up does not."""
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from transformer_course.home.reading_time import CODE_LINES_PER_MINUTE, WORDS_PER_MINUTE, minutes_to_read, words
+from transformer_course.home.reading_time import (
+    CODE_LINES_PER_MINUTE,
+    WORDS_PER_MINUTE,
+    minutes_to_read,
+    promised_minutes,
+    words,
+)
 
 
 def test_words_and_lines_of_code_take_their_time_and_exercises_none():
@@ -30,3 +36,11 @@ def test_words_and_lines_of_code_take_their_time_and_exercises_none():
 )
 def test_only_what_is_read_counts(text, n):
     assert words(text) == n
+
+
+def test_what_the_title_promises_is_read():
+    lesson = new_notebook(
+        cells=[new_markdown_cell("# 01 · Lookup\n\nReading: 31 minutes. Exercises: 70 minutes, more.")]
+    )
+    assert (promised_minutes(lesson, "Reading"), promised_minutes(lesson, "Exercises")) == (31, 70)
+    assert promised_minutes(new_notebook(cells=[new_markdown_cell("# Primer")]), "Reading") is None

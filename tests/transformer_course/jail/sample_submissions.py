@@ -18,7 +18,7 @@ from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.assess import GradedExercise, assess_exercise
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.jail import Jail
-from transformer_course.jail.resource_limits import PATIENCE
+from transformer_course.jail.resource_limits import CLOCK_FACTOR
 
 IMPORTS = """\
 import math
@@ -35,7 +35,7 @@ TIME_LIMIT = 0.25
 """Seconds after which an answer that never ends is stopped."""
 KINDS_OF_JAIL = "kinds of jail"
 """What shows that a jail of another kind does the same takes turns: each has to import torch again."""
-STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, PATIENCE * TIME_LIMIT))
+STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, CLOCK_FACTOR * TIME_LIMIT))
 """What it is told: the second limit is that of a busy machine."""
 
 linux = pytest.mark.skipif(

@@ -3,7 +3,7 @@
 import time
 
 from transformer_course.lesson import speed
-from transformer_course.lesson.speed import MARGIN, MAX_SLOWDOWN, SECONDS, TURNS, is_slow, slowdown
+from transformer_course.lesson.speed import MARGIN, MAX_SECONDS, MAX_SLOWDOWN, MAX_TIMINGS, is_slow, slowdown
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observe_all
 
@@ -73,7 +73,9 @@ def test_an_attempt_is_slow_only_with_a_margin_above_the_limit():
 
 def test_what_took_long_is_timed_once_more_and_what_is_fast_or_slow_beyond_doubt_twice():
     calls = []
-    assert is_slow(slowdown(computing(0.6 * SECONDS, calls), computing(0.001, []), CASE, best=2 * SECONDS, limit=10.0))
+    assert is_slow(
+        slowdown(computing(0.6 * MAX_SECONDS, calls), computing(0.001, []), CASE, best=2 * MAX_SECONDS, limit=10.0)
+    )
     assert len(calls) == CALLS
     calls = []
     assert slowdown(computing(0.05, calls), computing(0.05, []), CASE, best=0.05, limit=10.0) < MAX_SLOWDOWN
@@ -83,4 +85,4 @@ def test_what_took_long_is_timed_once_more_and_what_is_fast_or_slow_beyond_doubt
     assert len(calls) == 2 * CALLS
     calls = []
     slowdown(computing(0.05, calls), computing(0.003, []), CASE, best=0.05, limit=10.0)
-    assert 2 * CALLS < len(calls) <= TURNS * CALLS
+    assert 2 * CALLS < len(calls) <= MAX_TIMINGS * CALLS

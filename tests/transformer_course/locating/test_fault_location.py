@@ -8,7 +8,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.shared.library_parts import parts
 from transformer_course.lesson.session import Session
-from transformer_course.locating.fault_location import MAX_LINE, locate, may_have_place, with_place
+from transformer_course.locating.fault_location import MAX_LINE_LENGTH, locate, may_have_place, with_place
 from transformer_course.running.trace import Traced
 
 ATTENTION = "def scaled_dot_product_attention(queries, keys, values):"
@@ -242,7 +242,7 @@ def test_of_a_long_line_what_surrounds_the_expression_is_shown():
     place = place_in(f"return torch.softmax(({long}) * 1.7 + 0 * queries.sum() + 0 * keys.sum(), -1) @ (values + 0)")
     shown, under = place.message.splitlines()[-2:]
     assert shown.startswith("    line 2:  ")
-    assert len(shown) <= len("    line 2:  …  …") + MAX_LINE
+    assert len(shown) <= len("    line 2:  …  …") + MAX_LINE_LENGTH
     assert len(under) <= len(shown)
     assert place.expression.text.startswith(shown[under.index("^") : under.rindex("^") + 1].rstrip("…").rstrip())
 

@@ -5,12 +5,12 @@ import torch
 
 from tests.transformer_course.cells import cell
 from transformer_course.locating.side_effect_source import (
+    first_unrepeatable,
+    first_write,
     is_other_dtype,
-    of_change,
-    of_difference,
-    of_dtype,
-    put_dtype,
     shapes_in_crash,
+    sources_of_dtype,
+    values_in_dtype,
 )
 from transformer_course.running.case import Case
 from transformer_course.running.trace import Traced
@@ -24,7 +24,7 @@ def traced(*lines, head="def f(x, y):"):
 
 def difference(*lines, **keywords):
     attempt = traced(*lines, **keywords)
-    found = of_difference(attempt.expressions, *attempt.run_twice(CASE))
+    found = first_unrepeatable(attempt.expressions, *attempt.run_twice(CASE))
     return found and (found[0].text, found[1])
 
 
@@ -43,7 +43,7 @@ def test_nothing_is_told_where_both_calls_are_the_same_or_take_other_ways():
 
 def change(names, *lines):
     attempt = traced(*lines)
-    found = of_change(attempt.expressions, attempt.run(CASE), names)
+    found = first_write(attempt.expressions, attempt.run(CASE), names)
     return found and (found[0].text, found[1])
 
 
@@ -67,8 +67,8 @@ def test_a_statement_that_is_not_watched_is_not_blamed_on_the_next():
 def dtypes(dtype, *lines):
     attempt = traced(*lines)
     trace = attempt.run(CASE)
-    made = of_dtype(attempt.expressions, trace, dtype)
-    return [one.text for one in made], attempt.run(CASE, put_dtype(trace, made, torch.float32)).output.dtype
+    made = sources_of_dtype(attempt.expressions, trace, dtype)
+    return [one.text for one in made], attempt.run(CASE, values_in_dtype(trace, made, torch.float32)).output.dtype
 
 
 def test_the_expressions_that_bring_in_a_dtype_are_told_and_can_be_replaced():

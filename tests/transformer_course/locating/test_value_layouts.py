@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from transformer_course.locating.value_layouts import has_the_shape, in_form, is_number, is_right, is_right_as_it_is
-from transformer_course.running.trace import Turns
+from transformer_course.locating.value_layouts import has_the_shape, in_layout, is_number, is_right, is_right_as_it_is
+from transformer_course.running.trace import ValueSequence
 
 RIGHT = torch.arange(6.0).view(2, 3) + 1
 HEADS = torch.arange(120.0).view(2, 3, 4, 5)
@@ -41,16 +41,16 @@ def test_a_right_value_as_it_is_has_no_other_form():
 
 
 def test_a_right_value_is_put_in_the_form_that_fits():
-    assert torch.equal(in_form([RIGHT.mT + 1], RIGHT), RIGHT.mT)
-    assert torch.equal(in_form([], RIGHT), RIGHT)
-    assert in_form([2], 3) == 3
-    turns = in_form([row + 1 for row in RIGHT], RIGHT)
-    assert isinstance(turns, Turns)
+    assert torch.equal(in_layout([RIGHT.mT + 1], RIGHT), RIGHT.mT)
+    assert torch.equal(in_layout([], RIGHT), RIGHT)
+    assert in_layout([2], 3) == 3
+    turns = in_layout([row + 1 for row in RIGHT], RIGHT)
+    assert isinstance(turns, ValueSequence)
     assert torch.equal(torch.stack(list(turns.values)), RIGHT)
 
 
 def test_a_right_value_that_is_there_in_a_form_that_does_not_fit_is_put_as_it_is():
-    assert torch.equal(in_form([RIGHT.mT], RIGHT), RIGHT)
+    assert torch.equal(in_layout([RIGHT.mT], RIGHT), RIGHT)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from transformer_course.running.plain_data import (
     MAX_NUMBERS,
     NotPlainData,
     check_size,
+    count_numbers,
     pack,
     same,
     to_plain_data,
@@ -196,3 +197,7 @@ def test_data_that_is_small_enough_may_be_unpacked():
 def test_what_is_too_large_is_refused_by_its_header(data, why):
     with pytest.raises(NotPlainData, match=why):
         check_size(data, max_tensors=2, max_numbers=6, max_tree_bytes=200)
+
+
+def test_numbers_are_counted_however_deep_they_lie():
+    assert count_numbers({"a": [torch.zeros(2, 3), 1.5], "b": (), "c": None}) == 8

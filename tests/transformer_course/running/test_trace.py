@@ -14,7 +14,7 @@ from transformer_course.running.trace import (
     MAX_RECORDED_NUMBERS,
     CannotTrace,
     Traced,
-    Turns,
+    ValueSequence,
 )
 
 X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -144,12 +144,12 @@ def test_a_trace_gives_what_the_code_gives(source):
     assert same(trace.output, function(X.clone()))
 
 
-def test_every_expression_is_recorded_at_each_of_its_turns():
+def test_every_expression_is_recorded_at_each_of_its_evaluations():
     traced = Traced(cell("def f(x):\n    total = 0\n    for row in x:\n        total = total + row\n    return total"))
     trace = traced.run(CASE)
     assert same(values_of(traced, "row", trace), [X[0], X[1]])
     assert same(values_of(traced, "total + row", trace), [X[0], X[0] + X[1]])
-    assert [event.turn for event in trace.events if traced.expressions[event.number].text == "row"] == [0, 1]
+    assert [event.evaluation for event in trace.events if traced.expressions[event.number].text == "row"] == [0, 1]
 
 
 def test_what_changes_a_value_in_place_is_recorded_after_it():
@@ -167,7 +167,7 @@ def test_a_replaced_expression_is_not_evaluated():
 
 def test_a_replaced_expression_can_give_another_value_at_each_turn():
     traced = Traced(cell("def f(x):\n    return torch.stack([row * 2 for row in x])"))
-    put = {number_of(traced, "row * 2"): Turns([X[1], X[0]])}
+    put = {number_of(traced, "row * 2"): ValueSequence([X[1], X[0]])}
     assert same(traced.run(CASE, put).output, X.flip(0))
 
 

@@ -6,7 +6,7 @@ import torch
 from tests.transformer_course.cells import cell
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import NotPlainData, pack, same
-from transformer_course.running.trace import MAX_EVENTS, MAX_EXPRESSIONS, Traced, Turns
+from transformer_course.running.trace import MAX_EVENTS, MAX_EXPRESSIONS, Traced, ValueSequence
 from transformer_course.running.trace_data import (
     MAX_BYTES,
     MAX_TEXT,
@@ -38,7 +38,8 @@ def test_traces_arrive_as_they_were():
         assert (one.error, one.crashed_in, one.writes) == (other.error, other.crashed_in, other.writes)
         assert one.writes
         assert same(
-            [[e.number, e.turn, e.value] for e in one.events], [[e.number, e.turn, e.value] for e in other.events]
+            [[e.number, e.evaluation, e.value] for e in one.events],
+            [[e.number, e.evaluation, e.value] for e in other.events],
         )
 
 
@@ -51,7 +52,7 @@ def test_a_crash_arrives_with_the_expression_it_happened_in():
 
 
 def test_requests_arrive_as_they_were():
-    put = {0: X, 3: 2.5, 4: Turns([X[0], X[1]])}
+    put = {0: X, 3: 2.5, 4: ValueSequence([X[0], X[1]])}
     request = unpack_request(pack_request(2, put, is_watched=False, times=1))
     assert (request["case"], request["is_watched"], request["times"]) == (2, False, 1)
     assert same([request["put"][0], request["put"][3], request["put"][4].values], [X, 2.5, [X[0], X[1]]])

@@ -9,8 +9,9 @@ import transformer_course
 from transformer_course.lesson import notebook
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import same, unpack
+from transformer_course.running.trace import MAX_RUNS
 from transformer_course.running.trace_data import pack_request, unpack_expressions, unpack_traces
-from transformer_course.running.trace_job import MAX_RUNS, serve_traces
+from transformer_course.running.trace_job import serve_traces
 
 X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 

@@ -34,7 +34,7 @@ def shown(monkeypatch):
 def sent(monkeypatch):
     """Redraw at every step, and keep what is sent."""
     sent = []
-    monkeypatch.setattr(training_view, "SECONDS", 0.0)
+    monkeypatch.setattr(training_view, "REDRAW_SECONDS", 0.0)
     monkeypatch.setattr(TrainingView, "send_state", lambda view, key=None: sent.append(view.get_state(key)))
     return sent
 
@@ -90,7 +90,7 @@ def test_it_is_redrawn_a_few_times_a_second_at_most(monkeypatch):
     for step in view.steps(100):
         view.loss(step)
         now[0] += 0.02
-    assert all(later - earlier > training_view.SECONDS - 0.01 for earlier, later in pairwise(drawn[:-1]))
+    assert all(later - earlier > training_view.REDRAW_SECONDS - 0.01 for earlier, later in pairwise(drawn[:-1]))
     assert 8 <= len(drawn) <= 13
 
 

@@ -16,7 +16,7 @@ from transformer_course.jail.linux import namespaces
 from transformer_course.jail.resource_limits import Limits
 
 NO_SET_UID, NO_DEVICES, RECURSIVE, PRIVATE, DETACH = 2, 4, 1 << 14, 1 << 18, 2  # man 2 mount, umount
-SECONDS_BETWEEN_LOOKS = 0.1
+SECONDS_BETWEEN_CHECKS = 0.1
 
 
 def mount(folder: str, limits: Limits) -> bool:
@@ -69,7 +69,7 @@ class FolderWatch:
         if time.monotonic() < self._next_look:
             return False
         exceeded = _holds_more_than(self._folder, self._limits.disk_mb << 20, self._limits.files)
-        self._next_look = time.monotonic() + SECONDS_BETWEEN_LOOKS
+        self._next_look = time.monotonic() + SECONDS_BETWEEN_CHECKS
         return exceeded
 
 

@@ -4,7 +4,8 @@ Resource limits and Landlock leave much open. Sockets lead to the network and to
 local user. Shared memory, message queues and keyrings outlive the process: they would fill the machine, or be read by
 the next learner's code. Where the grader is an ordinary user, jailed code has the same user id, and so could change the
 permissions of that user's files, or the limits and the scheduling of that user's processes. And each call that is not
-needed is one more door into the kernel. So what is allowed is listed, in ``syscalls``, and not what is refused.
+needed is one more door into the kernel. So what is allowed is listed, in ``permitted_system_calls``, and not what is
+refused.
 """
 
 import ctypes

@@ -61,7 +61,7 @@ def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -
 
 
 def main() -> None:
-    """Grade the first so many submissions of each class; print the guards, and by class and name what each got."""
+    """Grade the first submissions of each class; print the guards, and by class and name what each got."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else None
     places = json.loads(os.environ["PLACES"])
     told: dict[str, dict[str, Any]] = {}

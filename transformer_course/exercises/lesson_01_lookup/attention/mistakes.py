@@ -8,8 +8,8 @@ from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 MISTAKES = [
-    *attention_mistakes.alone(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON, "only_the_best"),
-    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON, "only_the_best"),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.of_a_softmax_too_late(STEPS),
     Mistake(
         "one_lookup_for_all",

@@ -241,7 +241,7 @@ MISTAKES = [
             "`queries[..., :, None, :]` and `keys[..., None, :, :]`.",
         ],
     ),
-    *attention_mistakes.alone(
+    *attention_mistakes.unpaired(
         attention_mistakes.without(
             attention_mistakes.of_the_softmax(STEPS),
             "smallest_first",
@@ -251,7 +251,7 @@ MISTAKES = [
         ),
         *attention_mistakes.COMMON,
     ),
-    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
-    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
     *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -305,7 +305,7 @@ OF_THE_TEMPERATURE = [
 MISTAKES = [
     *OF_LENGTHS,
     *OF_THE_TEMPERATURE,
-    *attention_mistakes.alone(
+    *attention_mistakes.unpaired(
         attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "one_maximum_for_all", "a_fixed_factor"),
         "softmax_over_the_queries",
         "axis_from_the_front",
@@ -320,7 +320,7 @@ MISTAKES = [
         "causal_weights",
         "logarithm",
     ),
-    *attention_mistakes.alone(
+    *attention_mistakes.unpaired(
         attention_mistakes.of_the_mixture(STEPS),
         "only_the_weights",
         "weights_transposed",
@@ -331,7 +331,7 @@ MISTAKES = [
         "values_on_the_left",
         "entry_by_entry",
     ),
-    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS, "unit_keys"), "transposes_the_batch"),
-    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS, "unit_keys"), "transposes_the_batch"),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
     *of_the_result(STEPS, "result_with_another_sign"),
 ]

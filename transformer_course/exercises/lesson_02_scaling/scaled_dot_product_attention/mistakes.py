@@ -6,7 +6,7 @@ from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 MISTAKES = [
-    *attention_mistakes.alone(
+    *attention_mistakes.unpaired(
         attention_mistakes.of_the_scaling(STEPS),
         "no_scaling",
         "divides_by_d_k",
@@ -65,10 +65,10 @@ MISTAKES = [
         ],
     ),
     *attention_mistakes.of_values_scaled_too(STEPS),
-    *attention_mistakes.alone(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON),
-    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS), *attention_mistakes.COMMON),
-    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), *attention_mistakes.COMMON),
-    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
-    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_products(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
     *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -108,20 +108,20 @@ MISTAKES = [
             3,
             attention_mistakes.without(
                 [
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(
                         attention_mistakes.of_the_scaling(STEPS),
                         "no_scaling",
                         "divides_by_d_k",
                         "multiplies_by_the_root",
                         "half_of_d_k",
                     ),
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(
                         attention_mistakes.of_the_width(STEPS),
                         "root_of_the_number_of_keys",
                         "root_of_the_number_of_queries",
                         "a_fixed_width",
                     ),
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(
                         attention_mistakes.also_with_a_low_number(
                             attention_mistakes.of_the_mask(STEPS), "mask_inverted", "mask_transposed"
                         ),
@@ -133,7 +133,7 @@ MISTAKES = [
                         "mask_after_the_softmax",
                         "not_low_enough",
                     ),
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(
                         attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
                         "softmax_over_the_queries",
                         "softmax_twice",
@@ -144,10 +144,10 @@ MISTAKES = [
                         "overflows",
                         "never_divided",
                     ),
-                    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
-                    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS)),
-                    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS)),
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_products(STEPS)),
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS)),
+                    *attention_mistakes.unpaired(
                         attention_mistakes.of_the_mixture(STEPS), "mixes_the_keys", "averaged_over_the_keys"
                     ),
                 ],

@@ -249,12 +249,12 @@ def over_another_axis(mistake):
         probabilities=lambda scores: scores.softmax(dim=axes[mistake.name]),
         weights=lambda probabilities: probabilities.nan_to_num(),
     )
-    return mistake.made(*mistake.ways, mended)
+    return mistake.with_ways(*mistake.ways, mended)
 
 
 MISTAKES = [
     *OF_EMPTY_ROWS,
-    *attention_mistakes.alone(
+    *attention_mistakes.unpaired(
         attention_mistakes.of_the_mask(STEPS),
         "mask_inverted",
         "mask_ignored",
@@ -269,7 +269,7 @@ MISTAKES = [
     ),
     *attention_mistakes.without(
         [
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_scaling(STEPS)),
                 "no_scaling",
                 "divides_by_d_k",
@@ -277,14 +277,14 @@ MISTAKES = [
                 "half_of_d_k",
                 "averages_the_products",
             ),
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_width(STEPS)),
                 "root_of_the_number_of_keys",
                 "root_of_the_number_of_queries",
                 "root_of_d_v",
             ),
             *attention_mistakes.of_values_scaled_too(STEPS),
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(
                 [
                     over_another_axis(m)
                     for m in attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS))
@@ -301,19 +301,19 @@ MISTAKES = [
                 "a_fixed_factor",
                 "softmax_over_everything",
             ),
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_transposition(STEPS)),
                 "transposes_the_batch",
                 "swaps_axes_from_the_front",
             ),
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_products(STEPS)),
                 "keys_by_queries",
                 "queries_with_queries",
                 "one_number_of_axes",
             ),
-            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
+            *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_mixture(STEPS)),
                 "only_the_weights",
                 "weights_as_well",

@@ -20,7 +20,7 @@ def _by_the_step(mistake):
         for way in mistake.variants
         if rates & way.changes.keys() and not {"lower", "rate"} & way.changes.keys()
     ]
-    return mistake.made(*mistake.ways, *ways)
+    return mistake.with_ways(*mistake.ways, *ways)
 
 
 _OF_EITHER_RATE = [

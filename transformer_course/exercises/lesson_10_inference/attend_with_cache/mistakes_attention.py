@@ -16,17 +16,19 @@ NONE_HERE = (
 MISTAKES = attention_mistakes.renamed(
     attention_mistakes.without(
         [
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(
                 attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k", "multiplies_by_the_root"
             ),
             *attention_mistakes.of_the_width(STEPS),
-            *attention_mistakes.alone(
+            *attention_mistakes.unpaired(
                 attention_mistakes.of_the_softmax(STEPS),
                 "softmax_over_the_queries", "axis_from_the_front", "scores_instead_of_weights", "never_divided",
                 "overflows",
             ),
-            *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
-            *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "mixes_the_keys"),
+            *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS)),
+            *attention_mistakes.unpaired(
+                attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "mixes_the_keys"
+            ),
         ],
         *NONE_HERE,
     ),

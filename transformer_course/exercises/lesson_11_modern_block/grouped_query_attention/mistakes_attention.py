@@ -215,14 +215,14 @@ MISTAKES = [
             3,
             attention_mistakes.without(
                 [
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(
                         attention_mistakes.of_the_scaling(STEPS),
                         "no_scaling",
                         "divides_by_d_k",
                         "multiplies_by_the_root",
                     ),
-                    *attention_mistakes.alone(attention_mistakes.of_the_width(STEPS)),
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_width(STEPS)),
+                    *attention_mistakes.unpaired(
                         attention_mistakes.also_with_a_low_number(
                             attention_mistakes.of_the_mask(STEPS), "mask_inverted", "mask_transposed"
                         ),
@@ -231,16 +231,16 @@ MISTAKES = [
                         "mask_after_the_softmax",
                         "not_low_enough",
                     ),
-                    *attention_mistakes.alone(
+                    *attention_mistakes.unpaired(
                         attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
                         "softmax_over_the_queries",
                         "softmax_twice",
                         "axis_from_the_front",
                     ),
-                    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
-                    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS)),
-                    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
-                    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS)),
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS)),
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_products(STEPS)),
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS)),
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS)),
                 ],
                 *attention_mistakes.RARE,
                 "a_fixed_factor",

@@ -30,9 +30,9 @@ from transformer_course.exercises.shared.attention_mistakes.scores import (
 from transformer_course.exercises.shared.attention_mistakes.selection import (
     COMMON,
     RARE,
-    alone,
     at_most,
     renamed,
+    unpaired,
     without,
 )
 from transformer_course.exercises.shared.attention_mistakes.weights import (
@@ -46,7 +46,6 @@ __all__ = [
     "PAIRS_FROM_THE_FRONT",
     "RARE",
     "all_axes_turned_round",
-    "alone",
     "also_with_a_low_number",
     "at_most",
     "heads_interleaved",
@@ -66,5 +65,6 @@ __all__ = [
     "of_values_scaled_too",
     "renamed",
     "split_by_view",
+    "unpaired",
     "without",
 ]

@@ -265,7 +265,7 @@ def also_with_a_low_number(mistakes: list[Mistake], *more: str) -> list[Mistake]
     """
     names = {*OF_THE_SOFTMAX, *more}
     return [
-        m.made(*m.ways, *(way.of.but(**way.changes, fill=lambda: -1e9) for way in m.variants[:1]))
+        m.with_ways(*m.ways, *(way.of.but(**way.changes, fill=lambda: -1e9) for way in m.variants[:1]))
         if m.name in names
         else m
         for m in mistakes

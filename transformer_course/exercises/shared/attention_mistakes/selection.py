@@ -66,14 +66,14 @@ def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
     return [mistake for mistake in mistakes if mistake.name not in names]
 
 
-def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
+def unpaired(mistakes: list[Mistake], *but: str) -> list[Mistake]:
     """Return these mistakes so that they meet no other, but for some."""
-    return [m if m.name in but else m.made(*m.attempts) for m in mistakes]
+    return [m if m.name in but else m.with_ways(*m.attempts) for m in mistakes]
 
 
 def at_most(n_ways: int, mistakes: list[Mistake]) -> list[Mistake]:
     """Return these mistakes with the first ways of each: for modules, whose cases take long."""
-    return [m.made(*m.ways[:n_ways]) for m in mistakes]
+    return [m.with_ways(*m.ways[:n_ways]) for m in mistakes]
 
 
 def renamed(mistakes: list[Mistake], **names: str) -> list[Mistake]:

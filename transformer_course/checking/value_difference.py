@@ -1,23 +1,25 @@
-"""How one value differs from another, in one fact that is true and helps."""
+"""How one value differs from another, in one clause that is true and helps."""
 
 import torch
 from torch import Tensor
 
-from transformer_course.checking.explain import format_both
+from transformer_course.checking.formatting import format_both
+from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.numeric_relation import explain_relation
 
-MAX_SHOWN = 6
-"""So many numbers are shown at most."""
+MAX_SHOWN_NUMBERS = 6
+"""A value with more numbers is not shown, only one that differs."""
 
 
-def fact(value: object, right: object) -> str:
+def describe_difference(value: object, right: object) -> str:
     """Return how a value differs from the right one, in words; "" where nothing helpful can be said."""
     if not isinstance(value, Tensor) or not isinstance(right, Tensor):
         if isinstance(right, Tensor) or isinstance(value, Tensor | list | tuple):
             return ""
         return _it_is(value, right)
     if value.shape != right.shape:
-        return f"it has the shape {tuple(value.shape)}, and should have {tuple(right.shape)}"
+        seen, expected = (name_dimensions(one.shape, []) for one in (value, right))
+        return f"it has the shape {seen}, and should have {expected}"
     if value.dtype == torch.bool and right.dtype == torch.bool:
         return _of_masks(value, right)
     if value.is_floating_point() != right.is_floating_point() or value.is_complex():
@@ -60,7 +62,7 @@ def _of_sums(a: Tensor, b: Tensor) -> str:
 
 
 def _of_numbers(a: Tensor, b: Tensor) -> str:
-    if a.numel() <= MAX_SHOWN:
+    if a.numel() <= MAX_SHOWN_NUMBERS:
         return _it_is(a, b)
     off = ~torch.isclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
     if not off.any():

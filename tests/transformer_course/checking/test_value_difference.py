@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_course.locating.value_difference import fact
+from transformer_course.checking.value_difference import describe_difference
 
 RIGHT = torch.tensor([[0.2, 0.8], [0.5, 0.5], [0.1, 0.9]])
 NUMBERS = torch.tensor([[1.0, -2.0, 3.0, 4.0], [2.0, 5.0, -7.0, 8.0]])
@@ -34,4 +34,4 @@ MASK = torch.tensor([[True, False], [True, True]])
     ],
 )
 def test_one_fact_is_told(value, right, told):
-    assert fact(value, right) == told
+    assert describe_difference(value, right) == told

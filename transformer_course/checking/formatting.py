@@ -1,0 +1,59 @@
+"""How values, names and long texts are written in messages."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from torch import Tensor
+
+MAX_CHARACTERS = 2000
+"""A longer message is cut."""
+DIGITS = (4, 6, 9, 17)
+"""Numbers of digits to write two different numbers with: the first that tells them apart."""
+MAX_LAYERS = 4
+"""Of more layers, only the number is told."""
+
+
+def format_value(value: Any, digits: int = 4) -> str:
+    """Return plain data with few digits, on one line."""
+    if isinstance(value, Tensor):
+        return format_value(value.tolist(), digits)
+    if isinstance(value, list):
+        return f"[{', '.join(format_value(item, digits) for item in value)}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(format_value(item, digits) for item in value)}{',' * (len(value) == 1)})"
+    if isinstance(value, float):
+        return f"{value + 0.0:.{digits}g}"
+    return repr(value)
+
+
+def format_both(one: Any, other: Any) -> tuple[str, str]:
+    """Return two pieces of plain data with as few digits as tell them apart."""
+    both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGITS]
+    return next((pair for pair in both if pair[0] != pair[1]), both[0])
+
+
+def readable(text: str, max_characters: int = MAX_CHARACTERS) -> str:
+    """Return a text that is short enough to be read, without what cannot be written to a file."""
+    short = text if len(text) <= max_characters else f"{text[:max_characters]} …"
+    return short.encode("utf-8", "replace").decode()
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as code, in a list such as "`a`, `b` and `c`"; "none" where there are none."""
+    return join_words([f"`{name}`" for name in names]) or "none"
+
+
+def listed_layers(names: Iterable[str]) -> str:
+    """Name a few layers in place of their weights and biases, and the number of the others."""
+    shown = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
+    more = [f"{len(shown) - MAX_LAYERS} more"] if len(shown) > MAX_LAYERS else []
+    return join_words([*shown[:MAX_LAYERS], *more])
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a list.
+
+    >>> join_words(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

@@ -1,0 +1,52 @@
+"""Mistakes that belong to no exercise, for any answer can make them: their names, what they do, and hints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CHANGES_ARGUMENT = "changes_argument"
+"""The name, in verdicts, of changing an argument in place."""
+GRADIENT_CUT = "gradient_cut"
+"""The name of letting no gradient through where one should pass."""
+REMEMBERS_A_CALL = "remembers_an_earlier_call"
+"""The name of returning at a second call what the first one made."""
+
+GRADIENT_HINTS = (
+    "Nothing is wrong with the numbers. Call `.sum().backward()` on the output, and look at `.grad` of what went in: "
+    "is it None, or smaller than it should be?",
+    "A gradient goes back along the steps that torch recorded. `.detach()`, `.data`, `torch.no_grad()`, `.item()`, "
+    "`.numpy()`, `.tolist()` and `torch.tensor(…)` make a value that remembers none of them.",
+    "Leave each of these out, and compute with the tensors themselves: torch has a function for every step.",
+)
+IN_PLACE_HINTS = (
+    "The caller's tensor is not the same after the call. Which line writes into it?",
+    "`x += y`, `x[…] = y` and methods whose names end in `_` change the tensor itself. A plain sum, `masked_fill` or "
+    "`torch.where` makes a new one.",
+    "Write `x = x + y`, or begin with `x = x.clone()`.",
+)
+MEMORY_HINTS = (
+    "Call it twice, with two tables of the same shape and other numbers. Does the second call see the second table?",
+    "A dict outside the function, an attribute, a default argument that is a list, or `functools.cache` keeps what an "
+    "earlier call has made.",
+    "Compute the result anew in each call, from nothing but the arguments.",
+)
+
+
+@dataclass(frozen=True)
+class GeneralMistake:
+    """What is said about a mistake of any exercise.
+
+    Args:
+        does: What it does, as a clause.
+        hints: Hints, each telling a little more.
+    """
+
+    does: str
+    hints: Sequence[str]
+
+
+GENERAL_MISTAKES = {
+    CHANGES_ARGUMENT: GeneralMistake("an argument is changed", IN_PLACE_HINTS),
+    GRADIENT_CUT: GeneralMistake("no gradient passes where one should", GRADIENT_HINTS),
+    REMEMBERS_A_CALL: GeneralMistake("an earlier call is remembered", MEMORY_HINTS),
+}
+"""What is said about each, by its name."""

@@ -1,0 +1,71 @@
+"""The settings of a grading: how results come about, as ``results.json`` says it, and whether a folder holds some."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from platform import platform, python_version
+from typing import Any
+
+import torch
+
+from transformer_course.jail.resource_limits import Limits
+
+KIND = "transformer-course grading"
+"""Value of ``kind`` in ``results.json``, which identifies a folder of results."""
+SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
+"""What ``results.json`` says about how the results came about."""
+
+
+def check_output_folder(out: Path) -> None:
+    """Check that writing the results would overwrite nothing but those of an earlier grading.
+
+    Raises:
+        ValueError: ``out`` is a file, or a folder that contains something else.
+    """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file; the results need a folder")
+    if out.exists() and any(out.iterdir()) and recorded_settings(out) is None:
+        raise ValueError(f"{out} holds something else than an earlier grading; choose a new folder")
+
+
+def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a grading comes about, as ``results.json`` has it.
+
+    Args:
+        seed: Seed of the cases.
+        limits: Limits that the answers run under.
+        guards: The guards that the jail has, as ``confine.confine`` returns them.
+    """
+    return {
+        "kind": KIND,
+        "seed": seed,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "platform": platform(),
+        "limits": asdict(limits),
+        "guards": dict(guards),
+    }
+
+
+def recorded_settings(out: Path) -> dict[str, Any] | None:
+    """Return how the results in a folder came about; None if there are none."""
+    try:
+        results = json.loads((out / "results.json").read_text("utf-8"))
+        return {key: results[key] for key in SETTINGS} if results["kind"] == KIND else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of all that decides how an answer is judged."""
+    return {"transformer-course": _version(), "torch": torch.__version__, "python": python_version()}
+
+
+def _version() -> str:
+    try:
+        return version("transformer-course")
+    except PackageNotFoundError:  # used from a clone without installation
+        return "unknown"
