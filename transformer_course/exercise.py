@@ -1,5 +1,6 @@
 """The parts of an exercise: a reference, cases that tell right from wrong, and the mistakes that people make."""
 
+import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
@@ -75,8 +76,8 @@ class Exercise:
     """A function or module for the learner to write.
 
     Args:
-        reference: A right answer in at most about 15 plain lines; it carries the exercise's name, its dimension
-            names in its annotations, and is what ``solution`` shows.
+        reference: A right answer in at most about 15 plain lines: the model library's own, where that is so plain. It
+            carries the exercise's name, its dimension names in its annotations, and is what ``solution`` shows.
         cases: Function from a seed to the cases, small to large; the last is large enough to be timed.
         mistakes: The mistakes that are recognised.
         hints: The hints, each telling more, for an attempt that makes none of these mistakes.
@@ -111,5 +112,36 @@ class Exercise:
 
     @property
     def solution(self) -> str:
-        """The source of the reference."""
-        return textwrap.dedent(inspect.getsource(self.reference))
+        """The source of the reference; of the model library's, what a learner is asked for."""
+        source = textwrap.dedent(inspect.getsource(self.reference))
+        return _without_contract(source) if self.reference.__module__.startswith("transformer_lab.") else source
+
+
+def _without_contract(source: str) -> str:
+    """Return a function or class with one line of each docstring, and without the checks of its arguments.
+
+    What remains runs in any lesson: it calls none of the library's checks.
+    """
+    lines: list[str | None] = list(source.splitlines(keepends=True))
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        for statement in filter(_checks_arguments, node.body):
+            _blank(lines, statement)
+        if docstring := ast.get_docstring(node):
+            _blank(lines, node.body[0])
+            lines[node.body[0].lineno - 1] = f'{" " * node.body[0].col_offset}"""{docstring.splitlines()[0]}"""\n'
+    return "".join(line for line in lines if line is not None)
+
+
+def _checks_arguments(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(ast.Call(ast.Name(name))):
+            return name.lstrip("_").startswith("check")
+        case ast.If(body=[ast.Raise()], orelse=[]):
+            return True
+    return False
+
+
+def _blank(lines: list[str | None], statement: ast.stmt) -> None:
+    lines[statement.lineno - 1 : statement.end_lineno] = [None] * ((statement.end_lineno or 0) - statement.lineno + 1)

@@ -1,17 +1,15 @@
 """What a learner writes can take the place of what the library has under the same name: parameters load by name."""
 
 from collections.abc import Callable, Iterable
-from importlib import import_module
-from inspect import isclass, isfunction, signature
-from pkgutil import iter_modules
+from inspect import isclass, signature
 from typing import Any
 
 import pytest
 from torch import Size, Tensor, nn
 
+from tests.helpers.library_names import library
 from transformer_course.exercises import every_exercise
 
-ROOMS = ("attention", "layers", "models", "generation", "training")
 SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff": 7, "n_layers": 2, "max_length": 11}
 LAYER = {"linear": nn.Linear(7, 5), "rank": 3, "alpha": 6.0}
 NAMED_OTHERWISE = {
@@ -22,20 +20,6 @@ NAMED_OTHERWISE = {
     "sequence_log_probability",  # of answers, whose tokens are marked, where the exercise has padding
     "beam_search",  # calls the exponent of the length penalty alpha, as the paper that it is from
 }
-
-
-def library() -> dict[str, Any]:
-    """Map the name of each function and class of the model's rooms to it."""
-    rooms = [import_module(f"transformer_lab.{room}") for room in ROOMS]
-    modules = [
-        import_module(f"{room.__name__}.{found.name}") for room in rooms for found in iter_modules(room.__path__)
-    ]
-    return {
-        name: thing
-        for module in modules
-        for name, thing in vars(module).items()
-        if (isfunction(thing) or isclass(thing)) and thing.__module__ == module.__name__
-    }
 
 
 IN_BOTH = {

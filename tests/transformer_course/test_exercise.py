@@ -1,5 +1,7 @@
 """What an exercise and its mistakes say of themselves."""
 
+import inspect
+
 import pytest
 import torch
 
@@ -7,6 +9,9 @@ from tests.transformer_course.messages import LADDER
 from transformer_course.exercise import Mistake
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.lesson_06_encoder import FEED_FORWARD
+from transformer_lab.layers.lora import LoRALinear
+from transformer_lab.training.metrics import bits_per_byte
+from transformer_lab.training.schedules import noam_rate
 
 
 def test_an_exercise_is_named_as_its_reference():
@@ -52,6 +57,18 @@ def test_the_solution_is_the_source_of_the_reference():
     softmax = every_exercise()["softmax"].solution
     assert softmax.startswith("def softmax(")
     compile(softmax, "solution", "exec")
+
+
+def test_the_solution_from_the_library_is_what_was_asked_for_without_checks_and_in_brief():
+    rate = every_exercise()["noam_rate"].solution
+    assert "_check(" in inspect.getsource(noam_rate) and "Raises:" in inspect.getsource(noam_rate)
+    assert rate.splitlines()[1].strip() == f'"""{inspect.getdoc(noam_rate).splitlines()[0]}"""'
+    assert len(rate.splitlines()) == 3 and rate.splitlines()[2] in inspect.getsource(noam_rate)
+    adapted = every_exercise()["LoRALinear"].solution
+    assert "check_positive(" in inspect.getsource(LoRALinear) and "check" not in adapted
+    assert "        self.scale = alpha / rank\n\n    def forward(" in adapted
+    bits = every_exercise()["bits_per_byte"].solution
+    assert "raise" in inspect.getsource(bits_per_byte) and "raise" not in bits
 
 
 def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():

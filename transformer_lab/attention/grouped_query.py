@@ -9,9 +9,9 @@ from transformer_lab.attention.positions import Positional
 from transformer_lab.checks import check_sequences
 
 
-def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
+def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d"], n_repeats: int) -> Float[Tensor, "batch n_heads n d"]:
     """Repeat each head of keys or values next to itself, once for each query head of its group."""
-    return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
+    return x.repeat_interleave(n_repeats, dim=1)
 
 
 class GroupedQueryAttention(AttentionBase):

@@ -22,8 +22,7 @@ def rotary_frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"
     Raises:
         ValueError: d is odd, so that one feature has no partner, or the base is not positive.
     """
-    if d % 2 or d < 2 or base <= 0:
-        raise ValueError(f"pairs of features need an even width of at least 2 and a positive base; got {d=}, {base=}")
+    _check_pairs(d, base)
     # In float64: a position times a frequency, in float32, is off by 0.005 at position 100,000.
     return base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
 
@@ -48,8 +47,15 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
     """
     if length < 0:
         raise ValueError(f"length must not be negative; got {length=}")
-    angles = torch.outer(torch.arange(length, dtype=torch.float64), rotary_frequencies(d_model, base))
+    _check_pairs(d_model, base)
+    frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angles = torch.arange(length)[:, None] * frequencies  # (length, d_model / 2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
+
+
+def _check_pairs(d: int, base: float) -> None:
+    if d % 2 or d < 2 or base <= 0:
+        raise ValueError(f"pairs of features need an even width of at least 2 and a positive base; got {d=}, {base=}")
 
 
 @dataclass(frozen=True)
@@ -179,25 +185,12 @@ def apply_rotary(
     return Rotation(positions, x.shape[-1], base).rotate(x)
 
 
-def alibi_slopes(n_heads: int) -> Float[Tensor, " n_heads"]:
-    """Return each head's penalty per unit of distance: ``2^(−8h/n_heads)`` for h from 1 to n_heads.
-
-    Raises:
-        ValueError: There are no heads.
-
-    >>> alibi_slopes(4)
-    tensor([0.2500, 0.0625, 0.0156, 0.0039])
-    """
-    if n_heads < 1:
-        raise ValueError(f"slopes need at least one head; got {n_heads=}")
-    return 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
-
-
 def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
     """Return what lowers each score by the distance of its key, more in some heads than in others.
 
-    ``−slope |i − j|``: section 3 of Press et al. (2022), arXiv:2108.12409, with the last query aligned with the last
-    key. Keys in the future are lowered by their distance, too; a causal mask hides them anyway.
+    ``−slope |i − j|``, with the slope ``2^(−8h/n_heads)`` in head h, counted from 1: section 3 of Press et al. (2022),
+    arXiv:2108.12409, with the last query aligned with the last key. Keys in the future are lowered by their distance,
+    too; a causal mask hides them anyway.
 
     Raises:
         ValueError: There are no heads, or a length is negative.
@@ -207,7 +200,11 @@ def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads
     """
     if min(n_query, n_key) < 0:
         raise ValueError(f"lengths must not be negative; got {n_query=}, {n_key=}")
-    return distance_bias(n_heads, torch.arange(n_key - n_query, n_key), torch.arange(n_key))
+    if n_heads < 1:
+        raise ValueError(f"slopes need at least one head; got {n_heads=}")
+    slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
+    distances = (torch.arange(n_key - n_query, n_key)[:, None] - torch.arange(n_key)).abs()  # (n_query, n_key)
+    return -slopes[:, None, None] * distances
 
 
 def distance_bias(
@@ -218,8 +215,9 @@ def distance_bias(
     >>> distance_bias(8, torch.tensor([4]), torch.tensor([1, 4]))[0]
     tensor([[-1.5000,  0.0000]])
     """
-    distance = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
-    return alibi_slopes(n_heads).to(distance.device)[:, None, None] * -distance[..., None, :, :]
+    distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
+    at_distance_1 = alibi_bias(n_heads, n_query=1, n_key=2)[:, :, :1]  # (n_heads, 1, 1)
+    return at_distance_1.to(distances.device) * distances[..., None, :, :]
 
 
 @dataclass(frozen=True)

@@ -33,23 +33,13 @@ class LoRALinear(nn.Module):
         check_positive(rank=rank)
         self.in_features, self.out_features = linear.in_features, linear.out_features
         self.linear = linear.requires_grad_(False)
-        self.a = nn.Parameter(linear.weight.new_empty(rank, linear.in_features))
+        self.a = nn.Parameter(linear.weight.new_empty(rank, linear.in_features).normal_(std=linear.in_features**-0.5))
         self.b = nn.Parameter(linear.weight.new_zeros(linear.out_features, rank))
         self.scale = alpha / rank
-        nn.init.normal_(self.a, std=linear.in_features**-0.5)
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
         """Return the layer's output, changed by the product."""
         return self.linear(x) + self.scale * (x @ self.a.mT @ self.b.mT)
-
-    @torch.no_grad()
-    def merged(self) -> nn.Linear:
-        """Return one linear layer that computes the same."""
-        merged = nn.Linear(self.in_features, self.out_features, self.linear.bias is not None)
-        merged.weight = nn.Parameter(self.linear.weight + self.scale * self.b @ self.a)
-        if self.linear.bias is not None:
-            merged.bias = nn.Parameter(self.linear.bias.clone())
-        return merged.train(self.training)
 
 
 def add_lora(model: nn.Module, names: Collection[str], rank: int, alpha: float) -> None:
@@ -84,5 +74,15 @@ def merge_lora(model: nn.Module) -> None:
 
     The outputs stay the same, and decoding costs what it cost before.
     """
-    replace_layers(model, LoRALinear, LoRALinear.merged)
+    replace_layers(model, LoRALinear, merged)
     model.requires_grad_(True)
+
+
+@torch.no_grad()
+def merged(layer: LoRALinear) -> nn.Linear:
+    """Return one linear layer that computes the same."""
+    linear = nn.Linear(layer.in_features, layer.out_features, layer.linear.bias is not None)
+    linear.weight = nn.Parameter(layer.linear.weight + layer.scale * layer.b @ layer.a)
+    if layer.linear.bias is not None:
+        linear.bias = nn.Parameter(layer.linear.bias.clone())
+    return linear.train(layer.training)

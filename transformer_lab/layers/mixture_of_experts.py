@@ -11,7 +11,7 @@ from transformer_lab.checks import check_width
 from transformer_lab.layers.feed_forward import FeedForwardName, make_feed_forward
 
 
-def route(logits: Float[Tensor, "n n_experts"], k: int) -> tuple[Float[Tensor, "n {k}"], Int[Tensor, "n {k}"]]:
+def route(logits: Float[Tensor, "n n_experts"], k: int) -> tuple[Float[Tensor, "n k"], Int[Tensor, "n k"]]:
     """Return the weights of each token's k experts, which sum to 1, and which these are.
 
     The softmax is taken over the k largest logits: equations 3 to 5 of Shazeer et al. (2017), arXiv:1701.06538, without

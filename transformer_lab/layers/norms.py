@@ -18,10 +18,7 @@ NormName = Literal["layer", "rms"]
 
 
 def layer_norm(
-    x: Float[Tensor, "*batch d"],
-    weight: Float[Tensor, " d"],
-    bias: Float[Tensor, " d"] | None = None,
-    eps: float = 1e-5,
+    x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], bias: Float[Tensor, " d"], eps: float = 1e-5
 ) -> Float[Tensor, "*batch d"]:
     """Normalise every position to mean 0 and variance 1 over its features, then scale and shift each feature.
 
@@ -29,14 +26,13 @@ def layer_norm(
     divides by d, not d − 1, and eps is added under the root: it keeps a position whose features are all alike from
     dividing by 0.
 
-    >>> layer_norm(torch.tensor([[1.0, 2.0, 6.0]]), weight=torch.ones(3), eps=0.0) * (14 / 3) ** 0.5
+    >>> layer_norm(torch.tensor([[1.0, 2.0, 6.0]]), torch.ones(3), torch.zeros(3), eps=0.0) * (14 / 3) ** 0.5
     tensor([[-2., -1.,  3.]])
     """
-    wide = _at_least_float32(x)
-    centred = wide - wide.mean(dim=-1, keepdim=True)
-    variance = centred.square().mean(dim=-1, keepdim=True)
-    normalised = (centred / torch.sqrt(variance + eps)).to(x.dtype) * weight
-    return normalised if bias is None else normalised + bias
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # in float16, squares overflow from 256 on
+    deviations = wide - wide.mean(dim=-1, keepdim=True)
+    variance = deviations.square().mean(dim=-1, keepdim=True)
+    return weight * (deviations / torch.sqrt(variance + eps)).to(x.dtype) + bias
 
 
 def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: float = 1e-6) -> Float[Tensor, "*batch d"]:
@@ -48,8 +44,9 @@ def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: flo
     >>> rms_norm(torch.tensor([[1.0, 7.0]]), weight=torch.ones(2), eps=0.0) * 5
     tensor([[1., 7.]])
     """
-    wide = _at_least_float32(x)
-    return (wide / torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype) * weight
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # in float16, squares overflow from 256 on
+    root_mean_square = torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)
+    return weight * (wide / root_mean_square).to(x.dtype)
 
 
 def make_norm(name: NormName, d: int, eps: float, bias: bool = True) -> nn.LayerNorm | nn.RMSNorm:
@@ -69,8 +66,3 @@ def make_norm(name: NormName, d: int, eps: float, bias: bool = True) -> nn.Layer
     """
     check_choice("norm", name, get_args(NormName))
     return nn.LayerNorm(d, eps, bias=bias) if name == "layer" else nn.RMSNorm(d, eps)
-
-
-def _at_least_float32(x: Tensor) -> Tensor:
-    """Widen half-precision numbers, whose squares overflow from 256 on."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))

@@ -1,8 +1,7 @@
 """Losses for fine-tuning a language model: on the answers alone, and on pairs of a better and a worse answer."""
 
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
-from torch.nn import functional as F
+from torch import Tensor, nn
 
 
 def answer_log_probabilities(
@@ -16,7 +15,7 @@ def answer_log_probabilities(
         is_answer: True at the tokens of answers: neither at those of prompts nor at padding.
     """
     following = tokens[:, 1:, None]
-    log_probabilities = F.log_softmax(logits[:, :-1].float(), dim=-1).gather(-1, following).squeeze(-1)
+    log_probabilities = logits[:, :-1].float().log_softmax(dim=-1).gather(-1, following).squeeze(-1)
     return log_probabilities.masked_fill(~is_answer[:, 1:], 0.0)
 
 
@@ -65,4 +64,4 @@ def dpo_loss(
     tensor(0.6931)
     """
     margins = (chosen - reference_chosen) - (rejected - reference_rejected)
-    return -F.logsigmoid(beta * margins).mean()
+    return -nn.functional.logsigmoid(beta * margins).mean()

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from transformer_lab.training.optimizer import parameter_groups
+from transformer_lab.training.optimizer import groups_without, parameter_groups
 
 
 def orthogonalise(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Float[Tensor, "rows columns"]:
@@ -126,5 +126,5 @@ def make_muon(
     768
     """
     matrices = layer_matrices(model)
-    others = parameter_groups(model, weight_decay, without=matrices)
+    others = groups_without(parameter_groups(model, weight_decay), matrices)
     return Muon(matrices, lr, weight_decay=weight_decay), torch.optim.AdamW(others, lr=adamw_lr)

@@ -7,18 +7,23 @@ import torch
 from torch import Tensor, nn
 
 
-def parameter_groups(model: nn.Module, weight_decay: float, without: Iterable[Tensor] = ()) -> list[dict[str, Any]]:
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
     """Split a model's parameters for AdamW: matrices decay; biases, norms and other vectors do not.
 
     Decay would pull the scales of norms, and biases, towards 0, without a benefit. A parameter that two modules share
-    occurs once; those in ``without`` are left to another optimiser.
+    occurs once.
     """
-    others = set(map(id, without))
-    parameters = [p for p in model.parameters() if p.requires_grad and id(p) not in others]
+    parameters = [p for p in model.parameters() if p.requires_grad]  # a shared one comes once
     return [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
+
+
+def groups_without(groups: Iterable[dict[str, Any]], others: Iterable[Tensor]) -> list[dict[str, Any]]:
+    """Return groups of parameters without those that another optimiser trains."""
+    left = set(map(id, others))
+    return [{**group, "params": [p for p in group["params"] if id(p) not in left]} for group in groups]
 
 
 def make_optimizer(
@@ -34,5 +39,5 @@ def make_optimizer(
     arXiv:1711.05101. The fused implementation is used where torch has one for the device.
     """
     fused = all(p.device.type in ("cpu", "cuda", "mps") for p in model.parameters())
-    groups = parameter_groups(model, weight_decay, without)
+    groups = groups_without(parameter_groups(model, weight_decay), without)
     return torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=eps, fused=fused)

@@ -28,20 +28,11 @@ shapes = st.integers(1, 4).flatmap(sizes)
 
 @given(shape=shapes, rng=generators(), eps=EPS)
 def assert_layer_norm(norm: Callable[..., Tensor], shape, rng, eps):
-    _assert_layer_norm_is_that_of_torch(norm, shape, rng, eps, biased=True)
-
-
-@given(shape=shapes, rng=generators(), eps=EPS)
-def assert_layer_norm_may_lack_a_bias(norm: Callable[..., Tensor], shape, rng, eps):
-    _assert_layer_norm_is_that_of_torch(norm, shape, rng, eps, biased=False)
-
-
-def _assert_layer_norm_is_that_of_torch(norm: Callable[..., Tensor], shape, rng, eps, biased):
     x, weight, bias = (normal(rng, *size).requires_grad_() for size in (shape, shape[-1:], shape[-1:]))
-    ours = norm(x, weight, bias if biased else None, eps)
-    theirs = F.layer_norm(x, shape[-1:], weight, bias if biased else None, eps)
+    ours = norm(x, weight, bias, eps)
+    theirs = F.layer_norm(x, shape[-1:], weight, bias, eps)
     assert_close(ours, theirs)
-    leaves = [x, weight, bias] if biased else [x, weight]
+    leaves = [x, weight, bias]
     probe = normal(rng, *shape)
     assert_close(grad((ours * probe).sum(), leaves), grad((theirs * probe).sum(), leaves))
 

@@ -20,7 +20,6 @@ from transformer_lab.attention.positions import (
     Llama3Scaling,
     Rotation,
     alibi_bias,
-    alibi_slopes,
     apply_rotary,
     distance_bias,
     rotary_frequencies,
@@ -201,8 +200,17 @@ def test_angles_are_exact_where_the_device_has_no_float64(monkeypatch):
 
 
 def test_the_slopes_of_alibi_are_the_paper_s():
-    assert alibi_slopes(8).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
-    assert_close(alibi_slopes(16), torch.tensor([2.0 ** (-h / 2) for h in range(1, 17)]))
+    assert alibi_bias(8, 1, 2)[:, 0, 0].tolist() == [
+        -1 / 2,
+        -1 / 4,
+        -1 / 8,
+        -1 / 16,
+        -1 / 32,
+        -1 / 64,
+        -1 / 128,
+        -1 / 256,
+    ]
+    assert_close(alibi_bias(16, 1, 2)[:, 0, 0], torch.tensor([-(2.0 ** (-h / 2)) for h in range(1, 17)]))
 
 
 @pytest.mark.parametrize("bias", [alibi_bias])
@@ -258,7 +266,7 @@ def test_a_width_without_pairs_is_named(d):
         (lambda: alibi_bias(2, -1, 3), "n_query=-1, n_key=3"),
         (lambda: alibi_bias(2, 1, -3), "n_query=1, n_key=-3"),
         (lambda: alibi_bias(0, 1, 3), "n_heads=0"),
-        (lambda: alibi_slopes(-1), "n_heads=-1"),
+        (lambda: distance_bias(-1, torch.arange(3), torch.arange(3)), "n_heads=-1"),
     ],
 )
 def test_what_cannot_be_is_named(make, values):

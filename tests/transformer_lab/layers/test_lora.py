@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.helpers.language_models import SMALL, drawn
-from transformer_lab.layers.lora import LoRALinear, add_lora, merge_lora
+from transformer_lab.layers.lora import LoRALinear, add_lora, merge_lora, merged
 from transformer_lab.models.language_model import LanguageModel
 
 TOKENS = torch.tensor([[1, 2, 4, 5], [6, 7, 8, 9]])
@@ -33,8 +33,8 @@ def test_the_output_is_that_of_one_changed_matrix(bias):
             change[i, j] = 6 / 2 * sum(layer.b[i, r] * layer.a[r, j] for r in range(2))
     expected = F.linear(x, linear.weight + change, linear.bias)
     assert_close(layer(x), expected)
-    assert_close(layer.merged()(x), expected)
-    assert torch.linalg.matrix_rank(layer.merged().weight - linear.weight) == 2
+    assert_close(merged(layer)(x), expected)
+    assert torch.linalg.matrix_rank(merged(layer).weight - linear.weight) == 2
 
 
 def test_a_model_starts_as_it_was_and_only_the_small_matrices_are_trained():

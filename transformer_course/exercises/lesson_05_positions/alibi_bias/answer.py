@@ -1,19 +1,10 @@
-"""The answer to ``alibi_bias``, plainly and in steps."""
+"""The answer to ``alibi_bias`` in steps; the plain one is the library's."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from transformer_course.exercises.lesson_05_positions.shared.steps import keys, queries
 from transformer_course.steps import InSteps
-
-
-def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Return −slope · distance; head h = 1 … n_heads has slope 2^(−8h/n_heads); the last query is at the last key."""
-    slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
-    queries = torch.arange(n_key - n_query, n_key)
-    distances = (queries[:, None] - torch.arange(n_key)).abs()
-    return -slopes[:, None, None] * distances
+from transformer_lab.attention.positions import alibi_bias
 
 
 def heads(n_heads):

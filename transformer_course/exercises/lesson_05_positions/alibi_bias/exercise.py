@@ -4,10 +4,11 @@ import torch
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_05_positions.alibi_bias import mistakes_distances, mistakes_slopes
-from transformer_course.exercises.lesson_05_positions.alibi_bias.answer import STEPS, alibi_bias
+from transformer_course.exercises.lesson_05_positions.alibi_bias.answer import STEPS
 from transformer_course.exercises.lesson_05_positions.shared.position_mistakes import position_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
+from transformer_lab.attention.positions import alibi_bias
 
 
 def alibi_bias_cases(seed: int) -> list[Case]:

@@ -1,22 +1,11 @@
-"""The answer to ``sinusoidal_encoding``, plainly and in steps."""
+"""The answer to ``sinusoidal_encoding`` in steps; the plain one is the library's."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import FREQUENCIES
 from transformer_course.exercises.lesson_05_positions.shared.steps import column, sines, width
 from transformer_course.steps import InSteps
-
-
-def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
-    """Return for position t the sine of t base^(−2i/d_model) in column 2i, and the cosine of it in column 2i + 1."""
-    frequencies = base ** (-torch.arange(0, d_model, 2) / d_model)
-    angles = torch.arange(length)[:, None] * frequencies
-    encoding = torch.empty(length, d_model)
-    encoding[:, 0::2] = angles.sin()
-    encoding[:, 1::2] = angles.cos()
-    return encoding
+from transformer_lab.attention.positions import sinusoidal_encoding
 
 
 def positions(length):

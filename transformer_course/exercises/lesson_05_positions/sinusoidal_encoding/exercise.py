@@ -3,9 +3,10 @@
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import frequency_mistakes
 from transformer_course.exercises.lesson_05_positions.sinusoidal_encoding import mistakes
-from transformer_course.exercises.lesson_05_positions.sinusoidal_encoding.answer import STEPS, sinusoidal_encoding
+from transformer_course.exercises.lesson_05_positions.sinusoidal_encoding.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
+from transformer_lab.attention.positions import sinusoidal_encoding
 
 
 def sinusoidal_encoding_cases(seed: int) -> list[Case]:

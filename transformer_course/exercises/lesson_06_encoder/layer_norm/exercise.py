@@ -9,9 +9,10 @@ from transformer_course.exercises.lesson_06_encoder.layer_norm import (
     mistakes_axes,
     mistakes_variance,
 )
-from transformer_course.exercises.lesson_06_encoder.layer_norm.answer import STEPS, layer_norm
+from transformer_course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
+from transformer_lab.layers.norms import layer_norm
 
 
 def layer_norm_cases(seed: int) -> list[Case]:

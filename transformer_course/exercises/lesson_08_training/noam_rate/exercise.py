@@ -3,10 +3,11 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_08_training.noam_rate.answer import STEPS, noam_rate
+from transformer_course.exercises.lesson_08_training.noam_rate.answer import STEPS
 from transformer_course.exercises.lesson_08_training.noam_rate.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
+from transformer_lab.training.schedules import noam_rate
 
 
 def noam_rate_cases(seed: int) -> list[Case]:

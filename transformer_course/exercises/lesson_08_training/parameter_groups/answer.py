@@ -1,17 +1,7 @@
-"""The answer to ``parameter_groups``, plainly and in steps."""
-
-from torch import nn
+"""The answer to ``parameter_groups`` in steps; the plain one is the library's."""
 
 from transformer_course.steps import InSteps
-
-
-def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
-    """Return two dicts, each with a list ``params`` and a number ``weight_decay``; every parameter comes once."""
-    parameters = list(model.parameters())  # a shared one comes once
-    return [
-        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},
-        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
-    ]
+from transformer_lab.training.optimizer import parameter_groups
 
 
 def parameters(model):

@@ -7,10 +7,11 @@ from torch import Tensor
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_08_training.parameter_groups import mistakes_choice, mistakes_format
-from transformer_course.exercises.lesson_08_training.parameter_groups.answer import STEPS, parameter_groups
+from transformer_course.exercises.lesson_08_training.parameter_groups.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
+from transformer_lab.training.optimizer import parameter_groups
 
 
 def parameter_groups_cases(seed: int) -> list[Case]:

@@ -5,10 +5,11 @@ import math
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_09_language_model.bits_per_byte.answer import STEPS, bits_per_byte
+from transformer_course.exercises.lesson_09_language_model.bits_per_byte.answer import STEPS
 from transformer_course.exercises.lesson_09_language_model.bits_per_byte.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
+from transformer_lab.training.metrics import bits_per_byte
 
 
 def bits_per_byte_cases(seed: int) -> list[Case]:

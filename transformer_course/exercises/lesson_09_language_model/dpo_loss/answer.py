@@ -1,22 +1,9 @@
-"""The answer to ``dpo_loss``, plainly and in steps."""
+"""The answer to ``dpo_loss`` in steps; the plain one is the library's."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from transformer_course.steps import InSteps
-
-
-def dpo_loss(
-    chosen: Float[Tensor, " batch"],
-    rejected: Float[Tensor, " batch"],
-    reference_chosen: Float[Tensor, " batch"],
-    reference_rejected: Float[Tensor, " batch"],
-    beta: float,
-) -> Float[Tensor, ""]:
-    """Return the mean over the pairs of −log σ(β · margin), from log-probabilities of whole answers."""
-    margin = (chosen - reference_chosen) - (rejected - reference_rejected)
-    return -torch.nn.functional.logsigmoid(beta * margin).mean()
+from transformer_lab.training.fine_tuning import dpo_loss
 
 
 def chosen_gain(chosen, reference_chosen):

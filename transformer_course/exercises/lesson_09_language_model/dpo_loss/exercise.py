@@ -3,10 +3,11 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_09_language_model.dpo_loss.answer import STEPS, dpo_loss
+from transformer_course.exercises.lesson_09_language_model.dpo_loss.answer import STEPS
 from transformer_course.exercises.lesson_09_language_model.dpo_loss.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
+from transformer_lab.training.fine_tuning import dpo_loss
 
 NAMES = ("chosen", "rejected", "reference_chosen", "reference_rejected")
 

@@ -1,14 +1,7 @@
-"""The answer to ``repeat_kv``, plainly and in steps."""
-
-from jaxtyping import Float
-from torch import Tensor
+"""The answer to ``repeat_kv`` in steps; the plain one is the library's."""
 
 from transformer_course.steps import InSteps
-
-
-def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d"], n_repeats: int) -> Float[Tensor, "batch n_heads n d"]:
-    """Repeat every key-value head n_repeats times, next to itself, so that each query head finds its own."""
-    return x.repeat_interleave(n_repeats, dim=1)
+from transformer_lab.attention.grouped_query import repeat_kv
 
 
 def copies(x, n_repeats):

@@ -3,10 +3,11 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_10_inference.repeat_kv.answer import STEPS, repeat_kv
+from transformer_course.exercises.lesson_10_inference.repeat_kv.answer import STEPS
 from transformer_course.exercises.lesson_10_inference.repeat_kv.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
+from transformer_lab.attention.grouped_query import repeat_kv
 
 
 def repeat_kv_cases(seed: int) -> list[Case]:

@@ -1,24 +1,7 @@
-"""The answer to ``LoRALinear``, plainly and in steps."""
-
-import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+"""The answer to ``LoRALinear`` in steps; the plain one is the library's."""
 
 from transformer_course.steps import InSteps
-
-
-class LoRALinear(nn.Module):
-    """Add to a frozen linear layer the product of two small matrices, which are trained in its place."""
-
-    def __init__(self, linear: nn.Linear, rank: int, alpha: float) -> None:
-        super().__init__()
-        self.linear = linear.requires_grad_(False)
-        self.a = nn.Parameter(torch.randn(rank, linear.in_features) / linear.in_features**0.5)
-        self.b = nn.Parameter(torch.zeros(linear.out_features, rank))
-        self.scale = alpha / rank
-
-    def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        return self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)
+from transformer_lab.layers.lora import LoRALinear
 
 
 def base(self, x):

@@ -8,10 +8,11 @@ from torch.nn import functional as F
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_11_modern_block.lora_linear import mistakes_constructor, mistakes_forward
-from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS, LoRALinear
+from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
+from transformer_lab.layers.lora import LoRALinear
 
 
 def lora_linear_cases(seed: int) -> list[Case]:

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from transformer_course.exercise import Mistake
-from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS, LoRALinear
+from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS
+from transformer_lab.layers.lora import LoRALinear
 
 AT_THE_START = "Before the first step of training, which output should come out? That of the layer that came."
 TRAINED = "How many parameters of the module have `requires_grad` set to True? Only `a` and `b` should."

@@ -4,7 +4,8 @@ import torch
 from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake
-from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS, LoRALinear
+from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS
+from transformer_lab.layers.lora import LoRALinear
 
 SECOND_CASE = "In the second case the rank is 2 and alpha is 6. By which number is the change multiplied?"
 FORMULA = "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`."

@@ -1,17 +1,9 @@
-"""The answer to ``rms_norm``, plainly and in steps."""
+"""The answer to ``rms_norm`` in steps; the plain one is the library's."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from transformer_course.steps import InSteps
-
-
-def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: float = 1e-6) -> Float[Tensor, "*batch d"]:
-    """Divide every vector by the root mean square of its features, then stretch each feature."""
-    wide = x.float()  # in float16, the square of 256 is infinite
-    rms = torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)
-    return weight * (wide / rms).to(x.dtype)
+from transformer_lab.layers.norms import rms_norm
 
 
 def axis():

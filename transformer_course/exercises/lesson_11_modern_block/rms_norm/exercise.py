@@ -9,9 +9,10 @@ from transformer_course.exercises.lesson_11_modern_block.rms_norm import (
     mistakes_mean_square,
     mistakes_root,
 )
-from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS, rms_norm
+from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
+from transformer_lab.layers.norms import rms_norm
 
 
 def rms_norm_cases(seed: int) -> list[Case]:

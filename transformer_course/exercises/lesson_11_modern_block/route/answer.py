@@ -1,16 +1,7 @@
-"""The answer to ``route``, plainly and in steps."""
-
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
+"""The answer to ``route`` in steps; the plain one is the library's."""
 
 from transformer_course.steps import InSteps
-
-
-def route(logits: Float[Tensor, "n n_experts"], k: int) -> tuple[Float[Tensor, "n k"], Int[Tensor, "n k"]]:
-    """Choose for each token the k experts with the largest logits, with weights that sum to 1 over these."""
-    chosen, experts = logits.topk(k, dim=-1)
-    return torch.softmax(chosen, dim=-1), experts
+from transformer_lab.layers.mixture_of_experts import route
 
 
 def experts(logits, k):

@@ -7,9 +7,10 @@ from torch import Tensor
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_11_modern_block.route import mistakes_choice, mistakes_result, mistakes_weights
-from transformer_course.exercises.lesson_11_modern_block.route.answer import STEPS, route
+from transformer_course.exercises.lesson_11_modern_block.route.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
+from transformer_lab.layers.mixture_of_experts import route
 
 
 def route_cases(seed: int) -> list[Case]:

@@ -1,23 +1,9 @@
-"""The answer to ``SwiGLU``, plainly and in steps."""
+"""The answer to ``SwiGLU`` in steps; the plain one is the library's."""
 
-from jaxtyping import Float
-from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_course.steps import InSteps
-
-
-class SwiGLU(nn.Module):
-    """A feed-forward network in which one projection decides how much of another passes."""
-
-    def __init__(self, d_model: int, d_ff: int) -> None:
-        super().__init__()
-        self.w_gate = nn.Linear(d_model, d_ff, bias=False)
-        self.w_up = nn.Linear(d_model, d_ff, bias=False)
-        self.w_down = nn.Linear(d_ff, d_model, bias=False)
-
-    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))
+from transformer_lab.layers.feed_forward import SwiGLU
 
 
 def gate(self, x):

@@ -4,9 +4,10 @@ import torch
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_11_modern_block.swiglu import mistakes, mistakes_constructor
-from transformer_course.exercises.lesson_11_modern_block.swiglu.answer import STEPS, SwiGLU
+from transformer_course.exercises.lesson_11_modern_block.swiglu.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
+from transformer_lab.layers.feed_forward import SwiGLU
 
 
 def swiglu_cases(seed: int) -> list[Case]:

@@ -8,10 +8,11 @@ import torch
 from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake
-from transformer_course.exercises.lesson_11_modern_block.swiglu.answer import STEPS, SwiGLU
+from transformer_course.exercises.lesson_11_modern_block.swiglu.answer import STEPS
 from transformer_course.exercises.shared.final_result_mistakes import dropped
 from transformer_course.exercises.shared.remembered_call_mistakes import network_that_remembers
 from transformer_course.steps import Variant
+from transformer_lab.layers.feed_forward import SwiGLU
 
 FORMULA = "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`."
 

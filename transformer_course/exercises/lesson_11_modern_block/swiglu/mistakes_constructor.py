@@ -4,7 +4,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake
-from transformer_course.exercises.lesson_11_modern_block.swiglu.answer import SwiGLU
+from transformer_lab.layers.feed_forward import SwiGLU
 
 
 class WithBiases(SwiGLU):
