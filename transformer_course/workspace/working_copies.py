@@ -1,13 +1,14 @@
-"""The learner's working copies of the lessons, without the outputs that would spoil predictions."""
+"""The learner's working copies of the lessons, without the outputs that would spoil predictions.
+
+Notebooks are read and written as plain JSON: to import ``nbformat`` can take longer than the whole check of a pass.
+"""
 
 import hashlib
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-
-import nbformat
-from nbformat import NotebookNode
+from typing import Any
 
 from transformer_lab.atomic_write import atomic_write_text
 
@@ -86,18 +87,18 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
     folder.mkdir(parents=True, exist_ok=True)
     record, messages = _read_record(folder), []
     for lesson in lessons:
-        book = _without_outputs(nbformat.read(lesson, as_version=4))
+        book = _without_outputs(_read(lesson))
         edition, copy = _edition(book), folder / lesson.name
         before = record.get(lesson.name)
         if not os.path.lexists(copy):
-            atomic_write_text(copy, nbformat.writes(book))
+            atomic_write_text(copy, _text_of(book))
         elif edition != before and edition != _edition_of(copy):
             if _is_untouched(copy, before):
-                atomic_write_text(copy, nbformat.writes(book))
+                atomic_write_text(copy, _text_of(book))
                 messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
             else:
                 new_copy = _free_name(copy)
-                atomic_write_text(new_copy, nbformat.writes(book))
+                atomic_write_text(new_copy, _text_of(book))
                 messages.append(
                     f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
                 )
@@ -110,20 +111,40 @@ def _is_untouched(copy: Path, copied_edition: str | None) -> bool:
     """Return whether a copy has been neither edited nor run."""
     if copied_edition is None or _edition_of(copy) != copied_edition:
         return False
-    cells = nbformat.read(copy, as_version=4).cells
+    cells = _read(copy)["cells"]
     return not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
 
 
 def _edition_of(copy: Path) -> str | None:
     try:
-        return _edition(nbformat.read(copy, as_version=4))
+        return _edition(_read(copy))
     except Exception:  # whatever has become of it, it is the learner's
         return None
 
 
-def _edition(book: NotebookNode) -> str:
+def _read(path: Path) -> dict[str, Any]:
+    """Read a notebook of format 4.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        book = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no notebook: {error}") from None
+    if not isinstance(book, dict) or not isinstance(book.get("cells"), list):
+        raise ValueError(f"{path} is no notebook")
+    return book
+
+
+def _text_of(book: dict[str, Any]) -> str:
+    """Return a notebook as Jupyter writes it."""
+    return json.dumps(book, indent=1, sort_keys=True, ensure_ascii=False)
+
+
+def _edition(book: dict[str, Any]) -> str:
     """Return a hash of what the author wrote: running, saving or building a lesson anew does not change it."""
-    cells = [[c.get("id"), c.cell_type, c.metadata.get("tags", []), c.source] for c in book.cells]
+    cells = [[c.get("id"), c["cell_type"], c["metadata"].get("tags", []), "".join(c["source"])] for c in book["cells"]]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
@@ -136,10 +157,10 @@ def _free_name(copy: Path) -> Path:
     return new_copy
 
 
-def _without_outputs(book: NotebookNode) -> NotebookNode:
-    for cell in book.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
+def _without_outputs(book: dict[str, Any]) -> dict[str, Any]:
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            cell |= {"outputs": [], "execution_count": None}
     return book
 
 

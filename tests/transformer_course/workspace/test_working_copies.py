@@ -1,5 +1,8 @@
 """The learner's copies: complete, without spoilers, and the learner's own."""
 
+import subprocess
+import sys
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -183,9 +186,20 @@ def test_a_folder_without_lessons_is_told_in_one_line(tmp_path, mine):
 
 
 def test_a_published_lesson_that_is_no_notebook_is_named(published, mine):
-    (published / NAME).write_text("<<<<<<< HEAD")
-    with pytest.raises(ValueError, match="JSON"):
-        copy_lessons(published, mine)
+    for text in ("<<<<<<< HEAD", "[]", '{"worksheets": []}'):
+        (published / NAME).write_text(text)
+        with pytest.raises(ValueError, match=r"01_lookup\.ipynb is no notebook"):
+            copy_lessons(published, mine)
+
+
+def test_a_copy_is_written_as_jupyter_writes_it(published, mine):
+    copy_lessons(published, mine)
+    assert (mine / NAME).read_text() == nbformat.writes(nbformat.read(mine / NAME, as_version=4))
+
+
+def test_a_first_pass_does_not_wait_for_nbformat():
+    code = f"import sys, {working_copies.__name__}; sys.exit('nbformat' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=working_copies.REPOSITORY)
 
 
 def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):
