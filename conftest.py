@@ -6,8 +6,8 @@ import tempfile
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.helpers.repetition import FEW, Repetition, seed_of_the_day
-from tests.helpers.scheduling import LessonsFirst, expected_order
+from tests.helpers.repetition import Repetition
+from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported
@@ -21,17 +21,20 @@ os.environ.pop("MPLBACKEND", None)  # lessons draw where they stand, whatever th
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the command line say how often tests repeat."""
     group = parser.getgroup("repetition")
-    group.addoption("--thorough", action="store_true", help="repeat as often as is useful, which takes much longer")
-    group.addoption("--seed", type=int, help="the seed to try beside the fixed ones (default: today's date)")
+    group.addoption("--thorough", action="store_true", help="repeat as often as proves something: takes hours")
+    group.addoption("--seed", type=int, default=0, help="the seed that is always tried (default: 0)")
+    group.addoption("--shard", default="1/1", metavar="N/M", help="run the Nth of M parts, which M machines share")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep tests away from the learner's copy of the lessons; choose the seed of the day once for all workers."""
+    """Keep tests away from the learner's copy of the lessons; refuse a shard that there is not."""
+    try:
+        Shard.parse(config.option.shard)
+    except ValueError as error:
+        raise pytest.UsageError(f"--shard: {error}") from None
     lessons = tempfile.TemporaryDirectory(prefix="lessons-")
     os.environ["TRANSFORMER_LAB_LESSONS"] = lessons.name
     config.add_cleanup(lessons.cleanup)
-    if config.option.seed is None:
-        config.option.seed = seed_of_the_day()
 
 
 def repetition_of(config: pytest.Config) -> Repetition:
@@ -45,32 +48,20 @@ def repetition(pytestconfig: pytest.Config) -> Repetition:
     return repetition_of(pytestconfig)
 
 
-def not_of_today(items: list[pytest.Item], repetition: Repetition) -> set[pytest.Item]:
-    """Return the tests whose turn it is not.
-
-    Those that take minutes have none in a run that asks for few of them among others: they have to be asked for alone.
-    """
-    markers = {item: marker for item in items if (marker := item.get_closest_marker("rotating"))}
-    groups: dict[str, set[str]] = {}
-    for marker in markers.values():
-        group, name = marker.args
-        groups.setdefault(group, set()).add(name)
-    today = {group: repetition.of_today(sorted(names)) for group, names in groups.items()}
-    for group in {marker.args[0] for marker in markers.values() if marker.kwargs.get("minutes")}:
-        n_tests = sum(marker.args[0] == group for marker in markers.values())
-        if len(groups[group]) <= FEW and n_tests < len(items):
-            today[group] = []
-    return {item for item, marker in markers.items() if marker.args[1] not in today[marker.args[0]]}
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the cells of lessons, which cannot mark themselves."""
+    if item.nodeid.startswith("notebooks/"):
+        item.add_marker("slow")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a thorough run repeats; where workers share the tests, begin with those that take longest."""
-    if not config.option.thorough:
-        left_out = {item for item in items if item.get_closest_marker("thorough")}
-        left_out |= not_of_today(items, repetition_of(config))
-        config.hook.pytest_deselected(items=[*left_out])
-        items[:] = [item for item in items if item not in left_out]
+    """Leave out what only a thorough run or another shard has; let workers begin with what takes longest."""
+    thorough, shard = config.option.thorough, Shard.parse(config.option.shard)
+    left_out = {item for item in items if not thorough and item.get_closest_marker("thorough")}
+    left_out |= {item for item in items if item.nodeid not in shard}
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: expected_order(item.nodeid))
 
@@ -85,5 +76,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScope
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print what was not repeated, and the seed with which to repeat a failure."""
+    """Print how often things were repeated."""
     terminalreporter.write_line(str(repetition_of(config)))

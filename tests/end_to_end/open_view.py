@@ -2,7 +2,8 @@
 
 A test of a view is one function: one notebook, one browser; it changes the theme half-way::
 
-    @pytest.mark.rotating("views", "coin")
+    @pytest.mark.slow
+    @pytest.mark.thorough
     def test_the_coin_is_operated_by_key(lab):
         with open_view(lab, "from transformer_course.views.coin import Coin", "view = Coin()", "view") as coin:
             coin.root.get_by_role("slider").focus()

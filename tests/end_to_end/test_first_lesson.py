@@ -17,7 +17,10 @@ BROWSER = find_browser()
 
 NAME = "01_lookup.ipynb"
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no lesson can be opened in one")
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no lesson can be opened in one"),
+    pytest.mark.slow,
+]
 
 
 def test_a_learner_is_told_of_a_mistake_mends_it_and_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

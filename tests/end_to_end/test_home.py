@@ -18,7 +18,7 @@ PATIENCE = 60_000
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
-    pytest.mark.rotating("browser", "home"),
+    pytest.mark.slow,
 ]
 expect.set_options(timeout=PATIENCE)
 

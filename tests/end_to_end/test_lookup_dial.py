@@ -16,7 +16,8 @@ CELLS = (
 )
 
 
-@pytest.mark.rotating("views", "lookup_dial")
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_weights_output_and_entropy_follow_the_arrow_and_the_sliders(lab: Lab) -> None:
     with open_view(lab, *CELLS) as dial:
         dial.shows("Weights: apple 0.88, banana 0.12, chair 0.00. Output 9.39, entropy 0.35 of 1.")

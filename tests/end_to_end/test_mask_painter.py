@@ -13,7 +13,8 @@ CELLS = (
 )
 
 
-@pytest.mark.rotating("views", "mask_painter")
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None:
     with open_view(lab, *CELLS) as painter:
         cells = painter.root.locator(".mp-cell")

@@ -8,7 +8,8 @@ from tests.end_to_end.open_view import Lab, open_view
 CELLS = ("from transformer_course.views import PositionClock\nview = PositionClock(d=8, length=64)", "view")
 
 
-@pytest.mark.rotating("views", "position_clock")
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_hands_and_dot_product_follow_the_positions_and_the_base(lab: Lab) -> None:
     with open_view(lab, *CELLS) as clock:
         clock.shows("Query at 0, key at 10, 10 apart: dot product 1.70.")

@@ -17,7 +17,8 @@ NAME = "view.ipynb"
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
-    pytest.mark.rotating("browser", "reload"),
+    pytest.mark.slow,
+    pytest.mark.thorough,
 ]
 
 

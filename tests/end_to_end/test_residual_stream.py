@@ -8,7 +8,8 @@ from tests.end_to_end.open_view import Lab, open_view
 CELLS = ("from transformer_course.views import ResidualStream\nview = ResidualStream(depth=12, step=150)", "view")
 
 
-@pytest.mark.rotating("views", "residual_stream")
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_charts_and_numbers_follow_depth_step_and_layer(lab: Lab) -> None:
     with open_view(lab, *CELLS) as stream:
         stream.shows("12 layers after 150 steps, layer 1.")

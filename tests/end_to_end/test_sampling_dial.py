@@ -15,7 +15,8 @@ CELLS = (
 )
 
 
-@pytest.mark.rotating("views", "sampling_dial")
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_bars_and_samples_follow_the_sliders_and_python(lab: Lab) -> None:
     with open_view(lab, *CELLS) as dial:
         dial.shows("4 of 4 tokens can be drawn; the most probable, ␣a, with 50.0 %.")

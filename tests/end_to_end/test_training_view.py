@@ -33,7 +33,8 @@ def begin(view: OpenView, code: str) -> None:
     )
 
 
-@pytest.mark.rotating("views", "training_view")
+@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: Lab) -> None:
     with open_view(lab, *CELLS) as training:
         training.shows("Training is ready: step 0 of 100000.")

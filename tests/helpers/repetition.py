@@ -1,54 +1,32 @@
-"""How often tests repeat what can be repeated at will: a handful of times, or many times with ``--thorough``."""
+"""How often tests repeat what can be repeated at will: a handful of times, or more often with ``--thorough``."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-
-FEW = 3
-"""So many names of what takes turns run together, where a run was asked for these alone."""
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """How often this run repeats.
+    """How often this run repeats: the same from day to day.
 
     Args:
-        thorough: Whether to repeat as often as is useful at all.
-        seed: The seed that changes from day to day, so that in time many seeds are tried.
+        thorough: Whether to repeat as often as proves something.
+        seed: The seed that is always tried; another one than 0 looks at what no run has tried yet.
     """
 
-    thorough: bool
-    seed: int
+    thorough: bool = False
+    seed: int = 0
 
     def seeds(self, n: int) -> list[int]:
-        """Return the seeds to try where there are n: all of them or the first, and the one of the day."""
-        fixed = range(n if self.thorough else min(n, 1))
-        return [*fixed, *({self.seed} - {*fixed})]
+        """Return the seeds to try where a thorough run tries n: all of them or none, and the one that is always."""
+        return [*dict.fromkeys([self.seed, *range(n if self.thorough else 0)])]
 
     @property
     def examples(self) -> int:
         """Number of examples that each property is tried on."""
-        return 2500 if self.thorough else 100
-
-    def of_today(self, names: Sequence[str]) -> list[str]:
-        """Return those to run of several that take long and show nearly the same: that of the day, or all if few."""
-        return list(names) if self.thorough or len(names) <= FEW else [names[self.seed % len(names)]]
+        return 500 if self.thorough else 50
 
     def __str__(self) -> str:
-        """What this run repeats less often than a thorough one, in one line."""
+        """Return what this run repeats, in one line."""
+        tried = f"seed {self.seed}, {self.examples} examples of each property"
         if self.thorough:
-            return (
-                f"Thorough: all seeds and seed {self.seed}, {self.examples} examples of each property, every lesson, "
-                "every way of every mistake."
-            )
-        return (
-            f"Not thorough: seeds 0 and {self.seed}, {self.examples} examples of each property, one lesson without "
-            "vector instructions, two solved, every mistake in one way (a twelfth of the exercises: in every "
-            "way), a few of its pairs; `python3 course.py test --thorough` tries up to 25 seeds, "
-            f"{Repetition(True, 0).examples} examples, every lesson, every way and 200 pairs."
-        )
-
-
-def seed_of_the_day() -> int:
-    """Return today's date as a number, such as 20261122."""
-    return int(f"{datetime.now(UTC):%Y%m%d}")
+            return f"Thorough: {tried}, up to 10 more seeds, every lesson, and every way of every mistake."
+        return f"Not thorough: {tried}, every mistake in one way; `python3 course.py test --thorough` tries the rest."

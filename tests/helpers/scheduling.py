@@ -1,6 +1,8 @@
 """Which tests stay together on one worker, and which begin: with few workers, what takes longest must not come last."""
 
 import re
+import zlib
+from dataclasses import dataclass
 
 from xdist.scheduler import LoadFileScheduling
 
@@ -28,6 +30,35 @@ def unit(nodeid: str) -> str:
     path = nodeid.partition("::")[0]
     parameter = re.search(r"\[([^\]]*)\]$", nodeid)
     return f"{path}[{parameter[1]}]" if path in BY_PARAMETER and parameter else path
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a run, which other machines complete: a unit is always in the same one.
+
+    Args:
+        number: Which one it is, from 1.
+        of: How many there are.
+
+    Raises:
+        ValueError: There is none of this number.
+    """
+
+    number: int
+    of: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise ValueError(f"a shard is one of 1/{self.of} to {self.of}/{self.of}; got {self.number}/{self.of}")
+
+    @classmethod
+    def parse(cls, text: str) -> "Shard":
+        """Read what stands in the command line, such as ``2/6``."""
+        number, _, of = text.partition("/")
+        return cls(int(number), int(of))
+
+    def __contains__(self, nodeid: str) -> bool:
+        return zlib.crc32(unit(nodeid).encode()) % self.of == self.number - 1
 
 
 def expected_order(nodeid: str) -> tuple[int, int]:

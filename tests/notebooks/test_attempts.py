@@ -19,7 +19,9 @@ from transformer_course.exercises import UNGRADED
 
 WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]
 SHORT = "01_lookup"
-"""The lesson that every run tries. The others train, some for minutes: one of them a day is run with all solved."""
+"""The lesson that every run tries. The others train, some for minutes: a thorough run solves all."""
+
+pytestmark = pytest.mark.slow
 
 
 class Solved(NamedTuple):
@@ -35,10 +37,7 @@ class Solved(NamedTuple):
 
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(name, marks=[pytest.mark.rotating("solved", name, minutes=True)] if name != SHORT else [])
-        for name in WITH_EXERCISES
-    ],
+    params=[pytest.param(name, marks=pytest.mark.thorough if name != SHORT else ()) for name in WITH_EXERCISES],
 )
 def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solved]:
     lesson, folder = Lesson.stored(request.param), tmp_path_factory.mktemp("parts")

@@ -1,31 +1,47 @@
-"""Repeated less often, nothing is left out; divided among workers, what belongs together stays together."""
+"""A run is the same every day; divided among workers or machines, nothing is lost, and what belongs together stays."""
 
 from pathlib import Path
 
-from tests.helpers.repetition import Repetition, seed_of_the_day
-from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, expected_order, unit
+import pytest
+
+from tests.helpers.repetition import Repetition
+from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, Shard, expected_order, unit
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_seed_of_the_day_is_tried_beside_some_of_all_or_all():
-    assert Repetition(False, 20261122).seeds(100) == [0, 20261122]
-    assert Repetition(True, 20261122).seeds(100) == [*range(100), 20261122]
-    assert Repetition(True, 3).seeds(5) == [0, 1, 2, 3, 4]
-    assert Repetition(False, 3).seeds(1) == [0, 3]
-    assert 20260101 <= seed_of_the_day() <= 99991231
+def test_one_seed_is_always_tried_and_a_thorough_run_tries_more():
+    assert Repetition().seeds(5) == [0]
+    assert Repetition(seed=7).seeds(5) == [7]
+    assert Repetition(thorough=True).seeds(5) == [0, 1, 2, 3, 4]
+    assert Repetition(thorough=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
 
 
-def test_a_run_says_in_one_line_which_seeds_it_takes_and_what_would_repeat_more():
-    said = str(Repetition(False, 20261122))
+def test_a_run_says_in_one_line_which_seed_it_takes_and_what_would_repeat_more():
+    said = str(Repetition(seed=20261122))
     assert "\n" not in said
-    assert "seeds 0 and 20261122" in said
+    assert "seed 20261122," in said
     assert "course.py test --thorough" in said
 
 
-def test_a_seed_can_be_chosen_and_is_the_same_for_all_of_a_run(repetition, pytestconfig):
-    assert repetition.seed == pytestconfig.option.seed
-    assert repetition.thorough == pytestconfig.option.thorough
+def test_a_seed_can_be_chosen(repetition, pytestconfig):
+    assert repetition == Repetition(pytestconfig.option.thorough, pytestconfig.option.seed)
+
+
+def test_every_test_is_in_one_shard_together_with_its_unit():
+    tests = [f"tests/a/test_{number}.py::test_{name}" for number in range(60) for name in "ab"]
+    shards = [{test for test in tests if test in Shard(number, 3)} for number in (1, 2, 3)]
+    assert sorted(test for shard in shards for test in shard) == sorted(tests)
+    assert all(12 <= len(shard) <= 72 for shard in shards)
+    assert sum(len({unit(test) for test in shard}) for shard in shards) == 60
+    assert tests[0] in Shard(1, 1)
+    assert "tests/a/test_1.py" in Shard.parse("1/2"), "where a test is depends on nothing but its name"
+
+
+@pytest.mark.parametrize("wrong", ["0/3", "4/3", "2", "a/b", "2/3/4"])
+def test_a_shard_that_there_is_not_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"shard|invalid literal"):
+        Shard.parse(wrong)
 
 
 def test_files_stay_whole_but_for_those_that_take_minutes():
@@ -55,16 +71,3 @@ def test_lessons_are_executed_first_and_later_ones_before_earlier_ones_and_short
 
 def test_what_is_scheduled_by_name_is_there():
     assert [path for path in (*BY_PARAMETER, *LONGEST, LAST) if not (ROOT / path).exists()] == []
-
-
-def test_of_what_takes_long_a_thorough_run_has_all_and_others_each_in_turn():
-    assert Repetition(True, 5).of_today([*"abcd"]) == [*"abcd"]
-    assert [Repetition(False, day).of_today([*"abcd"]) for day in (4, 5, 6, 7, 8)] == [
-        ["a"],
-        ["b"],
-        ["c"],
-        ["d"],
-        ["a"],
-    ]
-    assert Repetition(False, 5).of_today(["a", "b", "c"]) == ["a", "b", "c"]
-    assert Repetition(False, 5).of_today([]) == []

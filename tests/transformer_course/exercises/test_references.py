@@ -663,7 +663,7 @@ def test_there_is_no_independent_implementation_of_what_is_no_exercise():
 def test_the_reference_agrees_with_an_independent_implementation(name, repetition):
     assert name in INDEPENDENT, "write the exercise here once more, in another way, and add it to INDEPENDENT"
     exercise = every_exercise()[name]
-    for seed in repetition.seeds(20):
+    for seed in repetition.seeds(10):
         for case in exercise.cases(seed):
             seen, right = (observe(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
             if case.kind == "sampler":

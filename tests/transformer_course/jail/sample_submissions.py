@@ -33,8 +33,6 @@ RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
 SEED = 20_170_612
 TIME_LIMIT = 0.25
 """Seconds after which an answer that never ends is stopped."""
-KINDS_OF_JAIL = "kinds of jail"
-"""What shows that a jail of another kind does the same takes turns: each has to import torch again."""
 STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, CLOCK_FACTOR * TIME_LIMIT))
 """What it is told: the second limit is that of a busy machine."""
 

@@ -11,13 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import (
-    KINDS_OF_JAIL,
-    grade_answer,
-    linux,
-    softmax_after,
-    still_works,
-)
+from tests.transformer_course.jail.sample_submissions import grade_answer, linux, softmax_after, still_works
 from transformer_course.jail import jail as jail_module
 from transformer_course.jail.container import Container, containerfile
 from transformer_course.jail.interpreter import JailError
@@ -52,7 +46,7 @@ class Fake:
 
 
 @linux
-@pytest.mark.rotating(KINDS_OF_JAIL, "in a container")
+@pytest.mark.thorough
 def test_a_jail_in_a_container_grades_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fake = Fake(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.transformer_course.jail.sample_submissions import (
-    KINDS_OF_JAIL,
     STOPPED,
     grade_answer,
     linux,
@@ -138,7 +137,6 @@ def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: obje
     assert still_works(jail)
 
 
-@pytest.mark.rotating(KINDS_OF_JAIL, "not forking")
 def test_a_jail_that_does_not_fork_gives_the_same_outcomes():
     with Jail(Limits(seconds=60.0), forks=False) as jail:
         assert "exit 3" in grade_answer(jail, softmax_after("os._exit(3)")).verdict.message
@@ -155,7 +153,7 @@ def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pyte
 
 
 @linux
-@pytest.mark.rotating(KINDS_OF_JAIL, "unguarded")
+@pytest.mark.thorough
 def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
     def copy_unguarded(to: Path) -> None:
         copy_course(to)

@@ -5,7 +5,7 @@ import time
 import pytest
 import torch
 
-from tests.transformer_course.jail.sample_submissions import KINDS_OF_JAIL, children, linux, still_works
+from tests.transformer_course.jail.sample_submissions import children, linux, still_works
 from transformer_course.jail.interpreter import JailError
 from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
@@ -46,7 +46,7 @@ def test_a_conversation_may_end_before_the_first_answer(jail: Jail):
     assert still_works(jail)
 
 
-@pytest.mark.rotating(KINDS_OF_JAIL, "talking without a fork")
+@pytest.mark.thorough
 def test_a_jail_that_does_not_fork_has_the_same_conversations():
     with Jail(LIMITS, forks=False) as jail:
         with talk_with(jail, job("return x * 3")) as talk:

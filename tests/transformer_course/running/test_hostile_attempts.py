@@ -22,10 +22,10 @@ def changes_torch(scores):
     return torch.softmax(scores, -1)
 
 
-def in_turn(group, rows, columns):
-    """Combine each row with each column; in one run, each row comes with one column, and no two neighbours with one."""
+def each_with_one(rows, columns):
+    """Combine each row with a column, neighbours with different ones; in a thorough run, with all."""
     return [
-        pytest.param(row, column, marks=pytest.mark.rotating(group, str((number + other) % len(columns))))
+        pytest.param(row, column, marks=pytest.mark.thorough if (number + other) % len(columns) else ())
         for number, row in enumerate(rows)
         for other, column in enumerate(columns)
     ]
@@ -34,10 +34,10 @@ def in_turn(group, rows, columns):
 KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
 KINDS_AND_RESULTS = [
     *(("softmax", what) for what in RESULTS),
-    *(pytest.param(*row.values[::-1], marks=row.marks) for row in in_turn("results", RESULTS, KINDS)),
+    *(pytest.param(*row.values[::-1], marks=row.marks) for row in each_with_one(RESULTS, KINDS)),
 ]
 STRANGERS = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
-EXERCISES_AND_STRANGERS = in_turn("strangers", every_exercise(), STRANGERS)
+EXERCISES_AND_STRANGERS = each_with_one(every_exercise(), STRANGERS)
 
 # What stops an endless attempt may strike in a finalizer, where Python swallows it with a warning; it comes again.
 may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
