@@ -1,6 +1,6 @@
 """The mistakes people really make, put into the library's source: ``python -m tests.mutations`` tries them out.
 
-Rows are those of ``docs/mistakes.md``. A mistake is told by the shape of the code that it changes, not by its text
+Each row of ``docs/mistakes.md`` is made once. It is told by the shape of the code that it changes, not by its text
 (``rewrite``), so that it survives other names for local variables, another layout and moved lines.
 """
 
@@ -9,18 +9,13 @@ from difflib import unified_diff
 from functools import cache
 from pathlib import Path
 
-from tests.mutations import attention, generation, layers, models, text, training
+from tests.mutations.mistakes import TABLE
 from tests.mutations.mutation import Mutation
 from tests.mutations.rewrite import rewrite
 
 PACKAGE = Path(__file__).parents[2] / "transformer_lab"
 
-MUTATIONS: list[tuple[str, Mutation]] = [
-    (module, mutation)
-    for table in [attention.TABLE, layers.TABLE, models.TABLE, generation.TABLE, text.TABLE, training.TABLE]
-    for module, mutations in table.items()
-    for mutation in mutations
-]
+MUTATIONS = [(module, mutation) for module, mutations in TABLE.items() for mutation in mutations]
 
 
 @cache

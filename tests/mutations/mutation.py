@@ -19,8 +19,7 @@ class Mutation:
         row: Its row in ``docs/mistakes.md``.
         mistake: What it is.
         edits: What is replaced to make it, one after the other.
-        survives: Why no test can notice it, where none can.
     """
 
-    def __init__(self, row: int, mistake: str, *edits: Edit, survives: str = "") -> None:
-        self.row, self.mistake, self.edits, self.survives = row, mistake, edits, survives
+    def __init__(self, row: int, mistake: str, *edits: Edit) -> None:
+        self.row, self.mistake, self.edits = row, mistake, edits
