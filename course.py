@@ -3,7 +3,7 @@
 
     python3 course.py lab     open the lessons in JupyterLab; arguments go on to it, such as --no-browser --port 8890
     python3 course.py test    run all tests; with arguments only pytest, which gets them, such as -k masks
-    python3 course.py test --thorough    run all tests, with more seeds, examples and lessons; takes far longer
+    python3 course.py test --thorough    run all tests, with more seeds, examples and lessons; takes hours
     python3 course.py site    build the web edition into build/site; -o FOLDER builds it elsewhere
 
 All begin by making the environment .venv beside this file, unless there is one that is up to date. The first time, site
@@ -112,7 +112,8 @@ def make_environment(*options: str) -> None:
 
 def install_with_pip(what: tuple[str, ...] = INSTALL) -> None:
     """Let pip install the course, and sum up its complaints if it cannot."""
-    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", *what]
+    # To compile all of it, used or not, would take longer than to unpack it.
+    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-compile", *what]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace") as pip:
         assert pip.stderr is not None
         complaints = ""

@@ -12,8 +12,11 @@ import pytest
 
 from tests.fuzz.damage import NUMBERS, VALUES
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, and bounds the memory of a fork")
-INPUTS, THOROUGH_INPUTS = 7, 300
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="forks, and bounds the memory of a fork"),
+    pytest.mark.slow,
+]
+INPUTS, THOROUGH_INPUTS = 7, 100
 """Number of damaged files of each reader."""
 
 

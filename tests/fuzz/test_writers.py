@@ -22,6 +22,7 @@ def outcomes():
     return {told["writer"]: told["counts"] for told in map(json.loads, done.stdout.splitlines())}
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="forks as Unix does")
 def test_a_write_that_fails_loses_nothing_and_is_told_with_its_file(outcomes):
     assert {name: counts for name, counts in outcomes.items() if {end.split(": ", 1)[1] for end in counts} - GOOD} == {}

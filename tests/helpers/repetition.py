@@ -1,6 +1,9 @@
 """How often tests repeat what can be repeated at will: a handful of times, or more often with ``--thorough``."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import pytest
 
 
 @dataclass(frozen=True)
@@ -30,3 +33,10 @@ class Repetition:
         if self.thorough:
             return f"Thorough: {tried}, up to 10 more seeds, every lesson, and every way of every mistake."
         return f"Not thorough: {tried}, every mistake in one way; `python3 course.py test --thorough` tries the rest."
+
+
+def one_in(n: int, values: Iterable[object]) -> list[object]:
+    """Return values to parametrise a test by: every nth, from the first on, in each run, and the others if thorough."""
+    return [
+        pytest.param(value, marks=pytest.mark.thorough) if number % n else value for number, value in enumerate(values)
+    ]

@@ -248,6 +248,7 @@ def test_lessons_run_in_this_python_whatever_kernels_are_installed(
     assert shown(book.cells[0]).splitlines() == [sys.executable, "0", "1", inline, "or less"]
 
 
+@pytest.mark.slow
 def test_the_script_runs_as_its_help_says_with_nothing_but_the_environment() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "notebooks/build.py", "interview_questions", "--check"]

@@ -12,6 +12,7 @@ from notebooks.build import FOLDER, execute
 SETTINGS = FOLDER.parent / "pyproject.toml"
 
 
+@pytest.mark.slow
 def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
     cells = [nbformat.v4.new_code_cell(f"print('six times seven:', 6 * 7)  # {number}") for number in range(3)]
     book = execute(nbformat.v4.new_notebook(cells=cells), tmp_path)

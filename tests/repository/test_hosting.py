@@ -52,6 +52,14 @@ def test_the_dev_container_sets_the_course_up():
     assert python.removeprefix("${containerWorkspaceFolder}/") == course.PYTHON.relative_to(ROOT).as_posix()
 
 
+def test_the_shards_of_the_weekly_run_are_all_of_it():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    job = workflow["jobs"]["thorough"]
+    shards = job["strategy"]["matrix"]["shard"]
+    assert shards == [*range(1, len(shards) + 1)]
+    assert job["steps"][-1]["run"] == f".ci/run --thorough --shard ${{{{ matrix.shard }}}}/{len(shards)}"
+
+
 def test_a_workflow_tries_the_lowest_and_the_highest_versions_that_are_claimed():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "install.yml").read_text(encoding="utf-8"))
     tried = workflow["jobs"]["install"]["strategy"]["matrix"]["include"]

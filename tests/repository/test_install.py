@@ -87,6 +87,7 @@ def absent_modules() -> list[str]:
     return sorted(top for top, names in providers if not {re.sub("[-_.]+", "-", n).lower() for n in names} & there)
 
 
+@pytest.mark.slow
 def test_the_library_alone_runs_and_names_the_extra_for_the_rest(tmp_path):
     absent = absent_modules()
     assert {"jupyterlab", "matplotlib", "pandas", "babel", "sacrebleu", "nbformat", "IPython"} <= set(absent)

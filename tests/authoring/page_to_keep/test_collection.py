@@ -15,6 +15,7 @@ def streams(pdf: bytes) -> list[bytes]:
     return [zlib.decompress(stream) for stream in found]
 
 
+@pytest.mark.slow
 def test_the_stored_document_is_the_page_as_it_is_drawn_today():
     stored, drawn = (FOLDER / DOCUMENT).read_bytes(), document(sources(FOLDER))
     assert len(streams(drawn)) > 1

@@ -587,7 +587,12 @@ CUT_OFF = {
     "attention_weights": lambda queries, keys: torch.softmax((queries @ keys.mT).detach(), -1),
 }
 
-of_both = [(name, how) for name, answers in UNUSUAL.items() for how in answers]
+of_both = [
+    pytest.param(name, how, marks=pytest.mark.thorough if number else ())
+    for name, answers in UNUSUAL.items()
+    for number, how in enumerate(answers)
+]
+"""The first unusual answer to each exercise, and the others for a thorough run."""
 
 
 def test_there_is_no_unusual_answer_to_what_is_no_exercise():
@@ -605,7 +610,9 @@ def test_an_unusual_answer_passes(name, how):
     assert verdict.passed, verdict
 
 
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize(
+    "name", ["similarity", *(pytest.param(name, marks=pytest.mark.thorough) for name in [*SLOW][1:])]
+)
 def test_a_slow_answer_passes_is_told_so_and_is_not_used(name, session):
     session.seconds = 100  # a busy machine is no reason to fail
     verdict = notebook.check(SLOW[name], name)

@@ -1,7 +1,7 @@
 """Every exercise does what it promises: right answers pass, every mistake is named, trivial answers fail.
 
 What takes most of the time is to make every mistake in every way on many seeds, as the grader's are secret. A run makes
-each mistake in one way on one seed; in every way on ten seeds with ``--thorough``.
+every fourth mistake, in one way, on one seed; with ``--thorough``, all in every way, on ten.
 """
 
 import inspect
@@ -84,8 +84,8 @@ def test_only_runs_that_are_near_in_every_case_are_too_near():
 
 
 @of_all
-def test_the_reference_passes_and_every_mistake_is_named_and_far_from_all_else(exercise, repetition):
-    assert_named(exercise, repetition.seed, in_one_way(exercise))
+def test_the_reference_passes_and_some_mistakes_are_named_and_far_from_all_else(exercise, repetition):
+    assert_named(exercise, repetition.seed, in_one_way(exercise)[::4])
 
 
 @pytest.mark.thorough
@@ -147,11 +147,19 @@ def test_trivial_answers_are_rejected(exercise, repetition):
     for seed in repetition.seeds(3):
         known = behaviour(exercise, seed)
         for number, answer in enumerate(trivial_answers(exercise)):
-            observed = known.normalised([observe(answer, case) for case in known.cases])
             # nothing can pass without the right numbers; to look for a name as well would take most of the time
-            assert not agree(observed, known.expected, numbers_only=True), f"seed {seed}, trivial answer {number}"
+            assert not has_all_numbers(answer, known), f"seed {seed}, trivial answer {number}"
 
 
+def has_all_numbers(answer, known):
+    """Return whether the numbers of an answer are right in every case; the first that is not settles it."""
+    return all(
+        agree(known.normalised([observe(answer, case)], [case]), [right], numbers_only=True)
+        for case, right in zip(known.cases, known.expected, strict=True)
+    )
+
+
+@pytest.mark.thorough
 @of_all
 def test_an_answer_that_is_nearly_right_is_told_as_no_mistake(exercise):
     """Its numbers are also those of a mistake that shows in a gradient alone, and nearly those of a rounded answer."""

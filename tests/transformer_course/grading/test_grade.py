@@ -82,6 +82,7 @@ def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: Path):
     book = pd.read_csv(graded / "gradebook.csv", index_col="student")
     assert list(book.index) == ["<b>eve", "'=cmd", "ada", "ben"]
@@ -134,6 +135,7 @@ def verdicts(out: Path) -> list[Any]:
 
 
 @pytest.mark.usefixtures("worker")
+@pytest.mark.slow
 def test_two_graders_agree_given_the_same_seed(tmp_path: Path):
     wrong = {
         "softmax": RIGHT["softmax"],

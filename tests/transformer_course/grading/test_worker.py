@@ -79,6 +79,7 @@ def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
         connection.send((Verdict(task.name, "passed", ""), 3, 3))
 
 
+@pytest.mark.slow
 def test_an_answer_whose_jail_broke_down_once_is_graded_again_and_not_for_ever(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):

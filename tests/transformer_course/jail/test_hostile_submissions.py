@@ -27,7 +27,7 @@ from tests.transformer_course.jail.sample_submissions import linux
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
-HANDFUL = 3
+HANDFUL = 2
 """Number of submissions of each class that a run grades which is not thorough."""
 
 
@@ -151,6 +151,7 @@ def each_gets_what_it_deserves(told: dict[str, dict[str, Any]], n: int | None) -
 
 
 @linux
+@pytest.mark.slow
 def test_as_an_ordinary_user(python: Path, repetition: Repetition):
     n = None if repetition.thorough else HANDFUL
     graded = grade_all(python, os.geteuid() or NOBODY, n)

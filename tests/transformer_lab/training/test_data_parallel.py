@@ -32,6 +32,7 @@ def gradient_text_by_text(model, texts):
     return torch.cat([gradient.flatten() for gradient in torch.autograd.grad(loss, list(model.parameters()))])
 
 
+@pytest.mark.slow
 def test_each_process_ends_with_the_gradient_of_the_whole_batch():
     config = LanguageModelConfig.llama(29, d_model=12, n_heads=2, d_ff=20, n_layers=1)
     model = LanguageModel(config).double()

@@ -65,8 +65,10 @@ def by_one(tmp_path_factory):
 
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
+of_two_processes = pytest.mark.thorough  # each imports torch; the command under torchrun starts two in every run
 
 
+@of_two_processes
 def test_two_processes_agree_with_one(by_two, by_one):
     two, one = (
         pd.read_csv(path / LOG).drop(columns=["seconds", "tokens_per_second"]) for path in (by_two / "whole", by_one)
@@ -83,11 +85,13 @@ def test_two_processes_agree_with_one(by_two, by_one):
     torch.testing.assert_close(*logits, rtol=1e-3, atol=1e-3)
 
 
+@of_two_processes
 def test_both_processes_have_the_same_parameters(by_two):
     first, second = (torch.load(by_two / f"rank {rank}.pt") for rank in (0, 1))
     torch.testing.assert_close(first, second, rtol=0, atol=0)
 
 
+@of_two_processes
 def test_two_processes_go_on_as_if_they_had_not_stopped(by_two):
     whole, stopped = (pd.read_csv(by_two / name / LOG)["loss"].tolist() for name in ("whole", "stopped"))
     assert stopped == pytest.approx(whole, rel=1e-6)

@@ -116,14 +116,16 @@ def test_the_seed_draws_the_parameters(corpus, tmp_path):
 # Text
 
 
-@pytest.fixture
-def docstrings(tmp_path):
+@pytest.fixture(scope="module")
+def docstrings(tmp_path_factory):
     """Python's own docstrings, a fifth of them, in files."""
+    folder = tmp_path_factory.mktemp("docstrings")
     for name, texts in zip(("train", "held_out"), python_docstrings(), strict=True):
-        write_documents(tmp_path / f"{name}.txt", texts[::5])
-    return tmp_path / "train.txt", tmp_path / "held_out.txt"
+        write_documents(folder / f"{name}.txt", texts[::5])
+    return folder / "train.txt", folder / "held_out.txt"
 
 
+@pytest.mark.slow
 def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(docstrings, tmp_path):
     train, held_out = docstrings
     settings = replace(TEXT, steps=150, warmup=10, batch_tokens=512, peak_rate=1e-2, log_every=50, validate_every=0)
