@@ -4,6 +4,7 @@ import re
 import zlib
 
 import nbformat
+import pytest
 
 from authoring.page_to_keep.collection import DOCUMENT, document
 from notebooks.build import FOLDER, sources
