@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 from xdist.scheduler import LoadFileScheduling
 
-BY_PARAMETER = ("tests/notebooks/test_attempts.py", "tests/transformer_course/exercises/test_every_exercise.py")
+BY_PARAMETER = (
+    "tests/notebooks/test_attempts.py", "tests/notebooks/test_portability.py",
+    "tests/transformer_course/exercises/test_every_exercise.py",
+)  # fmt: skip
 """Files that take minutes, and are divided by the last parameter of their tests: a lesson or an exercise."""
 LONGEST = (
     "tests/notebooks/test_attempts.py", "tests/end_to_end/", "notebooks/", "tests/notebooks/test_portability.py",
-    "tests/transformer_lab/training/test_trainer.py", "tests/known_mistakes/",
-    "tests/transformer_course/exercises/test_steps.py",
+    "tests/repository/test_types.py", "tests/transformer_lab/models/test_transformations.py",
+    "tests/transformer_course/grading/test_grade.py",
 )  # fmt: skip
 """What executes whole lessons, and the longest files, in the order to start it; all else comes later."""
 LAST = "tests/transformer_course/exercises/test_every_exercise.py"
