@@ -53,7 +53,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading": "locating exercises jail atomic_write",
     "transformer_course.commands": "cli home grading",
     # For authors, who have a clone.
-    "authoring": "exercises diagrams inspection models",
+    "authoring": "diagrams",
 }
 """The rooms, each with the last names of those that it may import."""
 
