@@ -1,6 +1,6 @@
 """What authors build and measure for the lessons: not shipped with the course.
 
 ``glossary`` and ``interview_questions`` collect from the sections that ``lesson_text`` finds; ``page_to_keep`` puts the
-course on one sheet of paper. ``notebooks/build.py`` and ``docs/site`` use them. ``train_residual_runs`` trains
-what a view shows.
+course on one sheet of paper. ``notebooks/build.py`` and ``docs/site`` use them. ``train_residual_runs`` trains what a
+view shows, and ``room_map`` draws which room may import which.
 """

@@ -1,4 +1,4 @@
-"""Take the README's pictures: lesson 01 in a real JupyterLab, with a mistake made and named, and two of lesson 08.
+"""Take the pictures of README and guides: lesson 01 in JupyterLab, with a mistake made and named, and two of lesson 08.
 
 Run it from the repository's root, in its environment: ``python -m docs.take_picture``.
 """

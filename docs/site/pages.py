@@ -21,10 +21,15 @@ TEXTS = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "benchmarks/README.md",
+    "docs/authoring.md",
+    "docs/generating.md",
     "docs/grading.md",
     "docs/instructors.md",
+    "docs/library.md",
     "docs/mistakes.md",
+    "docs/release.md",
     "docs/run.md",
+    "docs/training.md",
     "transformer_course/jail/README.md",
 )
 """Pages that are written as such."""
@@ -44,14 +49,16 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
         "Start": ["docs/run"],
         "Lessons": [f"notebooks/{name}" for name in in_order],
         "To keep": [f"notebooks/{name}" for name in ("page_to_keep", "glossary", "interview_questions")],
-        "Library": ["reference/index"],
+        "Library": ["docs/library", "docs/training", "docs/generating", "reference/index"],
         "For instructors": ["docs/instructors", "docs/grading", "slides/index"],
         "For contributors": [
             "CONTRIBUTING",
+            "docs/authoring",
             "ARCHITECTURE",
             "docs/mistakes",
             "transformer_course/jail/README",
             "benchmarks/README",
+            "docs/release",
             "CHANGELOG",
         ],
     }
@@ -80,9 +87,11 @@ def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
     texts = {name: (root / name).read_text(encoding="utf-8") for name in TEXTS}
     texts["docs/instructors.md"] = teaching_plan.fill_in(texts["docs/instructors.md"], stored_lessons(root))
     texts["index.md"] = front_page((root / FRONT_PAGE).read_text(encoding="utf-8"))
-    texts |= {f"reference/{room.name}.md": reference.page(room) for room in reference.rooms(root / reference.PACKAGE)}
+    library, course = root / reference.PACKAGE, root / reference.COURSE
+    rooms = [*reference.rooms(library), *reference.course_rooms(course)]
+    texts |= {f"reference/{room.name}.md": reference.page(room) for room in rooms}
     texts["slides/index.md"] = slides.index(stored_lessons(root))
-    texts["reference/index.md"] = reference.contents(root / reference.PACKAGE)
+    texts["reference/index.md"] = reference.contents(library, course)
     for name, text in texts.items():
         _write(target / name, with_links(text, name, target, repository, root))
     for name, book in stored_lessons(root).items():

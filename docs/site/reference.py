@@ -1,4 +1,7 @@
-"""The reference of the library: a page for each room, in the order in which the library is read as a book."""
+"""The reference: a page for each room of the library, in the order in which it is read as a book, then the course's.
+
+Of the course, only what lessons and instructors import has a page; ARCHITECTURE.md tells of the rest.
+"""
 
 import ast
 import re
@@ -7,10 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "transformer_lab"
+COURSE = "transformer_course"
 
 
 class Room(NamedTuple):
-    """A folder of the library, or the modules that lie in no folder."""
+    """A folder of a package, or modules that lie in no folder."""
 
     name: str
     docstring: str
@@ -27,15 +31,32 @@ def rooms(package: Path) -> list[Room]:
     folders = [path.name for path in package.iterdir() if (path / "__init__.py").exists()]
     found = []
     for folder in _in_order(folders, docstring):
-        text = _docstring(package / folder / "__init__.py")
-        found.append(Room(folder, text, list(_modules(package / folder, text, f"{PACKAGE}.{folder}"))))
+        found.append(_room(package, folder))
     alone = [path.stem for path in package.glob("*.py") if not path.stem.startswith("_")]
     text = "Small modules that all rooms share\n\nArguments, devices, files and shapes."
     return [*found, Room("shared", text, [f"{PACKAGE}.{name}" for name in _in_order(alone, docstring)])]
 
 
-def contents(package: Path) -> str:
-    """Return the page in front of the rooms: what the package says of itself, and its public names."""
+def course_rooms(course: Path) -> list[Room]:
+    """List what lessons and instructors import of the course."""
+    names = "``from transformer_course import check, compare, hint, parts, solution``"
+    lesson = f"What a lesson imports from the course\n\n{names}"
+    exercise = "Exercises of your own\n\nThe guide to grading has an example."
+    return [
+        Room("lesson", lesson, [f"{COURSE}.lesson.notebook"]),
+        _room(course, "views"),
+        _room(course, "diagrams"),
+        Room("exercise", exercise, [f"{COURSE}.{name}" for name in ("exercise", "steps", "running.case")]),
+    ]
+
+
+def _room(package: Path, folder: str) -> Room:
+    text = _docstring(package / folder / "__init__.py")
+    return Room(folder, text, list(_modules(package / folder, text, f"{package.name}.{folder}")))
+
+
+def contents(package: Path, course: Path) -> str:
+    """Return the page in front of the rooms: what the library says of itself, its names, and the course."""
     title, _, rest = _docstring(package / "__init__.py").partition("\n")
     names = [f"* :py:obj:`~{PACKAGE}.{place}.{name}`" for name, place in _public_names(package).items()]
     return "\n\n".join(
@@ -48,6 +69,8 @@ def contents(package: Path) -> str:
             "## Public names",
             "These can be imported from `transformer_lab` itself.",
             _restructured("\n".join(names)),
+            "## What lessons and instructors use of the course",
+            _toctree(room.name for room in course_rooms(course)),
             "",
         ]
     )
@@ -58,7 +81,7 @@ def page(room: Room) -> str:
     title, _, rest = room.docstring.partition("\n")
     parts = [f"# `{room.name}`", f"**{title}**", _restructured(rest.strip())]
     for module in room.modules:
-        name = module.removeprefix(f"{PACKAGE}.").removeprefix(f"{room.name}.")
+        name = module.partition(".")[2].removeprefix(f"{room.name}.")
         parts += [f"## `{name}`", _restructured(f".. automodule:: {module}\n   :members:")]
     return "\n\n".join([*parts, ""])
 

@@ -1,4 +1,4 @@
-"""The package as it is built, in fresh environments that hold what it asks for and nothing else.
+"""The distribution as it is built, in a fresh environment that holds what it asks for and nothing else.
 
 The packages it needs are linked from this environment, so that nothing is downloaded.
 """
@@ -9,15 +9,12 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
-from transformer_lab.cli.main import EXTRAS
+from tests.repository.test_install import brought_by
 
 pytestmark = [
     pytest.mark.thorough,
@@ -36,27 +33,6 @@ print(lab.__version__, lab.__file__, *shape)
 """
 
 
-def packages(wanted: Iterable[Requirement]) -> set[str]:
-    """Collect what pip would install for these requirements, by name; this package is none of it."""
-    found, left, seen = set(), [(one, "") for one in wanted], set()
-    while left:
-        requirement, extra = left.pop()
-        if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
-            continue
-        name = canonicalize_name(requirement.name)
-        for asked in ("", *requirement.extras):
-            if (name, asked) in seen:
-                continue
-            seen.add((name, asked))
-            if name == PROJECT["name"]:
-                listed = PROJECT["optional-dependencies"][asked] if asked else PROJECT["dependencies"]
-            else:
-                found.add(name)
-                listed = metadata.requires(name) or []
-            left += [(Requirement(one), asked) for one in listed]
-    return found
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     """Build the wheel from the sdist, and that from the repository."""
@@ -70,20 +46,19 @@ def wheel(tmp_path_factory) -> Path:
 
 
 class Environment:
-    """A fresh environment with the wheel, and with what one of its extras asks for.
+    """A fresh environment with the wheel, and with what it asks for.
 
     Args:
         folder: A new folder for it and for what is made with it.
         wheel: The wheel.
-        extra: The extra; empty for none.
     """
 
-    def __init__(self, folder: Path, wheel: Path, extra: str) -> None:
+    def __init__(self, folder: Path, wheel: Path) -> None:
         run([sys.executable, "-m", "venv", folder / "env"], folder)
         self.work, self.bin = folder / "work", folder / "env" / "bin"
         self.work.mkdir()
         [site] = (folder / "env" / "lib").glob("python*/site-packages")
-        for name in packages([Requirement(f"{PROJECT['name']}[{extra}]" if extra else PROJECT["name"])]):
+        for name in brought_by(PROJECT["name"]) - {PROJECT["name"]}:
             for file in metadata.files(name) or []:
                 link = Path(os.path.normpath(site / file))
                 if link.parent != self.bin and not link.exists():
@@ -105,34 +80,24 @@ def run(command: list[str | Path], where: Path, code: int = 0) -> str:
     return done.stderr if code else done.stdout
 
 
-@pytest.fixture
-def fresh(request, wheel, tmp_path) -> Environment:
-    return Environment(tmp_path, wheel, request.param)
+@pytest.fixture(scope="module")
+def fresh(wheel, tmp_path_factory) -> Environment:
+    return Environment(tmp_path_factory.mktemp("fresh"), wheel)
 
 
-@pytest.mark.parametrize("fresh", [""], indirect=True)
-def test_the_library_alone_is_complete_and_its_commands_name_their_extras(fresh):
+def test_the_library_can_be_used_where_the_course_is_installed(fresh):
     assert fresh("pip", "check") == "No broken requirements found.\n"
     version, place, *shape = fresh("python", "-c", USE).split()
     assert (version, shape) == (PROJECT["version"], ["1", "4"]) and "site-packages" in place
-    arguments = {"grade": ["a", "-o", "b"], "release": ["-o", "b"], "export": ["b", "--canvas", "c"], "feedback": ["b"]}
-    for command, extra in EXTRAS.items():
-        said = fresh("transformer-course", command, *arguments.get(command, ["dates"] * (extra == "train")), code=2)
-        assert said.endswith(f"pip install 'transformer-course[{extra}]'\n")
-    assert list(fresh.work.iterdir()) == []
 
 
-@pytest.mark.parametrize("fresh", ["train"], indirect=True)
-def test_the_extra_for_training_is_enough_to_train_translate_and_evaluate(fresh):
-    fresh("pip", "check")
+def test_a_model_is_trained_translates_and_is_evaluated(fresh):
     assert "2 steps in" in fresh("transformer-course", "train", "dates", "-o", "model", *SMALL)
     assert len(fresh("transformer-course", "translate", "-m", "model", "3 mars 2021", "").split("\n")) == 3
     assert "exact" in fresh("transformer-course", "evaluate", "dates", "-m", "model")
 
 
-@pytest.mark.parametrize("fresh", ["grade"], indirect=True)
-def test_the_extra_for_grading_is_enough_to_hand_out_and_to_grade(fresh):
-    fresh("pip", "check")
+def test_a_lesson_is_handed_out_and_graded(fresh):
     fresh("transformer-course", "release", "01_lookup", "-o", "handed-out")
     fresh("transformer-course", "grade", "handed-out/01_lookup.ipynb", "-o", "graded")
     with (fresh.work / "graded" / "gradebook.csv").open(encoding="utf-8") as file:
@@ -140,9 +105,7 @@ def test_the_extra_for_grading_is_enough_to_hand_out_and_to_grade(fresh):
     assert (row["points"], row["of"], row["status"]) == ("0", "10", "graded")
 
 
-@pytest.mark.parametrize("fresh", ["course"], indirect=True)
-def test_the_extra_for_the_course_is_enough_to_execute_a_lesson(fresh):
-    fresh("pip", "check")
+def test_a_lesson_is_laid_out_and_executed(fresh):
     fresh("transformer-course", "lab", "--lesson", "03", "--version")
     lesson = fresh.work / "my-lessons" / "01_lookup.ipynb"
     fresh("python", "-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", lesson)

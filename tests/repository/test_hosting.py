@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import tomllib
@@ -32,7 +33,7 @@ def test_a_script_of_binder_can_be_run(script):
 
 def test_binder_installs_the_course_and_lays_out_the_lessons(tmp_path, monkeypatch, capsys):
     _, install, release = commands(SCRIPTS[0])
-    assert install[-1] == ".[course]" and "course" in PROJECT["optional-dependencies"]
+    assert install[-2:] == ["--no-cache-dir", "."]
     environment = yaml.safe_load((ROOT / ".binder" / "environment.yml").read_text(encoding="utf-8"))
     assert "python=3.11" in environment["dependencies"]
     monkeypatch.chdir(tmp_path)
@@ -69,3 +70,9 @@ def test_a_workflow_tries_the_lowest_and_the_highest_versions_that_are_claimed()
     [torch] = [requirement for requirement in PROJECT["dependencies"] if requirement.startswith("torch>=")]
     [oldest] = {job["torch"] for job in tried} - {"torch"}
     assert oldest == f"{torch.replace('>=', '==')}.*"
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    newest = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    assert citation["version"] == newest == PROJECT["version"]

@@ -1,122 +1,80 @@
-"""An install of the library alone: what runs without the extras, and what is said of all that does not."""
+"""What the library asks for: torch, and jaxtyping for the shapes in its annotations; nothing else to build a model."""
 
 import json
 import os
-import re
 import subprocess
 import sys
-import tomllib
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-
-from transformer_lab.cli.main import EXTRAS
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-NEED_AN_EXTRA = re.compile(
-    r"transformer_lab\.(inspection\.(alternative_text|diagrams|plots|shapes)|views|data\.dates|training\.(trainer|recipes))\b"
-)
-"""The modules of the library that cannot be imported without one."""
+WITHOUT = """
+import json, sys
 
-LIBRARY_ALONE = """
-import contextlib, importlib, io, json, sys
+absent = set(json.loads(sys.argv[1]))
 
-absent, modules, commands = json.loads(sys.argv[1])
+class Hiding:
+    def __init__(self, finder):
+        self.finder = finder
 
-class NotInstalled:
-    def find_spec(self, name, path=None, target=None):
-        if name in absent:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    def __getattr__(self, name):  # a finder finds versions, too
+        return getattr(self.finder, name)
 
-sys.meta_path.insert(0, NotInstalled())
-failed = {}
-for module in modules:
-    try:
-        importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        failed[module] = error.name
+    def find_spec(self, name, *others):
+        return None if name in absent else self.finder.find_spec(name, *others)
 
-import torch
-import transformer_lab as lab
-from transformer_lab.cli.main import main
-
-torch.manual_seed(0)  # with other parameters the text may end at once
-model = lab.Transformer(lab.TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)).eval()
-shape = list(lab.greedy_decode(model, torch.tensor([[3, 4, 5]]), bos_id=1, eos_id=2, max_length=4).shape)
-said = {}
-for command in commands:
-    with contextlib.redirect_stderr(io.StringIO()) as stream:
-        code = main(command)
-    said[command[0]] = [code, stream.getvalue()]
-try:
-    lab.plots
-except ImportError as error:
-    said["plots"] = str(error)
-print(json.dumps([failed, shape, said]))
+sys.meta_path[:] = map(Hiding, sys.meta_path)
 """
-COMMANDS = [
-    ["lab"],
-    ["release", "01_lookup", "-o", "out"],
-    ["grade", "a.ipynb", "-o", "out"],
-    ["feedback", "out"],
-    ["export", "out", "--canvas", "a.csv"],
-    ["train", "dates"],
-    ["evaluate", "dates"],
-]
+MODELS = """
+from transformer_lab import LanguageModel, MultiHeadAttention, Transformer, TransformerConfig
+import torch
+
+model = Transformer(TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)).eval()
+print(*model(torch.tensor([[3, 4, 5]]), torch.tensor([[3, 4]])).shape)
+"""
 
 
-def installed_with(name: str, seen: set[str]) -> set[str]:
-    """Collect the packages that come along when one is installed without extras."""
-    seen.add(name)
-    wanted = PROJECT["dependencies"] if name == PROJECT["name"] else metadata.requires(name) or []
-    for requirement in map(Requirement, wanted):
-        marker = requirement.marker
-        if requirement.name.lower() not in seen and (marker is None or marker.evaluate({"extra": ""})):
-            installed_with(requirement.name.lower(), seen)
-    return seen
+def brought_by(*names: str) -> set[str]:
+    """Collect the packages that come along when these are installed."""
+    seen, left = set(), [*map(Requirement, names)]
+    while left:
+        requirement = left.pop()
+        for extra in {"", *requirement.extras}:
+            asked = (canonicalize_name(requirement.name), extra)
+            if asked not in seen:
+                seen.add(asked)
+                listed = map(Requirement, metadata.requires(requirement.name) or [])
+                left += [each for each in listed if each.marker is None or each.marker.evaluate({"extra": extra})]
+    return {name for name, _ in seen}
 
 
-def absent_modules() -> list[str]:
-    """List what can be imported here, but could not be where only the library was installed."""
-    there = {re.sub("[-_.]+", "-", name) for name in installed_with(PROJECT["name"], set())}
+def run_with_only(code: str, *packages: str) -> subprocess.CompletedProcess[str]:
+    """Run code where nothing can be imported but Python's own modules, the library and what these packages bring."""
+    there = {*brought_by(*packages), "transformer-course"}
     providers = metadata.packages_distributions().items()
-    return sorted(top for top, names in providers if not {re.sub("[-_.]+", "-", n).lower() for n in names} & there)
+    absent = sorted(top for top, names in providers if not {*map(canonicalize_name, names)} & there)
+    env = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
+    env |= {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-W", "ignore", "-c", WITHOUT + code, json.dumps(absent)]  # torch warns without numpy
+    return subprocess.run(command, env=env, capture_output=True, text=True)
 
 
-@pytest.mark.slow
-def test_the_library_alone_runs_and_names_the_extra_for_the_rest(tmp_path):
-    absent = absent_modules()
-    assert {"jupyterlab", "matplotlib", "pandas", "babel", "sacrebleu", "nbformat", "IPython"} <= set(absent)
-    assert not {"torch", "numpy", "tokenizers"} & set(absent)
-    paths = [path for path in (ROOT / "transformer_lab").rglob("*.py") if "course" not in path.parts]
-    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths]
-    asked = json.dumps([absent, sorted(set(modules) - {"transformer_lab.cli.__main__"}), COMMANDS])
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", LIBRARY_ALONE, asked], cwd=tmp_path, env=env, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    failed, shape, said = json.loads(done.stdout)
-    assert {name: missing for name, missing in failed.items() if not NEED_AN_EXTRA.match(name)} == {}
-    assert len(failed) > 15  # the diagrams alone are more
-    assert shape == [1, 4]
-    for name, text in said.items():
-        if name == "plots":
-            assert text.startswith("transformer_lab.plots needs the extra 'course', for ")
-        else:
-            code, complaint = text
-            assert code == 2
-            extra = EXTRAS[name]
-            assert complaint.startswith(
-                f"transformer-course: transformer-course {name} needs the extra {extra!r}, for "
-            )
-            assert complaint.endswith(f": pip install 'transformer-course[{extra}]'\n")
+def test_to_import_the_library_takes_torch_alone():
+    done = run_with_only("import transformer_lab; print(transformer_lab.__version__)", "torch")
+    assert done.stdout == metadata.version("transformer-course") + "\n", done.stderr
 
 
-@pytest.mark.parametrize("extra", sorted({*EXTRAS.values()}))
-def test_an_extra_that_is_named_is_there(extra):
-    assert extra in PROJECT["optional-dependencies"]
+def test_to_run_a_model_takes_torch_and_jaxtyping():
+    done = run_with_only(MODELS, "torch", "jaxtyping")
+    assert done.stdout == "1 2 11\n", done.stderr
+
+
+@pytest.mark.parametrize("package", ["numpy", "IPython"])
+def test_what_is_not_installed_there_cannot_be_imported(package):
+    done = run_with_only(f"import {package}", "torch", "jaxtyping")
+    assert done.stderr.endswith(f"No module named {package!r}\n")

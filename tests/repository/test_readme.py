@@ -1,4 +1,4 @@
-"""What the README shows in Python is what happens."""
+"""What the README and the guides of the library show is what happens."""
 
 import re
 from pathlib import Path
@@ -17,37 +17,48 @@ from transformer_lab.tensor_files import PARAMETERS, write_tensors
 from transformer_lab.text.translator import Translator
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-LIBRARY, TEXTS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+README, RUN, LIBRARY, TRAINING, GENERATING = (
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "docs/run.md", "docs/library.md", "docs/training.md", "docs/generating.md")
+)
+
+
+def python_of(page: str) -> str:
+    [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    return code
 
 
 def test_the_python_of_the_library_runs_and_prints_what_it_says(capsys):
-    exec(LIBRARY, {})
-    promised = re.findall(r"print\(.*\) +# (.+)$", LIBRARY, re.MULTILINE)
+    exec(python_of(LIBRARY), {})
+    promised = re.findall(r"print\(.*\) +# (.+)$", python_of(LIBRARY), re.MULTILINE)
     assert promised
     assert capsys.readouterr().out.splitlines() == promised
 
 
-def test_the_python_that_translates_and_generates_runs(tmp_path, monkeypatch, capsys):
+def test_the_python_that_translates_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     tokenizer = character_tokenizer(["3 mars 2021年月日"])
     config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)
     translator = Translator(Transformer(config).eval(), tokenizer)
     translator.save_description(tmp_path / "model-dates")
     write_tensors(tmp_path / "model-dates" / PARAMETERS, translator.model.state_dict(), {})
+    exec(python_of(TRAINING), {})
+    assert capsys.readouterr().out.splitlines() == list(translator.translate(["3 mars 2021", "2021年3月3日"]))
+
+
+def test_the_python_that_generates_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "stories").mkdir()
     publish(tmp_path / "stories", n_positions=64)
-    exec(TEXTS, {})
-    *translations, texts = capsys.readouterr().out.splitlines()
-    assert translations == list(translator.translate(["3 mars 2021", "2021年3月3日"]))
-    assert len(eval(texts)) == 2
+    exec(python_of(GENERATING), {})
+    assert len(eval(capsys.readouterr().out)) == 2
 
 
 def test_the_figures_that_can_be_counted_are_right():
     exercises = every_exercise().values()
     named = sum(len(exercise.mistakes) for exercise in exercises)
-    assert f"by name | {len(exercises)} and {named:,} |" in README
-    assert f"over {len(VARIANTS)} small models" in README
+    assert f"The {len(exercises)} exercises know {named:,} mistakes" in README
+    assert f"Over {len(VARIANTS)} small models" in GENERATING
 
 
 @pytest.mark.parametrize("name", ["primer", *LESSONS])
@@ -60,7 +71,7 @@ def test_the_table_of_lessons_says_how_long_each_is_read(name):
 def test_the_pictures_of_lessons_can_be_taken_again(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert stored_picture(*STORED[name]).startswith(b"\x89PNG")
-    assert f'src="docs/{name}"' in README
+    assert f"]({name})" in RUN + TRAINING
 
 
 def test_the_picture_of_a_mistake_can_be_taken_again():

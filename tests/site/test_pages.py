@@ -1,5 +1,6 @@
 """Every lesson, module and guide has its page, and links between them hold."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -30,9 +31,22 @@ def test_every_module_of_the_library_is_in_the_reference_in_reading_order() -> N
     files = [path.relative_to(ROOT) for path in (ROOT / reference.PACKAGE).rglob("*.py")]
     expected = {".".join(path.with_suffix("").parts) for path in files if not path.stem.startswith("_")}
     expected |= {".".join(path.parent.parts) for path in files if path.stem == "__init__" and len(path.parts) > 3}
-    assert set(listed) == {name for name in expected if not name.startswith(f"{reference.PACKAGE}.course")}
+    assert set(listed) == expected
     assert [room.name for room in rooms[:4]] == ["attention", "layers", "models", "generation"]
     assert [name.rpartition(".")[2] for name in rooms[0].modules[:3]] == ["dot_product", "additive", "masks"]
+
+
+def test_what_lessons_and_instructors_import_of_the_course_is_in_the_reference() -> None:
+    rooms = reference.course_rooms(ROOT / reference.COURSE)
+    listed = {module for room in rooms for module in room.modules}
+    assert not {room.name for room in rooms} & {room.name for room in reference.rooms(ROOT / reference.PACKAGE)}
+    assert all(importlib.util.find_spec(module) for module in listed)
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "notebooks" / "source").glob("*.py")]
+    texts.append((ROOT / "docs" / "grading.md").read_text(encoding="utf-8"))
+    named = {
+        module for text in texts for module in re.findall(r"^from (transformer_course\.[\w.]+) import", text, re.M)
+    }
+    assert {name for name in named if not name.startswith("transformer_course.clinic")} <= listed
 
 
 @pytest.mark.parametrize("name", [pages.FRONT_PAGE, *pages.TEXTS])

@@ -1,0 +1,209 @@
+"""The map of the rooms, ``docs/architecture.svg``: its arrows are the table that the layout test holds.
+
+``python -m authoring.room_map`` draws it anew. A new room needs a place here, and the arrows follow.
+"""
+
+import ast
+from collections.abc import Mapping
+from graphlib import TopologicalSorter
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+DRAWING = ROOT / "docs" / "architecture.svg"
+LAYOUT = ROOT / "tests" / "repository" / "test_layout.py"
+
+SHARED = ("checks", "shape_checks", "device", "atomic_write", "file_lock", "tensor_files")
+"""Small modules of the library, which are named together and have no arrows."""
+LIBRARY, UNTRUSTED, TRUSTED, AUTHORS = "#dceaf7", "#fbdcd7", "#fdebd3", "#eeeeee"
+WIDTH, HEIGHT = 126, 56
+COLUMN, ROW = 158, 78
+TOP, MIDDLE = 54, 432
+"""Where the boxes of the library and those of the course begin."""
+
+
+class Box(NamedTuple):
+    """Where a room is drawn, and what is said of it in two lines."""
+
+    column: float
+    row: float
+    colour: str
+    first: str
+    second: str = ""
+
+    @property
+    def corner(self) -> tuple[float, float]:
+        """Its upper left corner."""
+        top = TOP if self.colour == LIBRARY else MIDDLE
+        return 26 + COLUMN * self.column, top + ROW * self.row
+
+
+PLACES = {
+    "attention": Box(0, 1, LIBRARY, "scores, masks,", "heads, positions"),
+    "layers": Box(1, 1, LIBRARY, "feed-forward, norms,", "encoder, decoder"),
+    "models": Box(2, 1, LIBRARY, "Transformer,", "language models"),
+    "inspection": Box(1, 2, LIBRARY, "hooks, shapes, plots"),
+    "generation": Box(3, 0, LIBRARY, "sampling, search"),
+    "pretrained": Box(3, 1, LIBRARY, "published weights"),
+    "data": Box(3, 2, LIBRARY, "corpora, batches"),
+    "fast": Box(3, 3, LIBRARY, "the same in less time"),
+    "text": Box(4, 1, LIBRARY, "text in, text out"),
+    "training": Box(5, 2, LIBRARY, "trainer, loss,", "checkpoints"),
+    "cli": Box(6, 2, LIBRARY, "the command line"),
+    "running": Box(0, 0, UNTRUSTED, "beside a learner’s", "code: no answers"),
+    "jail": Box(0, 2, UNTRUSTED, "the sandbox"),
+    "exercise": Box(1, 0, TRUSTED, "what an exercise", "is made of"),
+    "steps": Box(1, 1, TRUSTED, "an answer in steps"),
+    "checking": Box(2, 0, TRUSTED, "judge, verdict,", "what is said"),
+    "exercises": Box(2, 1, TRUSTED, "answers, cases,", "known mistakes"),
+    "locating": Box(3, 0, TRUSTED, "the place in the code"),
+    "workspace": Box(3, 1, TRUSTED, "the learner’s folder"),
+    "lesson": Box(4, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
+    "home": Box(4, 1, TRUSTED, "the page in", "JupyterLab"),
+    "grading": Box(4, 2, TRUSTED, "hand-ins in,", "gradebook out"),
+    "commands": Box(5.3, 1.5, TRUSTED, "lab, release, grade,", "feedback, export"),
+    "views": Box(1, 3, TRUSTED, "pictures with a handle"),
+    "clinic": Box(2, 3, TRUSTED, "models with a bug"),
+    "diagrams": Box(3, 3, TRUSTED, "drawings"),
+    "authoring": Box(5.3, 3, AUTHORS, "for authors:", "not shipped"),
+}
+DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by generation, \
+pretrained and fast, those by text and training, training by cli. Lower left, the untrusted side of the course: \
+running and jail. Lower right, the trusted side: exercises, checking, locating, workspace, lesson, home, grading and \
+commands; views, clinic and diagrams, which need the library alone."""
+
+
+def read_table() -> dict[str, str]:
+    """Read which room may use which from the test that holds it."""
+    for node in ast.parse(LAYOUT.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "MAY_USE" and node.value is not None:
+            return dict(ast.literal_eval(node.value))
+    raise ValueError(f"{LAYOUT} has no table MAY_USE")
+
+
+def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
+    """List what is drawn: from a room to one that may use it, where no other room on the way says so already.
+
+    That the course may use the library is said in words.
+    """
+    direct = {room.rpartition(".")[2]: {*names.split()} for room, names in may_use.items()}
+    all_used: dict[str, set[str]] = {}
+    for room in TopologicalSorter(direct).static_order():
+        all_used[room] = direct[room].union(*(all_used[name] for name in direct[room]))
+    return [
+        (name, room)
+        for room in PLACES
+        for name in sorted(direct[room] - set(SHARED))
+        if (PLACES[name].colour == LIBRARY) == (PLACES[room].colour == LIBRARY)
+        and not any(name in all_used[other] for other in direct[room])
+    ]
+
+
+def curve(start: str, end: str) -> list[tuple[float, float]]:
+    """Return the four points of the Bézier curve of an arrow: from right to left, or down within a column."""
+    (x, y), (to_x, to_y) = PLACES[start].corner, PLACES[end].corner
+    if x == to_x:
+        down = to_y > y
+        y, to_y = (y + HEIGHT, to_y - 2) if down else (y, to_y + HEIGHT + 2)
+        middle = x + WIDTH / 2
+        return [(middle, y), (middle, y), (middle, to_y), (middle, to_y)]
+    x, y, to_x, to_y = x + WIDTH, y + HEIGHT / 2, to_x - 2, to_y + HEIGHT / 2
+    far = to_x - x > COLUMN  # past a column: to the other height first, between two columns
+    bend, arrival = (30, x - 30) if far else ((to_x - x) / 2, (to_x + x) / 2)
+    return [(x, y), (x + bend, y), (arrival, to_y), (to_x, to_y)]
+
+
+def drawing(may_use: Mapping[str, str]) -> str:
+    """Return the map as SVG.
+
+    Args:
+        may_use: For each room, the last names of those that it may use.
+
+    Raises:
+        ValueError: A room has no place on the map, or a place no room.
+    """
+    rooms = {room.rpartition(".")[2] for room in may_use}
+    if wrong := rooms ^ {*PLACES, *SHARED}:
+        raise ValueError(f"not both in the table of rooms and on their map: {', '.join(sorted(wrong))}")
+    parts = [
+        _panel(
+            10, 10, 1100, 362, "#f4f8fc", "#0072B2", "transformer_lab: the library, which knows nothing of the course"
+        ),
+        _panel(10, 388, 158, 364, "#fdf3f1", "#b44a00", "untrusted side"),
+        _panel(176, 388, 934, 364, "#fffaf2", "#8a5a0a", "transformer_course: the course, which may use the library"),
+        *(_box(name) for name in PLACES),
+        _shared(),
+        *(_arrow(start, end) for start, end in arrows(may_use)),
+        _exchange(),
+        _legend(),
+    ]
+    return "\n".join([_HEAD, *parts, "</svg>", ""])
+
+
+_HEAD = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1120 762" font-family="system-ui, -apple-system, \
+'Segoe UI', Roboto, 'DejaVu Sans', sans-serif" role="img" aria-labelledby="title desc">
+<title id="title">The rooms of Transformer Course, and which may import which</title>
+<desc id="desc">{DESCRIPTION}</desc>
+<defs><marker id="a" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" \
+orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" fill="#333333"/></marker></defs>
+<rect width="1120" height="762" fill="#ffffff"/>"""
+
+
+def _text(x: float, y: float, words: str, **style: str | float) -> str:
+    options = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
+    return f'<text x="{x:g}" y="{y:g}"{options}>{escape(words)}</text>'
+
+
+def _panel(x: float, y: float, width: float, height: float, fill: str, stroke: str, title: str) -> str:
+    box = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="10" fill="{fill}" stroke="{stroke}"/>'
+    return box + _text(x + 14, y + 26, title, font_size=15, font_weight=700, fill=stroke)
+
+
+def _box(name: str) -> str:
+    place = PLACES[name]
+    x, y = place.corner
+    middle = x + WIDTH / 2
+    small = {"text_anchor": "middle", "font_size": 11, "fill": "#444444"}
+    return "".join(
+        [
+            f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="{place.colour}" ',
+            'stroke="#333333"/>',
+            _text(middle, y + 20, name, text_anchor="middle", font_size=15, font_weight=600),
+            _text(middle, y + 35, place.first, **small),
+            _text(middle, y + 48, place.second, **small),
+        ]
+    )
+
+
+def _shared() -> str:
+    return _text(26, 352, f"small modules that they share: {' · '.join(SHARED)}", font_size=11, fill="#444444")
+
+
+def _arrow(start: str, end: str) -> str:
+    points = " ".join(f"{x:g},{y:g}" for x, y in curve(start, end)[1:])
+    x, y = curve(start, end)[0]
+    return f'<path d="M{x:g},{y:g} C{points}" fill="none" stroke="#333333" stroke-width="1.5" marker-end="url(#a)"/>'
+
+
+def _exchange() -> str:
+    """Draw what goes between the two sides: plain data, and never an answer."""
+    (x, y), (to_x, _) = PLACES["jail"].corner, PLACES["grading"].corner
+    line = f'<line x1="{x + WIDTH + 2:g}" x2="{to_x - 2:g}" y1="{y + 46:g}" y2="{y + 46:g}" stroke="#333333" '
+    line += 'stroke-dasharray="6 4" marker-start="url(#a)" marker-end="url(#a)"/>'
+    words = "jobs: cells and cases, not the answer; back come tensors and JSON"
+    return line + _text((x + WIDTH + to_x) / 2, y + 62, words, text_anchor="middle", font_size=11, fill="#444444")
+
+
+def _legend() -> str:
+    solid = '<line x1="840" y1="32" x2="876" y2="32" stroke="#333333" stroke-width="1.5" marker-end="url(#a)"/>'
+    dashed = '<line x1="840" y1="54" x2="876" y2="54" stroke="#333333" stroke-dasharray="6 4" marker-end="url(#a)"/>'
+    words = [
+        _text(886, y, text, font_size=12, fill="#444444")
+        for y, text in ((36, "may be imported by"), (58, "plain data"))
+    ]
+    return "".join([solid, dashed, *words])
+
+
+if __name__ == "__main__":
+    DRAWING.write_text(drawing(read_table()), encoding="utf-8", newline="\n")
