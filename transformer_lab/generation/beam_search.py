@@ -1,7 +1,7 @@
 """Beam search: follow several texts at once, because the most probable token need not begin the most probable text."""
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab.generation.decode import should_compact
@@ -53,52 +53,109 @@ def n_best_from_state(
         raise ValueError(f"beam_size and max_new_tokens must be at least 1; got {beam_size=}, {max_new_tokens=}")
     if not 1 <= n_best <= beam_size:
         raise ValueError(f"n_best must be between 1 and beam_size; got {n_best=}, {beam_size=}")
-    batch = len(tokens)
-    texts = tokens.new_full((batch, n_best, max_new_tokens), eos_id)
-    scores = torch.full((batch, n_best), -torch.inf, device=tokens.device)
-    active = torch.arange(batch, device=tokens.device)  # the rows that are still in the state
-    row = torch.arange(batch, device=tokens.device)[:, None]
-    # One text in each row at first, then beam_size of them; those of a row follow each other.
-    beams = tokens.new_empty(batch, 0)
-    total = torch.zeros(batch, 1, device=tokens.device)  # log-probability
-    length = torch.zeros(batch, 1, device=tokens.device)
-    finished, some_finished = torch.zeros(batch, 1, dtype=torch.bool, device=tokens.device), not batch
+    beams = Beams(len(tokens), tokens.device, beam_size, eos_id, alpha)
+    texts = tokens.new_full((len(tokens), n_best, max_new_tokens), eos_id)
+    scores = torch.full((len(tokens), n_best), -torch.inf, device=tokens.device)
+    unfinished = torch.arange(len(tokens), device=tokens.device)  # the rows that are still searched
     for n in range(1, max_new_tokens + 1):
-        n_beams = total.shape[1]
-        logits = state.next_logits(tokens).float()
-        # Of one text, only its beam_size most probable tokens can be among the best of all.
-        steps, choices = logits.log_softmax(dim=-1).topk(min(beam_size, logits.shape[1]))
-        steps, choices = (x.view(*total.shape, x.shape[1]) for x in (steps, choices))
-        if some_finished:  # such a text continues with eos_id only
-            first = torch.arange(steps.shape[2], device=tokens.device) == 0
-            steps = steps.masked_fill(finished[..., None], -torch.inf).masked_fill(finished[..., None] & first, 0.0)
-            choices = choices.masked_fill(finished[..., None], eos_id)
-            length = length + ~finished
-        totals = total[..., None] + steps
-        ranks = totals / length_penalty(length, alpha)[..., None] if some_finished else totals  # else all are as long
-        ranked, best = ranks.flatten(1).topk(min(beam_size, n_beams * ranks.shape[2]))
-        total = totals.flatten(1).gather(1, best) if some_finished else ranked
-        beam, next_tokens = best // choices.shape[2], choices.flatten(1).gather(1, best)
-        rows = torch.add(beam, row, alpha=n_beams).flatten()
-        state.reorder(rows)
-        tokens = next_tokens.view(-1, 1)
-        beams = torch.cat([beams.index_select(0, rows), tokens], dim=1)
-        if some_finished:
-            length, finished = length.gather(1, beam), finished.gather(1, beam) | (next_tokens == eos_id)
-        elif n == max_new_tokens or eos_id in tokens.flatten().tolist():
-            length, finished, some_finished = torch.full_like(total, n), next_tokens == eos_id, True
-        if n == max_new_tokens or (some_finished and should_compact(finished.all(dim=1))):
-            ranked, winners = (total / length_penalty(length, alpha)).topk(min(n_best, total.shape[1]), dim=1)
-            scores[active, : winners.shape[1]] = ranked
-            texts[active, : winners.shape[1], :n] = beams.view(*total.shape, n)[row, winners]
-            unfinished = (~finished.all(dim=1)).nonzero()[:, 0]
-            if not len(unfinished):
+        state.reorder(beams.extend(state.next_logits(tokens).float()))
+        if n == max_new_tokens or (beams.any_finished and should_compact(beams.finished_rows())):
+            best, best_scores = beams.best(n_best)
+            texts[unfinished, : best.shape[1], :n] = best
+            scores[unfinished, : best.shape[1]] = best_scores
+            left = (~beams.finished_rows()).nonzero()[:, 0]
+            if not len(left):
                 break
-            left = torch.arange(len(beams), device=tokens.device).view_as(total)[unfinished].flatten()
-            state.reorder(left)
-            row, beams, tokens = row[: len(unfinished)], beams[left], tokens[left]
-            active, total, length, finished = (x[unfinished] for x in (active, total, length, finished))
+            state.reorder(beams.keep_rows(left))
+            unfinished = unfinished[left]
+        tokens = beams.newest
     return texts[:, :, :n], scores
+
+
+class Beams:
+    """The texts that a beam search follows: one for each row at first, then ``beam_size``, those of a row together.
+
+    Until the first text has finished, all are of the same length, and what only finished texts need is left out.
+
+    Args:
+        n_rows: Number of rows.
+        device: Where to compute.
+        beam_size: Number of texts followed in each row.
+        eos_id: The token that ends a text.
+        alpha: Exponent of the length penalty.
+    """
+
+    def __init__(self, n_rows: int, device: torch.device, beam_size: int, eos_id: int, alpha: float) -> None:
+        self.beam_size, self.eos_id, self.alpha = beam_size, eos_id, alpha
+        self.texts = torch.empty(n_rows, 0, dtype=torch.int64, device=device)  # (n_rows · n_beams, n)
+        self.log_probability = torch.zeros(n_rows, 1, device=device)  # (n_rows, n_beams)
+        self.length = torch.zeros(n_rows, 1, device=device)
+        self.finished = torch.zeros(n_rows, 1, dtype=torch.bool, device=device)
+        self.any_finished = n_rows == 0  # there is nothing to do for an empty batch
+        self._rows = torch.arange(n_rows, device=device)[:, None]
+
+    def extend(self, logits: Float[Tensor, "texts vocab_size"]) -> Int[Tensor, " new_texts"]:
+        """Extend the texts to the most probable ones that are a token longer; return which text each continues.
+
+        Args:
+            logits: The logits of each text's next token.
+        """
+        n_rows, n_beams = self.log_probability.shape
+        # Of one text, only its beam_size most probable tokens can be among the best of all.
+        log_probabilities, tokens = logits.log_softmax(dim=-1).topk(min(self.beam_size, logits.shape[1]))
+        n_tokens = tokens.shape[1]
+        log_probabilities, tokens = (x.view(n_rows, n_beams, n_tokens) for x in (log_probabilities, tokens))
+        if self.any_finished:
+            log_probabilities, tokens = self._only_eos_if_finished(log_probabilities, tokens)
+            self.length = self.length + ~self.finished
+        totals = self.log_probability[..., None] + log_probabilities
+        # Texts of the same length are ranked alike with the penalty and without.
+        ranks = totals / length_penalty(self.length, self.alpha)[..., None] if self.any_finished else totals
+        best_ranks, best = ranks.flatten(1).topk(min(self.beam_size, n_beams * n_tokens))
+        beam, next_tokens = best // n_tokens, tokens.flatten(1).gather(1, best)
+        continued = torch.add(beam, self._rows, alpha=n_beams).flatten()
+        self.newest = next_tokens.view(-1, 1)
+        self.texts = torch.cat([self.texts.index_select(0, continued), self.newest], dim=1)
+        self.log_probability = totals.flatten(1).gather(1, best) if self.any_finished else best_ranks
+        if self.any_finished:
+            self.length = self.length.gather(1, beam)
+            self.finished = self.finished.gather(1, beam) | (next_tokens == self.eos_id)
+        elif self.eos_id in next_tokens.flatten().tolist():
+            self.any_finished = True
+            self.finished = next_tokens == self.eos_id
+            self.length = torch.full_like(self.log_probability, self.texts.shape[1])
+        return continued
+
+    def _only_eos_if_finished(
+        self,
+        log_probabilities: Float[Tensor, "n_rows n_beams n_tokens"],
+        tokens: Int[Tensor, "n_rows n_beams n_tokens"],
+    ) -> tuple[Float[Tensor, "n_rows n_beams n_tokens"], Int[Tensor, "n_rows n_beams n_tokens"]]:
+        """Let each finished text continue with ``eos_id`` only, once, and for certain."""
+        finished = self.finished[..., None]
+        first = torch.arange(tokens.shape[2], device=tokens.device) == 0
+        log_probabilities = log_probabilities.masked_fill(finished, -torch.inf).masked_fill(finished & first, 0.0)
+        return log_probabilities, tokens.masked_fill(finished, self.eos_id)
+
+    def finished_rows(self) -> Bool[Tensor, " n_rows"]:
+        """Return the rows of which all texts have finished."""
+        return self.finished.all(dim=1)
+
+    def best(self, n_best: int) -> tuple[Int[Tensor, "n_rows n n_new"], Float[Tensor, "n_rows n"]]:
+        """Return the texts of the highest scores in each row, best first, and the scores; up to ``n_best``."""
+        n_rows, n_beams = self.log_probability.shape
+        length = self.length if self.any_finished else torch.full_like(self.log_probability, self.texts.shape[1])
+        scores = self.log_probability / length_penalty(length, self.alpha)
+        best_scores, best = scores.topk(min(n_best, n_beams), dim=1)
+        texts = self.texts.view(n_rows, n_beams, self.texts.shape[1])
+        return texts[self._rows, best], best_scores
+
+    def keep_rows(self, rows: Int[Tensor, " kept"]) -> Int[Tensor, " kept_texts"]:
+        """Drop all other rows; return which texts are left."""
+        kept = torch.arange(len(self.texts), device=rows.device).view_as(self.log_probability)[rows].flatten()
+        self.texts, self.newest, self.log_probability = self.texts[kept], self.newest[kept], self.log_probability[rows]
+        self.length, self.finished, self._rows = self.length[rows], self.finished[rows], self._rows[: len(rows)]
+        return kept
 
 
 def beam_search_from_state(
