@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 
 def check_width(name: str, width: int, **inputs: Tensor) -> None:
@@ -67,28 +67,6 @@ def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -
     if not 1 <= tokens.shape[1] <= max_length - start:
         n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
         raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {n}")
-
-
-def look_up(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
-    """Return the embeddings of tokens; an id outside the vocabulary is named.
-
-    It is told from the look-up that failed: reading the ids before would break compiled graphs and ``torch.func.vmap``,
-    and make a program wait for its accelerator. On an accelerator such an id ends the program.
-
-    Raises:
-        ValueError: An id is outside the vocabulary.
-
-    >>> look_up(nn.Embedding(11, 8), torch.tensor([[1, 11]]))
-    Traceback (most recent call last):
-        ...
-    ValueError: token ids go from 0 to vocab_size − 1 = 10; got 11
-    """
-    try:
-        return embedding(tokens)
-    except IndexError as error:
-        low, high = (int(end) for end in tokens.aminmax())
-        last = embedding.num_embeddings - 1
-        raise ValueError(f"token ids go from 0 to vocab_size − 1 = {last}; got {low if low < 0 else high}") from error
 
 
 def check_length(n_tokens: int, max_length: int) -> None:

@@ -6,7 +6,6 @@ from typing import Literal
 
 import pytest
 import torch
-from torch import nn
 
 from transformer_lab.checks import (
     check_choices,
@@ -16,7 +15,6 @@ from transformer_lab.checks import (
     check_token_id,
     check_tokens,
     check_width,
-    look_up,
 )
 
 
@@ -50,17 +48,6 @@ def test_tokens_that_are_not_too_many_are_fine(tokens):
 def test_tokens_that_no_model_can_take_are_named(tokens, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         check_tokens(tokens, max_length=7)
-
-
-@pytest.mark.parametrize(("tokens", "named"), [([0, 11], 11), ([0, -1], -1), ([99, -1], -1)])
-def test_token_ids_outside_the_vocabulary_are_named(tokens, named):
-    with pytest.raises(ValueError, match=f"^token ids go from 0 to vocab_size − 1 = 10; got {named}$"):
-        look_up(nn.Embedding(11, 8), torch.tensor([tokens]))
-
-
-def test_all_of_the_vocabulary_is_looked_up():
-    embedding = nn.Embedding(11, 8)
-    assert torch.equal(look_up(embedding, torch.tensor([[10, 0, 5]])), embedding.weight[[10, 0, 5]][None])
 
 
 @pytest.mark.parametrize("shape", [(8,), (3, 8), (2, 3, 7), (2, 2, 3, 8)], ids=str)

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab.checks import look_up
+from transformer_lab.layers.embedding import look_up
 
 MAX_ROWS_IN_PLACE = 8
 """Up to this number of rows, copying the weights in transposed order costs more than it saves."""

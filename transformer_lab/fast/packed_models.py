@@ -21,7 +21,7 @@ from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.masks import causal_mask, padding_mask
 from transformer_lab.attention.multi_head import AttentionBase, MultiHeadAttention, merge_heads, split_heads
 from transformer_lab.attention.positions import Positional
-from transformer_lab.checks import check_tokens, look_up
+from transformer_lab.checks import check_tokens
 from transformer_lab.fast.bypass import call, may_bypass
 from transformer_lab.fast.dropout import dropout
 from transformer_lab.fast.feed_forward import feed_forward
@@ -32,6 +32,7 @@ from transformer_lab.fast.residual import add, add_and_normalise
 from transformer_lab.fast.tied_embedding import look_up_tied
 from transformer_lab.fast.vocabulary_loss import vocabulary_loss
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
+from transformer_lab.layers.embedding import look_up
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
 from transformer_lab.models.encoder import Encoder, PreNormEncoder

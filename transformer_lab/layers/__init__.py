@@ -1,7 +1,7 @@
 """The layers that models are stacked from.
 
-In reading order: ``feed_forward`` works at each position by itself, and ``mixture_of_experts`` picks a few such
-networks for each; ``norms`` normalise; ``encoder_layer`` and ``decoder_layer`` combine both with attention. ``replace``
-puts other layers into a finished model: those of ``lora``, to fine-tune it, or of ``int8_linear``, to make it smaller.
-Uses ``attention``.
+In reading order: ``embedding`` looks tokens up; ``feed_forward`` works at each position by itself, and
+``mixture_of_experts`` picks a few such networks for each; ``norms`` normalise; ``encoder_layer`` and ``decoder_layer``
+combine both with attention. ``replace`` puts other layers into a finished model: those of ``lora``, to fine-tune it, or
+of ``int8_linear``, to make it smaller. Uses ``attention``.
 """

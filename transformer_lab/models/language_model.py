@@ -14,7 +14,8 @@ from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, LayerCache, ModelCache
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask, sliding_window_mask
 from transformer_lab.attention.positions import Positional, Rotation, distance_bias, sinusoidal_encoding
-from transformer_lab.checks import check_sequences, check_tokens, look_up
+from transformer_lab.checks import check_sequences, check_tokens
+from transformer_lab.layers.embedding import look_up
 from transformer_lab.layers.feed_forward import make_feed_forward
 from transformer_lab.layers.mixture_of_experts import MixtureOfExperts
 from transformer_lab.layers.norms import make_norm

@@ -9,7 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.attention.positions import sinusoidal_encoding
-from transformer_lab.checks import check_tokens, look_up
+from transformer_lab.checks import check_tokens
+from transformer_lab.layers.embedding import look_up
 from transformer_lab.layers.feed_forward import Activation
 from transformer_lab.models.initialisation import initialise
 

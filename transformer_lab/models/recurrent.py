@@ -5,7 +5,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.attention.additive import AdditiveAttention
-from transformer_lab.checks import check_tokens, look_up
+from transformer_lab.checks import check_tokens
+from transformer_lab.layers.embedding import look_up
 
 
 class RecurrentTranslator(nn.Module):

@@ -24,7 +24,7 @@ REFUSED = {
     "Transformer(small).encoder.layers[0](torch.ones(2, 5, 13))": "d_model=12); got shape (2, 5, 13)",
     "Transformer(replace(small, pre_norm=True)).decoder.layers[0](torch.ones(2, 5, 13), torch.ones(2, 5, 12))":
         "d_model=12); got shape (2, 5, 13)",
-    "Transformer(small).decoder(tokens(2, 3), torch.ones(1, 5, 12))": "must have the same batch size; got 1 and 2",
+    "Transformer(small).decoder(tokens(2, 3), torch.ones(1, 5, 12))": "the same batch size; got 1 and 2",
     "LanguageModel(text)(tokens(2, 12))": "1 to max_length=11 tokens; got 12",
     "LanguageModel(text)(tokens(2, 3) + 12)": "from 0 to vocab_size − 1 = 12; got 13",
     "LanguageModel(text)(tokens(2, 3).float())": "got torch.float32 of shape (2, 3)",
@@ -39,7 +39,7 @@ REFUSED = {
     "MultiHeadAttention(12, 3)(*torch.ones(3, 2, 5, 13))": "(batch, n, d_model=12); got shape (2, 5, 13)",
     "MultiHeadAttention(12, 3)(torch.ones(2, 5, 12), torch.ones(2, 5, 12), torch.ones(2, 3, 12))":
         "every key needs a value; got 5 keys, 3 values",
-    "MultiHeadAttention(12, 3)(torch.ones(6, 5, 12), *torch.ones(2, 3, 5, 12))": "must have the same batch size; got 6 and 3",
+    "MultiHeadAttention(12, 3)(torch.ones(6, 5, 12), *torch.ones(2, 3, 5, 12))": "the same batch size; got 6 and 3",
     "MultiHeadAttention(12, 3).attend_heads(torch.ones(4, 3, 5, 4), *torch.ones(2, 2, 3, 5, 4), bias=zeros)":
         "queries of shape (4, 3, 5, 4), keys of shape (2, 3, 5, 4)",
     "attend(*torch.ones(3, 5, 4), is_causal=True, bias=zeros)": "got mask=False, bias=True",
