@@ -123,7 +123,7 @@ def generate(
         The texts, padding included, each followed by its new tokens.
 
     Raises:
-        ValueError: The model cannot take so many tokens, or the sampling options define no distribution.
+        ValueError: The texts would be longer than the model takes, or the sampling options define no distribution.
     """
     n_read = tokens.shape[1] + max_new_tokens - 1  # the last new token is never read
     state = text_state(model, n_read, penalties, past_max_length)

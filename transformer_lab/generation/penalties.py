@@ -18,7 +18,7 @@ class Penalties:
         repetition: What ``penalise_repetition`` divides by, for the tokens of the prompt and those added.
         frequency: Subtracted from a token's logit for each time that it was added.
         presence: Subtracted from a token's logit once if it was added.
-        no_repeat_ngram: No sequence of so many tokens occurs twice, the prompt included. None: any may.
+        no_repeat_ngram: Length of the sequences of tokens that may not occur twice, the prompt included. None: all may.
 
     Raises:
         ValueError: A penalty is not a finite number, ``repetition`` not above 0, or ``no_repeat_ngram`` below 1.
@@ -60,9 +60,8 @@ class Penalties:
             logits = penalise_frequency(logits, times, self.frequency, self.presence)
         if self.no_repeat_ngram is not None:
             repeated = completes_ngram(text, self.no_repeat_ngram, logits.shape[1], pad_id)
-            some_left = ~repeated.all(
-                dim=1, keepdim=True
-            )  # a text that has had every continuation goes on all the same
+            # A text that already has every possible continuation goes on all the same.
+            some_left = ~repeated.all(dim=1, keepdim=True)
             logits = logits.masked_fill(repeated & some_left, -torch.inf)
         return logits
 

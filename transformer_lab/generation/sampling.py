@@ -27,8 +27,8 @@ def filter_logits(
         top_k: Number of tokens to keep, the most probable ones. None keeps all.
         top_p: Of these, keep the smallest set, from the most probable token on, whose probabilities add up to this:
             Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
-        min_p: Keep the tokens that are at least so many times as probable as the most probable one: section 3 of Nguyen
-            et al. (2024), arXiv:2407.01082. None keeps all.
+        min_p: Keep the tokens whose probability is at least this fraction of the most probable one's: section 3 of
+            Nguyen et al. (2024), arXiv:2407.01082. None keeps all.
 
     Returns:
         The logits; −∞ for tokens that are never drawn.

@@ -73,8 +73,8 @@ def speculate(
         min_p: As in ``filter_logits``, for both models.
 
     Raises:
-        ValueError: There are several texts, the vocabularies differ in size, ``n_ahead`` is below 1, or a model cannot
-            take so many tokens.
+        ValueError: There are several texts, the vocabularies differ in size, ``n_ahead`` is below 1, or the text would
+            become longer than a model takes.
     """
     sizes = model.config.vocab_size, draft.config.vocab_size
     if len(tokens) != 1 or sizes[0] != sizes[1] or n_ahead < 1:
