@@ -31,17 +31,21 @@ def hooks_of(*modules: nn.Module) -> list[Collection[object]]:
     These are the collections themselves, which torch and ``record_attention`` add to and never replace. So a decoding
     step gathers those of a whole model once, and asks before each token.
     """
-    collections = [*GLOBAL_HOOKS]
-    for module in modules:
-        collections += module._forward_hooks, module._forward_pre_hooks
-        collections += module._backward_hooks, module._backward_pre_hooks
-        collections.append(vars(module).get("weights_hooks", ()))  # of attention
-    return collections
+    return [*GLOBAL_HOOKS, *(hooks for module in modules for hooks in _own_hooks(module))]
+
+
+def _own_hooks(module: nn.Module) -> tuple[Collection[object], ...]:
+    """Return a module's own collections of hooks; attention has one more."""
+    hooks = module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks
+    attributes = vars(module)
+    return (*hooks, attributes["weights_hooks"]) if "weights_hooks" in attributes else hooks
 
 
 def may_bypass(module: nn.Module, kind: type[Module]) -> TypeGuard[Module]:
     """Return whether calling a module would do nothing but run the ``forward`` of exactly this class."""
-    return type(module) is kind and "forward" not in vars(module) and not any(hooks_of(module))
+    if type(module) is not kind or "forward" in vars(module):
+        return False
+    return not any(GLOBAL_HOOKS) and not any(_own_hooks(module))
 
 
 def may_bypass_in_inference(modules: Iterable[nn.Module], kinds: Collection[type[nn.Module]]) -> bool:
