@@ -32,7 +32,7 @@ class Repetition:
         tried = f"seed {self.seed}, {self.examples} examples of each property"
         if self.thorough:
             return f"Thorough: {tried}, up to 10 more seeds, every lesson, and every way of every mistake."
-        return f"Not thorough: {tried}, every fourth mistake in one way; `python3 course.py test --thorough` tries the rest."
+        return f"Not thorough: {tried}, every fourth mistake; `python3 course.py test --thorough` tries the rest."
 
 
 def one_in(n: int, values: Iterable[object]) -> list[object]:
