@@ -615,18 +615,12 @@ print("the month is read from the letters of `mars`:", crossed[6, 2:6].sum().ite
 # %% tags=["nbval-ignore-output"]
 some = held_out[:200]
 [(read, _, read_mask)] = parts.make_batches(encode(some, tokenizer), len(some), PAD_ID)
-with torch.no_grad(), record_attention(model) as recorded:
+with record_attention(model) as recorded:
     predict(model, some)
-    values = model.decoder.layers[1].cross_attention.w_v(model.encoder(read, read_mask)).norm(dim=-1)
 at_eos, even = read == EOS_ID, (1 / read_mask.sum(dim=-1)).mean().item()
 on_eos = (recorded["decoder.layers.1.cross_attention"] * at_eos[:, None, None]).sum(dim=-1).mean(dim=(0, 1))
-others = read_mask[:, 0, 0] & ~at_eos
-print(f"norm of the values: {values[at_eos].mean():.1f} at eos, {values[others].mean():.1f} elsewhere")
 print(f"weight on eos: {on_eos[[4, 7, 10]].mean():.2f} in the rows of the dashes and the end,", end=" ")
 print(f"{on_eos[[2, 3, 6, 9]].mean():.2f} in those of digits that must be read; spread evenly: {even:.2f}")
-
-# %% [markdown]
-# The values at eos are also somewhat shorter, so even less is read there.
 
 # %% [markdown]
 # ## Teacher-forced or free-running?
@@ -756,7 +750,7 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # ## Ablation: switched off one at a time
 #
 # The training above had label smoothing, clipping, decay and warm-up. Now we switch off one at a time, for 100 steps at
-# twice the peak rate, with three seeds each (some ten seconds).
+# twice the peak rate, with three seeds each (some 15 seconds).
 #
 # **Predict.** In so short a run, which one costs the most correct tokens when it is switched off: `"smoothing"`,
 # `"clipping"`, `"decay"` or `"warm-up"`?
@@ -786,7 +780,8 @@ print("surer without smoothing, with each seed:", (sure["smoothing"] > sure["not
 
 # %% [markdown]
 # Two differences hold with every seed: without warm-up the model has learned less, and without smoothing it is more
-# certain. One seed alone would have told a story about clipping and decay as well.
+# certain. Such short runs say little about clipping and decay. One seed alone would have told a story about each of the
+# four.
 
 # %% [markdown]
 # ## Bug hunt
@@ -906,7 +901,7 @@ rows.reset_index(drop=True)
 # - **free-running**: said of a model that reads what it generated itself.
 # - **gradient clipping**: scaling gradients down when their norm is above a limit.
 # - **exact match**: the fraction of outputs that are right from end to end.
-# - **attention sink**: a position that gets much weight though little is read from it.
+# - **attention sink**: a position that collects weight in rows that need to read nothing.
 # - **beam search**: decoding that keeps several of the most probable prefixes.
 # - **length penalty**: a divisor that grows with length, and keeps beam search from preferring short texts.
 # - **checkpoint**: all that is saved of a run, so that it can be resumed or used.
