@@ -164,7 +164,7 @@ def _box(name: str) -> str:
     place = PLACES[name]
     x, y = place.corner
     middle = x + WIDTH / 2
-    small = {"text_anchor": "middle", "font_size": 11, "fill": "#444444"}
+    small: dict[str, str | float] = {"text_anchor": "middle", "font_size": 11, "fill": "#444444"}
     return "".join(
         [
             f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="{place.colour}" ',
