@@ -2,8 +2,8 @@
 
 In reading order: ``task`` is what all patients learn; ``patient`` is a healthy one, from the batch to the answer;
 ``case_report`` lists the diagnoses; ``patients`` are sixteen, of which one is healthy; ``instruments`` measure;
-``findings`` compares every measurement with that of a healthy twin; ``record`` counts. Uses the model library, ``generation`` and
-``training``.
+``findings`` compares every measurement with that of a healthy twin; ``record`` counts. Uses the model library,
+``generation`` and ``training``.
 
 A lesson needs this much::
 

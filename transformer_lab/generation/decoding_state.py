@@ -11,7 +11,6 @@ from transformer_lab.checks import check_length
 from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
 from transformer_lab.fast.transformer_decoding_step import TransformerStep
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.recurrent import RecurrentTranslator, last_state
 from transformer_lab.models.transformer import Transformer
 
 
@@ -147,26 +146,3 @@ def padding_first(tokens: Int[Tensor, "rows n"], pad_id: int | None) -> Int[Tens
     if pad_id is None:
         return tokens
     return tokens.gather(1, (tokens != pad_id).int().sort(dim=1, stable=True).indices)
-
-
-class RecurrentState:
-    """A recurrent translator and the state of its decoder, which is all that it keeps of the target.
-
-    Args:
-        model: It is used in the mode it is in: call ``model.eval()`` first.
-        source: The sentences to translate.
-    """
-
-    def __init__(self, model: RecurrentTranslator, source: Int[Tensor, "batch n_source"]) -> None:
-        self.model = model
-        self.states, self.mask = model.encode(source)
-        self.state = last_state(self.states, self.mask)
-
-    def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after them."""
-        logits, self.state = self.model.decode(tokens, self.state, self.states, self.mask)
-        return logits[:, -1]
-
-    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
-        self.state, self.states, self.mask = self.state[rows], self.states[rows], self.mask[rows]

@@ -2,6 +2,5 @@
 
 In reading order: ``embedding`` looks tokens up; ``feed_forward`` works at each position by itself, and
 ``mixture_of_experts`` picks a few such networks for each; ``norms`` normalise; ``encoder_layer`` and ``decoder_layer``
-combine both with attention. ``replace`` puts other layers into a finished model: those of ``lora``, to fine-tune it, or
-of ``int8_linear``, to make it smaller. Uses ``attention``.
+combine both with attention. ``lora`` puts other layers into a finished model, to fine-tune it. Uses ``attention``.
 """

@@ -5,28 +5,22 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.helpers import recurrent_models
 from tests.helpers.decoding_models import BOS, FORMS, GPT, LLAMA, PAD, language_model, name, translator
-from transformer_lab.generation.beam_search import beam_search_from_state
-from transformer_lab.generation.decode import generate, generate_steps
+from transformer_lab.generation.decode import generate
 from transformer_lab.generation.decoding_state import (
     DecodingState,
-    RecurrentState,
     TextState,
     TranslationState,
     WindowedTextState,
 )
-from transformer_lab.generation.sampling import greedy
-from transformer_lab.models.recurrent import RecurrentTranslator
 
-SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 3, 3], [1, 2, 9, 3]])  # 3 is the padding of the recurrent models
+SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 3, 3], [1, 2, 9, 3]])
 
 
 def test_every_kind_of_model_has_a_decoding_state():
-    recurrent = RecurrentTranslator(11, 11, 5)
     text = [TextState(language_model(**GPT), 6), WindowedTextState(language_model(**GPT))]
     states = [*text, TranslationState(translator(), SOURCE, 6)]
-    assert all(isinstance(state, DecodingState) for state in [*states, RecurrentState(recurrent, SOURCE)])
+    assert all(isinstance(state, DecodingState) for state in states)
 
 
 @pytest.mark.parametrize("length", [0, 18])
@@ -89,31 +83,6 @@ def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hi
     TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))  # with gradients: plain
     of_self_attention = masks[3::2]  # after the encoder's
     assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
-
-
-@recurrent_models.both
-@torch.no_grad()
-def test_what_is_written_token_by_token_is_what_the_whole_text_gives(kind):
-    model = recurrent_models.drawn(kind, torch.Generator().manual_seed(0)).eval()
-    begin = torch.full((3, 1), BOS)
-    text = begin
-    for _ in range(6):
-        text = torch.cat([text, model(SOURCE, text)[:, -1:].argmax(dim=-1)], dim=1)
-    columns = generate_steps(RecurrentState(model, SOURCE), begin, 6, greedy)
-    assert torch.stack(list(columns), dim=1).tolist() == text[:, 1:].tolist()
-    assert len({tuple(row) for row in text.tolist()}) == 3
-
-
-@recurrent_models.both
-@torch.no_grad()
-def test_a_beam_goes_on_from_the_states_of_its_own_texts(kind):
-    model = recurrent_models.drawn(kind, torch.Generator().manual_seed(0)).eval()
-    begin = torch.full((3, 1), BOS)
-    texts, scores = beam_search_from_state(RecurrentState(model, SOURCE), begin, 6, 2, beam_size=4, alpha=0.0)
-    for row, text, score in zip(SOURCE, texts, scores, strict=True):
-        says = model(row[None], torch.cat([torch.tensor([1]), text[:-1]])[None])[0].log_softmax(dim=-1)
-        n = text.tolist().index(2) + 1 if 2 in text else len(text)
-        assert_close(score.double(), says[torch.arange(n), text[:n]].sum(), rtol=1e-5, atol=1e-5)
 
 
 @torch.no_grad()

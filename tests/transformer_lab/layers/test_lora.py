@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.helpers.language_models import SMALL, drawn
-from transformer_lab.layers.lora import LoRALinear, add_lora, merge_lora, merged
+from transformer_lab.layers.lora import LoRALinear, add_lora, merge_lora, merged, replace_layers
 from transformer_lab.models.language_model import LanguageModel
 
 TOKENS = torch.tensor([[1, 2, 4, 5], [6, 7, 8, 9]])
@@ -75,3 +75,36 @@ def test_what_cannot_be_adapted_is_named_and_the_model_stays_as_it_was():
     with pytest.raises(ValueError, match="named w_x"):
         add_lora(model, ["w_x"], rank=2, alpha=1.0)
     assert all(parameter.requires_grad for parameter in model.parameters())
+
+
+class Other(nn.Linear):
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__(linear.in_features, linear.out_features)
+
+
+def replaced(model: nn.Module) -> set[str]:
+    return {name for name, module in model.named_modules() if isinstance(module, Other)}
+
+
+def test_layers_of_the_given_names_are_replaced_in_every_block():
+    model = LanguageModel(SMALL)
+    replace_layers(model, nn.Linear, Other, ["w_q", "w_1"])
+    assert replaced(model) == {
+        f"blocks.{i}.{name}" for i in (0, 1) for name in ("self_attention.w_q", "feed_forward.w_1")
+    }
+    model(torch.tensor([[1, 2, 4]]))
+
+
+def test_without_names_all_are_replaced_but_those_that_share_their_parameters():
+    model = LanguageModel(SMALL)
+    replace_layers(model, nn.Linear, Other)
+    assert len(replaced(model)) == 2 * (4 + 2)
+    assert model.head.weight is model.embedding.weight
+
+
+@pytest.mark.parametrize("names, named", [(["w_q", "w_x", "w_y"], "w_x, w_y"), (["head"], "head")])
+def test_names_that_fit_no_layer_are_named_and_nothing_is_replaced(names, named):
+    model = LanguageModel(SMALL)
+    with pytest.raises(ValueError, match=f"no Linear with parameters of its own named {named}$"):
+        replace_layers(model, nn.Linear, Other, names)
+    assert replaced(model) == set()
