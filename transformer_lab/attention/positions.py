@@ -204,7 +204,7 @@ def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads
         raise ValueError(f"slopes need at least one head; got {n_heads=}")
     slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
     distances = (torch.arange(n_key - n_query, n_key)[:, None] - torch.arange(n_key)).abs()  # (n_query, n_key)
-    return -slopes[:, None, None] * distances
+    return slopes[:, None, None] * -distances
 
 
 def distance_bias(
@@ -216,8 +216,8 @@ def distance_bias(
     tensor([[-1.5000,  0.0000]])
     """
     distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
-    at_distance_1 = alibi_bias(n_heads, n_query=1, n_key=2)[:, :, :1]  # (n_heads, 1, 1)
-    return at_distance_1.to(distances.device) * distances[..., None, :, :]
+    slopes = -alibi_bias(n_heads, n_query=1, n_key=2)[:, :, :1]  # what distance 1 costs: (n_heads, 1, 1)
+    return slopes.to(distances.device) * -distances[..., None, :, :]
 
 
 @dataclass(frozen=True)
