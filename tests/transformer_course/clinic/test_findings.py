@@ -11,7 +11,7 @@ def names_found(seed: int) -> dict[int, set[str]]:
     return {number: {name for name, finds in row.items() if finds} for number, row in findings(seed=seed).iterrows()}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_after_a_moment_of_training_every_bug_is_found_and_nothing_where_there_is_none(train_for):
     train_for(40)
     found = names_found(seed=0)

@@ -125,7 +125,7 @@ def docstrings(tmp_path_factory):
     return folder / "train.txt", folder / "held_out.txt"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(docstrings, tmp_path):
     train, held_out = docstrings
     settings = replace(TEXT, steps=150, warmup=10, batch_tokens=512, peak_rate=1e-2, log_every=50, validate_every=0)
