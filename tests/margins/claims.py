@@ -1,0 +1,162 @@
+"""From the runs of a lesson to the margins of its claims."""
+
+import math
+import statistics
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from notebooks.build import FOLDER
+from tests.margins.code import book, code_cells, fingerprints, is_compared
+from tests.margins.runs import NOISY, PUBLISHED, Run
+
+SIGMAS = 3
+RUNS = 10
+MARGINS = FOLDER / "source" / "margins"
+
+Results = Mapping[Run, Mapping[str, Mapping[str, Any]]]
+"""By run and cell: what was shown, seen and left behind."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a sentence of a lesson says of a number that comes from training.
+
+    Attributes:
+        cell: The code cell after which the number is known.
+        value: The number, as an expression of the names of the lesson, ``torch``, ``pd`` and ``math``.
+        says: The sentence, or the part of it that the number supports, as it stands in the lesson.
+        above: The number is larger than this; None is no line.
+        below: The number is smaller than this.
+    """
+
+    cell: str
+    value: str
+    says: str
+    above: float | None = None
+    below: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.above is None and self.below is None:
+            raise ValueError(f"{self.value}: a claim needs a line, above or below")
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The distribution of a number over runs, and the lines that it must not cross.
+
+    ``of`` is how many numbers the same code gave: this is the one that is nearest to a line.
+    """
+
+    cell: str
+    what: str
+    n: int
+    least: float
+    mean: float
+    largest: float
+    deviation: float
+    above: float | None
+    below: float | None
+    of: int = 1
+
+    @classmethod
+    def of_values(
+        cls, cell: str, what: str, values: Sequence[float], above: float | None, below: float | None
+    ) -> "Margin":
+        """Measure a distribution."""
+        deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+        least, mean, largest = _short(min(values)), _short(statistics.fmean(values)), _short(max(values))
+        return cls(cell, what, len(values), least, mean, largest, _short(deviation), above, below)
+
+    @property
+    def holds(self) -> bool:
+        """Return whether no run was over a line."""
+        lines = (self.above is None or self.least > self.above, self.below is None or self.largest < self.below)
+        return all(lines)
+
+    @property
+    def deviations(self) -> float:
+        """Return how many standard deviations are between the mean and the nearer line; below 0 it is beyond it."""
+        away = [self.mean - self.above] if self.above is not None else []
+        away += [self.below - self.mean] if self.below is not None else []
+        nearest = min(away)
+        return math.copysign(math.inf, nearest) if self.deviation == 0 else nearest / self.deviation
+
+
+def claims(lesson: str, folder: Path = MARGINS) -> list[Claim]:
+    """Read what an author says of a lesson's runs; a lesson without such sentences has no file."""
+    path = folder / f"{lesson}.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return [Claim(**claim) for claim in table.get("claim", [])]
+
+
+def hang_on_training(results: Results) -> set[str]:
+    """Return the cells that show or use what changes with rounding errors in training, or with the clock."""
+    one, other = results.get(PUBLISHED), results.get(NOISY)
+    if one is None or other is None:  # nothing was trained
+        return set()
+    return {
+        name
+        for name, cell in one.items()
+        if any(cell[what] != other[name][what] for what in ("text", "seen", "digests"))
+    }
+
+
+def measure(lesson: str, results: Results) -> dict[str, Any]:
+    """Return what is stored beside a lesson's source."""
+    first, hanging, code = results[PUBLISHED], hang_on_training(results), fingerprints(book(lesson))
+    compared = {cell.id for cell in code_cells(book(lesson)) if is_compared(cell)}
+    differences = []
+    for name in sorted(compared, key=list(first).index):
+        runs = [run for run in results if name in hanging or run.seed == 0]
+        if other := [run.name for run in runs if results[run][name]["text"] != first[name]["text"]]:
+            differences.append({"cell": name, "runs": other})
+    automatic = [m for name in first if name in hanging & compared for m in seen_margins(name, results)]
+    said = [said_margin(claim, results) for claim in claims(lesson)]
+    sets = [run.instructions for run in results]
+    return {
+        "runs": {name: sets.count(name) for name in dict.fromkeys(sets)},
+        "cells": {name: code[name] for name in first},
+        "hanging": [name for name in first if name in hanging],
+        "differences": differences,
+        "margins": [asdict(margin) for margin in [*automatic, *said]],
+    }
+
+
+def seen_margins(cell: str, results: Results) -> Iterator[Margin]:
+    """Yield for each comparison and each rounded number of a cell the margin of the narrowest that the code gave."""
+    first = results[PUBLISHED][cell]["seen"]
+    for what, published in first.items():
+        rows = [result[cell]["seen"].get(what, []) for result in results.values()]
+        found = []
+        for number, (_, above, below) in enumerate(published):
+            values = [row[number][0] for row in rows if number < len(row)]
+            if len(set(values)) > 1 and all(map(math.isfinite, values)):
+                found.append(Margin.of_values(cell, what, values, above, below))
+        if found:
+            narrowest = min(found, key=lambda margin: (margin.holds, margin.deviations))
+            yield Margin(**{**asdict(narrowest), "of": len(found)})
+
+
+def said_margin(claim: Claim, results: Results) -> Margin:
+    """Measure what an author claims, with the names that each run left behind."""
+    values = []
+    for result in results.values():
+        space: dict[str, Any] = {"torch": torch, "pd": pd, "math": math}
+        for name, cell in result.items():
+            space |= cell["data"]
+            if name == claim.cell:
+                break
+        else:
+            raise ValueError(f"{claim.cell} is no cell with code")
+        values.append(float(eval(claim.value, space)))  # written in this repository, as the lesson is
+    return Margin.of_values(claim.cell, claim.value, values, claim.above, claim.below)
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.4g}")

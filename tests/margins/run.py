@@ -1,0 +1,186 @@
+"""Execute a lesson once and write down what its cells show and compare: ``python -m tests.margins.run …``."""
+
+import argparse
+import copy
+import hashlib
+import os
+import pickle
+import sys
+import time
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import pandas as pd
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from torch import nn
+from torch.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
+
+from tests.margins.code import WATCH, Telling, book, code_cells, fingerprints
+from tests.margins.watch import Watch
+
+NOISE = 1e-6
+LARGEST = 20_000
+"""Tensors of more numbers are not kept."""
+LONG = 1.0
+"""A cell that took as many seconds is not run again if it has not changed."""
+
+
+Cells = dict[str, dict[str, Any]]
+
+
+def execute(lesson: str, seed: int, noise: bool, before: Cells) -> Cells:
+    """Run all cells of a lesson in order, and return for each what it showed, compared and left behind.
+
+    Cells that took long are not run again if neither they nor what they depend on has changed since ``before``.
+
+    Raises:
+        RuntimeError: A cell failed, perhaps for want of a model that one before would have made.
+    """
+    register_optimizer_step_pre_hook(Steps(NOISE if noise else 0.0))
+    original = torch.manual_seed
+    torch.manual_seed = lambda seed_: original(int(seed_) + 1000 * seed)  # type: ignore[assignment]
+    pd.set_option("display.max_columns", 50, "display.width", 200)
+    shell, watch = InteractiveShell.instance(), Watch()
+    shell.ast_transformers.append(Telling())
+    shell.user_ns[WATCH] = watch
+    cells, code = Cells(), fingerprints(book(lesson))
+    for cell in code_cells(book(lesson)):
+        old = before.get(cell.id)
+        is_same = old is not None and old["code"] == code[cell.id]
+        started, failed = time.process_time(), False
+        if not is_same or old["seconds"] < LONG:
+            with capture_output() as captured:
+                failed = not shell.run_cell(cell.source).success
+            if failed and not is_same:
+                raise RuntimeError(f"{lesson}, {cell.id}: {captured.stdout}")
+        if is_same:
+            cells[cell.id] = old
+            if failed or old["seconds"] >= LONG:
+                shell.user_ns |= old["data"]
+                torch.set_rng_state(old["random"])
+            watch.take()
+            continue
+        shown = [output.data.get("text/plain", "") for output in captured.outputs]
+        seconds, used = time.process_time() - started, names_used(cell.source, shell.user_ns)
+        cells[cell.id] = {
+            "code": code[cell.id],
+            "text": captured.stdout + "\n".join(str(text) for text in shown),
+            "seen": watch.take(),
+            "digests": {name: digest(shell.user_ns[name]) for name in used},
+            "data": {name: value for name in used if (value := plain(shell.user_ns[name])) is not None},
+            "random": torch.get_rng_state(),
+            "seconds": seconds,
+        }
+    return cells
+
+
+def names_used(source: str, space: dict[str, Any]) -> list[str]:
+    """List the names of a lesson that a cell reads or binds, itself or in a function of the lesson that it calls."""
+    found, left = set[str](), names_in(compile(source, "cell", "exec"))
+    while left:
+        name = left.pop()
+        if name in found or name not in space or name.startswith("_"):
+            continue
+        found.add(name)
+        value = space[name]
+        functions = vars(value).values() if isinstance(value, type) and value.__module__ == "__main__" else [value]
+        for function in functions:
+            if isinstance(function, FunctionType) and function.__globals__ is space:
+                left |= names_in(function.__code__)
+    return sorted(found)
+
+
+def names_in(code: CodeType) -> set[str]:
+    """Return the global names in code, and in the code of the functions that it defines."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(names_in, inner))
+
+
+class Steps:
+    """Changes every parameter by a millionth before an optimiser's first step, as another processor might."""
+
+    taken = 0
+
+    def __init__(self, noise: float) -> None:
+        self.noise, self.random = noise, torch.Generator().manual_seed(1)
+
+    @torch.no_grad()
+    def __call__(self, optimizer: Optimizer, *_: Any) -> None:
+        Steps.taken += 1
+        for parameter in (p for group in optimizer.param_groups for p in group["params"]):
+            if self.noise and not optimizer.state.get(parameter):
+                parameter.mul_(1 + self.noise * torch.randn(parameter.shape, generator=self.random))
+
+
+def digest(value: Any) -> str:
+    """Return a hash of all numbers and words in a value."""
+    collected = hashlib.sha256()
+    _feed(value, collected, 0)
+    return collected.hexdigest()[:12]
+
+
+def _feed(value: Any, collected: Any, depth: int) -> None:
+    if isinstance(value, torch.Tensor):
+        if value.device.type == "cpu":
+            collected.update(value.detach().contiguous().view(-1).view(torch.uint8).numpy().data)
+    elif isinstance(value, nn.Module):
+        for _, part in sorted(value.state_dict().items()):
+            _feed(part, collected, depth + 1)
+    elif isinstance(value, pd.DataFrame | pd.Series):
+        collected.update(value.to_csv().encode())
+    elif isinstance(value, dict) and depth < 6:
+        for key, part in value.items():
+            collected.update(str(key)[:100].encode())
+            _feed(part, collected, depth + 1)
+    elif isinstance(value, list | tuple | set | frozenset) and depth < 6:
+        for part in sorted(value, key=str) if isinstance(value, set | frozenset) else value:
+            _feed(part, collected, depth + 1)
+    elif isinstance(value, int | float | complex | str | bytes | bool):
+        collected.update(str(value).encode())
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return what can be kept of a value for later: numbers, words, small tensors, tables, and collections of these."""
+    if isinstance(value, torch.Tensor):
+        is_kept = value.device.type == "cpu" and value.numel() <= LARGEST
+        return value.detach().clone() if is_kept else None
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, pd.DataFrame | pd.Series):
+        return copy.deepcopy(value) if value.size <= LARGEST else None
+    if isinstance(value, dict) and depth < 4 and len(value) <= 300:
+        return {
+            key: plain(part, depth + 1) for key, part in value.items() if isinstance(key, str | int | float | tuple)
+        }
+    if isinstance(value, list | tuple) and type(value) in (list, tuple) and depth < 4 and len(value) <= 3000:
+        return type(value)(plain(part, depth + 1) for part in value)
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("lesson")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--noise", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    before: dict[str, Any] = pickle.loads(options.file.read_bytes()) if options.file.exists() else {}
+    try:
+        cells = execute(options.lesson, options.seed, options.noise, before.get("cells", {}))
+    except RuntimeError:
+        if not before:
+            raise
+        options.file.unlink()  # what is needed was not kept: everything has to be run
+        os.execv(sys.executable, [sys.executable, "-m", "tests.margins.run", *sys.argv[1:]])
+    seconds, trains = before.get("seconds", 0) + time.process_time(), before.get("trains", False) or Steps.taken > 0
+    options.file.write_bytes(pickle.dumps({"cells": cells, "seconds": seconds, "trains": trains}))
+
+
+if __name__ == "__main__":
+    main()

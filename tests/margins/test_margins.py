@@ -1,0 +1,173 @@
+"""Every claim of a lesson that hangs on a training run holds in all of ten runs, with room to spare."""
+
+import ast
+import math
+import statistics
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import nbformat
+import pytest
+import torch
+from nbformat import NotebookNode
+
+from notebooks.build import lessons
+from tests.margins.claims import Claim, Margin, claims, hang_on_training, said_margin, seen_margins
+from tests.margins.code import book, fingerprints, told
+from tests.margins.runs import NOISY, PLAN, PUBLISHED
+from tests.margins.stored import complaints, read
+from tests.margins.watch import Watch
+
+NOT_MEASURED = {*lessons()}
+"""Lessons whose margins are still to come."""
+
+
+@pytest.mark.parametrize("lesson", [name for name in lessons() if name not in NOT_MEASURED])
+def test_what_a_lesson_says_of_training_holds_on_any_machine(lesson: str) -> None:
+    found = list(complaints(lesson, book(lesson), claims(lesson), read(lesson)))
+    assert not found, "\n".join(found)
+
+
+def a_lesson(
+    shown: str = 'print("above 0.9:", right > 0.9)', tag: str = "", text: str = "It is *nearly always* right."
+) -> NotebookNode:
+    train = nbformat.v4.new_code_cell("right = train(steps=100)", id="train")
+    show = nbformat.v4.new_code_cell(shown, id="show", metadata={"tags": [tag] if tag else []})
+    return nbformat.v4.new_notebook(cells=[train, show, nbformat.v4.new_markdown_cell(text, id="text")])
+
+
+def measured(lesson: NotebookNode, *margins: Margin) -> dict[str, Any]:
+    return {"cells": fingerprints(lesson), "margins": [vars(m) for m in margins], "differences": []}
+
+
+SAFE = Margin("show", "right > 0.9", 10, least=0.05, mean=0.07, largest=0.09, deviation=0.01, above=0, below=None)
+SAID = Claim("train", "right", "It is nearly always right.", above=0.9)
+"""What the lesson above says, and its margin."""
+SAID_SAFE = Margin("train", "right", 10, 0.95, 0.97, 0.99, 0.01, above=0.9, below=None)
+
+REFUSED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] | None]]] = {
+    "nothing was measured": lambda: (a_lesson(), [], None),
+    "show: right > 0.9 was measured in 9 runs": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, n=9))),
+    "over the line in a run: -0.01 to": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, least=-0.01))),
+    "2.9 standard deviations": lambda: (a_lesson(), [], measured(a_lesson(), replace(SAFE, deviation=0.07 / 2.9))),
+    "the code of show is another": lambda: (a_lesson("print(right > 0.8)"), [], measured(a_lesson(), SAFE)),
+    "train: right has no measured margin": lambda: (a_lesson(), [SAID], measured(a_lesson(), SAFE)),
+    "does not say “It is nearly always right.”": lambda: (
+        a_lesson(text="It is often right."), [SAID], measured(a_lesson(), SAFE, SAID_SAFE),
+    ),
+    "has no measured margin": lambda: (
+        a_lesson(), [replace(SAID, above=0.99)], measured(a_lesson(), SAFE, SAID_SAFE),
+    ),
+    "show: the text is another in avx2-0": lambda: (
+        a_lesson(), [], {**measured(a_lesson(), SAFE), "differences": [{"cell": "show", "runs": ["avx2-0"]}]},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("complaint", REFUSED)
+def test_a_claim_without_a_margin_is_refused(complaint: str) -> None:
+    lesson, said, stored = REFUSED[complaint]()
+    [only] = complaints("05_positions", lesson, said, stored)
+    assert complaint in only
+
+
+def test_a_claim_with_a_margin_is_not_refused() -> None:
+    assert not [*complaints("05_positions", a_lesson(), [SAID], measured(a_lesson(), SAFE, SAID_SAFE))]
+
+
+def test_what_is_not_compared_is_refused_only_as_a_sentence() -> None:
+    lesson, said = a_lesson(tag="nbval-ignore-output"), replace(SAID, cell="show")
+    wrong = measured(lesson, replace(SAFE, least=-1), replace(SAID_SAFE, cell="show", least=0))
+    wrong["differences"] = [{"cell": "show", "runs": ["avx2-0"]}]
+    assert not [*complaints("05_positions", lesson, [], wrong)]
+    [only] = complaints("05_positions", lesson, [said], wrong)
+    assert "show: right is over the line in a run" in only
+
+
+def test_words_and_comments_are_no_code_but_numbers_and_what_is_read_are() -> None:
+    def of_show(shown: str, train: str = "right = train(steps=100)") -> str:
+        lesson = a_lesson(shown)
+        lesson.cells[0].source = train
+        return fingerprints(lesson)["show"]
+
+    before = of_show('print(f"more than {right > 0.9:.2f}")')
+    assert of_show('print(f"above: {right > 0.9:.2f}", "!")  # so many') == before
+    assert of_show('print(f"more than {right > 0.8:.2f}")') != before
+    assert of_show('print(f"more than {right > 0.9:.3f}")') != before
+    assert of_show('print(f"more than {right > 0.9:.2f}")', "right = train(steps=99)") != before
+    assert of_show('print(f"more than {right > 0.9:.2f}")', "other, right = 1, train(steps=100)") != before
+
+
+CODE = """
+three = torch.tensor([0.95, 0.97, 0.92])
+low = 0.3
+results = [
+    low < 0.5,
+    0.2 < low < 0.5,
+    bool((three > 0.9).all()),
+    bool((three > 0.96).any()),
+    all(x > 0.95 for x in three.tolist()),
+    f"{low:.1f} and {three[0]:.0%}",
+    round(three[1].item(), 1),
+    max({"a": 1.0, "b": 3.0}.items(), key=lambda item: item[1])[0],
+]
+"""
+SEEN = {
+    "low < 0.5": (0.2, 0, None),
+    "0.2 < low < 0.5": (0.1, 0, None),
+    "(three > 0.9).all()": (0.02, 0, None),
+    "(three > 0.96).any()": (0.01, 0, None),
+    "all((x > 0.95 for x in three.tolist()))": (-0.03, None, 0),
+    "low": (0.3, 0.25, 0.35),
+    "three[0]": (0.95, 0.945, 0.955),
+    "round(three[1].item(), 1)": (0.97, 0.95, 1.05),
+    "max({'a': 1.0, 'b': 3.0}.items(), key=lambda item: item[1])": (2, 0, None),
+}
+"""The numbers on which the code above hangs, with their lines."""
+
+
+def test_code_that_tells_does_the_same() -> None:
+    plain: dict[str, Any] = {"torch": torch}
+    telling = {**plain, "__watch__": (watch := Watch())}
+    exec(CODE, plain)
+    exec(compile(told(ast.parse(CODE)), "cell", "exec"), telling)
+    assert telling["results"] == plain["results"] == [True, True, True, True, False, "0.3 and 95%", 1.0, "b"]
+    seen = {text: values for text, [values] in watch.take().items()}
+    assert seen.keys() == SEEN.keys()
+    for text, values in SEEN.items():
+        assert [v if v is None else round(v, 6) for v in seen[text]] == list(values)
+
+
+def a_run(accuracy: float) -> dict[str, Any]:
+    """What a run leaves behind: a number that nothing changes, an accuracy, and a cell that compares it with 0.9."""
+    left = {"digests": {"right": str(accuracy)}, "data": {"right": torch.tensor([accuracy])}}
+    seen = {"right > 0.9": [(accuracy - 0.9, *((0.0, None) if accuracy > 0.9 else (None, 0.0)))]}
+    fixed = {"text": "6", "seen": {}, "digests": {"n": "6"}, "data": {"n": 6}}
+    shown = {"text": str(accuracy > 0.9), "seen": seen, **left}
+    return {"fixed": fixed, "train": {"text": "", "seen": {}, **left}, "show": shown}
+
+
+def test_what_changes_with_a_rounding_error_hangs_on_training() -> None:
+    results = {PUBLISHED: a_run(0.95), NOISY: a_run(0.9500001)}
+    assert hang_on_training(results) == {"train", "show"}
+    assert hang_on_training({PUBLISHED: a_run(0.95)}) == set(), "nothing was trained, so there was no second run"
+
+
+def test_a_margin_is_measured_over_all_runs() -> None:
+    accuracies = [0.95, 0.96, 0.97, 0.94, 0.95, 0.96, 0.97, 0.94, 0.95, 0.91]
+    results = {run: a_run(accuracy) for run, accuracy in zip(PLAN, accuracies, strict=True)}
+    [compared] = seen_margins("show", results)
+    said = said_margin(Claim("train", "right.min()", "It is right.", above=0.9), results)
+    for margin, line in ((compared, 0.0), (said, 0.9)):
+        assert (margin.n, margin.above, margin.below) == (10, line, None)
+        assert [margin.least, margin.mean, margin.largest] == pytest.approx([line + x for x in (0.01, 0.05, 0.07)])
+        assert margin.holds and margin.deviations == pytest.approx(0.05 / statistics.stdev(accuracies), rel=1e-3)
+
+    [crossed] = seen_margins("show", {**results, PLAN[-1]: a_run(0.89)})
+    assert not crossed.holds
+
+
+@pytest.mark.parametrize(("values", "deviations"), [([0.95] * 10, math.inf), ([0.85] * 10, -math.inf)])
+def test_what_never_moves_is_far_from_its_line(values: list[float], deviations: float) -> None:
+    assert Margin.of_values("show", "right", values, 0.9, None).deviations == deviations
