@@ -411,8 +411,8 @@ table.round(2)
 
 # %% [markdown]
 # Now the month is hardly better than a guess among 12, and the year is as right as before. So the weights told the
-# truth there. But with two of three seeds the day gets worse, too, although no letter says what day it is: those models
-# had read something else at the letters' positions.
+# truth there. But with some seeds the day gets worse, too, although no letter says what day it is: those models had
+# read something else at the letters' positions.
 
 # %% [markdown]
 # ## Two bugs

@@ -205,7 +205,7 @@ pd.DataFrame.from_dict(rows, orient="index")
 # head of that model, and of a healthy one, have moved, relative to their size at the beginning.
 
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def moved(model: nn.Module, before: nn.Module) -> dict[str, float]:
     """Return how far each part is from where it began, relative to its size there."""
     distance = {}

@@ -803,9 +803,9 @@ misses = {name: abs(predicted[name] - sum(sixth) / 3) for name in laws}
 print("with an irreducible loss, the law is nearer:", misses["best a"] < misses["a = 0"])
 
 # %% [markdown]
-# The straight line predicts too low a loss. The law with an irreducible loss comes nearer, and is still a few
-# hundredths off: in our runs, just outside the range of the three seeds. Nor can a law be more exact than the losses it
-# is fitted to: each seed alone gives another law. So such laws are fitted to many runs.
+# The straight line predicts too low a loss. The law with an irreducible loss comes nearer. But no law
+# can be more exact than the losses it is fitted to: each seed alone gives another law. So such laws are fitted to many
+# runs.
 #
 # <details><summary>What is a, in our case?</summary>
 #
