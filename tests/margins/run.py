@@ -7,6 +7,8 @@ import os
 import pickle
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -17,6 +19,7 @@ import pandas as pd
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from nbformat import NotebookNode
 from torch import nn
 from torch.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
 
@@ -33,7 +36,19 @@ LONG = 1.0
 Cells = dict[str, dict[str, Any]]
 
 
-def execute(lesson: str, seed: int, noise: bool, before: Cells) -> Cells:
+@contextmanager
+def as_on_another_machine(seed: int, noise: float) -> Iterator[None]:
+    """Draw other random numbers than a lesson asks for, and let its optimisers begin a little elsewhere."""
+    original, hook = torch.manual_seed, register_optimizer_step_pre_hook(Steps(noise))
+    torch.manual_seed = lambda seed_: original(int(seed_) + 1000 * seed)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        torch.manual_seed = original
+        hook.remove()
+
+
+def execute(lesson: NotebookNode, before: Cells) -> Cells:
     """Run all cells of a lesson in order, and return for each what it showed, compared and left behind.
 
     Cells that took long are not run again if neither they nor what they depend on has changed since ``before``.
@@ -41,15 +56,12 @@ def execute(lesson: str, seed: int, noise: bool, before: Cells) -> Cells:
     Raises:
         RuntimeError: A cell failed, perhaps for want of a model that one before would have made.
     """
-    register_optimizer_step_pre_hook(Steps(NOISE if noise else 0.0))
-    original = torch.manual_seed
-    torch.manual_seed = lambda seed_: original(int(seed_) + 1000 * seed)  # type: ignore[assignment]
     pd.set_option("display.max_columns", 50, "display.width", 200)
     shell, watch = InteractiveShell.instance(), Watch()
-    shell.ast_transformers.append(Telling())
+    shell.ast_transformers[:] = [Telling()]
     shell.user_ns[WATCH] = watch
-    cells, code = Cells(), fingerprints(book(lesson))
-    for cell in code_cells(book(lesson)):
+    cells, code = Cells(), fingerprints(lesson)
+    for cell in code_cells(lesson):
         old = before.get(cell.id)
         is_same = old is not None and old["code"] == code[cell.id]
         started, failed = time.process_time(), False
@@ -57,7 +69,7 @@ def execute(lesson: str, seed: int, noise: bool, before: Cells) -> Cells:
             with capture_output() as captured:
                 failed = not shell.run_cell(cell.source).success
             if failed and not is_same:
-                raise RuntimeError(f"{lesson}, {cell.id}: {captured.stdout}")
+                raise RuntimeError(f"{cell.id}: {captured.stdout}")
         if is_same:
             cells[cell.id] = old
             if failed or old["seconds"] >= LONG:
@@ -172,7 +184,8 @@ def main() -> None:
     torch.set_num_threads(1)
     before: dict[str, Any] = pickle.loads(options.file.read_bytes()) if options.file.exists() else {}
     try:
-        cells = execute(options.lesson, options.seed, options.noise, before.get("cells", {}))
+        with as_on_another_machine(options.seed, NOISE * options.noise):
+            cells = execute(book(options.lesson), before.get("cells", {}))
     except RuntimeError:
         if not before:
             raise

@@ -1,8 +1,12 @@
 """Every claim of a lesson that hangs on a training run holds in all of ten runs, with room to spare."""
 
 import ast
+import json
 import math
+import os
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +19,7 @@ from nbformat import NotebookNode
 from notebooks.build import lessons
 from tests.margins.claims import Claim, Margin, claims, hang_on_training, said_margin, seen_margins
 from tests.margins.code import book, fingerprints, told
-from tests.margins.runs import NOISY, PLAN, PUBLISHED
+from tests.margins.runs import NOISY, PLAN, PUBLISHED, ROOT
 from tests.margins.stored import complaints, read
 from tests.margins.watch import Watch
 
@@ -180,3 +184,58 @@ def test_what_each_seed_draws_anew_does_not_come_from_training() -> None:
 @pytest.mark.parametrize(("values", "deviations"), [([0.95] * 10, math.inf), ([0.85] * 10, -math.inf)])
 def test_what_never_moves_is_far_from_its_line(values: list[float], deviations: float) -> None:
     assert Margin.of_values("show", "right", values, 0.9, None).deviations == deviations
+
+
+TRAINED = """
+import torch
+_ = torch.manual_seed(0)
+drawn = torch.rand(3)
+weight = torch.nn.Parameter(torch.ones(3))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+(weight * drawn).sum().backward()
+optimizer.step()
+"""
+SHOWN = 'print(f"{weight.sum():.1f}", drawn.numel())'
+RUNS = """
+import json, sys
+import nbformat
+from tests.margins import run
+
+train, show, changed = json.loads(sys.argv[1])
+cells = [nbformat.v4.new_code_cell(source, id=name) for name, source in (("train", train), ("show", show))]
+lesson, found = nbformat.v4.new_notebook(cells=cells), {}
+for name, seed, noise in (("published", 0, 0.0), ("noisy", 0, run.NOISE), ("another seed", 1, 0.0)):
+    with run.as_on_another_machine(seed, noise):
+        found[name] = run.execute(lesson, {})
+lesson.cells[1].source, run.LONG = changed, 0.0
+found["changed"] = run.execute(lesson, {**found["published"], "train": found["published"]["train"] | {"text": "kept"}})
+print(json.dumps({name: [[c["text"], c["seen"], c["digests"]] for c in run.values()] for name, run in found.items()}))
+"""
+
+
+@pytest.fixture(scope="module")
+def runs() -> Any:
+    """What the cells of a lesson showed, saw and left behind, in runs in another process."""
+    arguments = json.dumps([TRAINED, SHOWN, SHOWN.replace(".1f", ".2f")])
+    command, environment = [sys.executable, "-c", RUNS, arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
+    return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+
+
+def test_a_run_tells_what_its_cells_show_and_on_which_numbers_that_hangs(runs: Any) -> None:
+    _, (text, seen, _) = runs["published"]
+    assert text.split() == ["2.9", "3"]
+    [(total, above, below)] = seen["weight.sum()"]
+    assert (above, below) == pytest.approx((2.85, 2.95)) and above < total < below
+
+
+def test_noise_changes_what_is_trained_and_a_seed_what_is_drawn(runs: Any) -> None:
+    (_, _, published), (_, seen, _) = runs["published"]
+    (_, _, noisy), (_, seen_with_noise, _) = runs["noisy"]
+    assert noisy["drawn"] == published["drawn"] and noisy["weight"] != published["weight"]
+    assert seen["weight.sum()"][0][0] == pytest.approx(seen_with_noise["weight.sum()"][0][0], abs=1e-5)
+    assert runs["another seed"][0][2]["drawn"] != published["drawn"]
+
+
+def test_what_took_long_is_not_run_again_where_only_a_later_cell_has_changed(runs: Any) -> None:
+    (kept, _, _), (text, _, _) = runs["changed"]
+    assert kept == "kept" and len(text.split()[0]) == len("2.87")
