@@ -62,33 +62,37 @@ def execute(lesson: NotebookNode, before: Cells) -> Cells:
     shell.user_ns[WATCH] = watch
     cells, code = Cells(), fingerprints(lesson)
     for cell in code_cells(lesson):
-        old = before.get(cell.id)
-        is_same = old is not None and old["code"] == code[cell.id]
-        started, failed = time.process_time(), False
-        if not is_same or old["seconds"] < LONG:
-            with capture_output() as captured:
-                failed = not shell.run_cell(cell.source).success
-            if failed and not is_same:
-                raise RuntimeError(f"{cell.id}: {captured.stdout}")
-        if is_same:
-            cells[cell.id] = old
-            if failed or old["seconds"] >= LONG:
-                shell.user_ns |= old["data"]
-                torch.set_rng_state(old["random"])
-            watch.take()
+        old = before.get(cell.id, {})
+        if old.get("code") != code[cell.id]:
+            cells[cell.id] = {"code": code[cell.id], **watched(cell, shell, watch)}
             continue
-        shown = [output.data.get("text/plain", "") for output in captured.outputs]
-        seconds, used = time.process_time() - started, names_used(cell.source, shell.user_ns)
-        cells[cell.id] = {
-            "code": code[cell.id],
-            "text": captured.stdout + "\n".join(str(text) for text in shown),
-            "seen": watch.take(),
-            "digests": {name: digest(shell.user_ns[name]) for name in used},
-            "data": {name: value for name in used if (value := plain(shell.user_ns[name])) is not None},
-            "random": torch.get_rng_state(),
-            "seconds": seconds,
-        }
+        with capture_output():  # what is quick is run again, for the functions and models that it makes
+            is_back = old["seconds"] < LONG and shell.run_cell(cell.source).success
+        if not is_back:
+            shell.user_ns |= old["data"]
+            torch.set_rng_state(old["random"])
+        watch.take()
+        cells[cell.id] = old
     return cells
+
+
+def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[str, Any]:
+    """Run a cell, and return what it showed, compared and left behind."""
+    started = time.process_time()
+    with capture_output() as captured:
+        success = shell.run_cell(cell.source).success
+    if not success:
+        raise RuntimeError(f"{cell.id}: {captured.stdout}")
+    shown = [output.data.get("text/plain", "") for output in captured.outputs]
+    seconds, used = time.process_time() - started, names_used(cell.source, shell.user_ns)
+    return {
+        "text": captured.stdout + "\n".join(str(text) for text in shown),
+        "seen": watch.take(),
+        "digests": {name: digest(shell.user_ns[name]) for name in used},
+        "data": {name: value for name in used if (value := plain(shell.user_ns[name])) is not None},
+        "random": torch.get_rng_state(),
+        "seconds": seconds,
+    }
 
 
 def names_used(source: str, space: dict[str, Any]) -> list[str]:
