@@ -594,11 +594,11 @@ print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().m
 
 # %% [markdown]
 # Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less, which hints at
-# their number. But the further it reads, the less it knows, and near the end it calls most positions the last one. It
-# cannot count: an average of equal vectors is the same for any number of them. With `<bos>` it can. A head that attends
-# evenly gives `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. The decoders
-# of lessons 07 and 08 begin with `<bos>`. So a causal model can know the position without being told (Haviv et al.,
-# 2022). Kazemnejad et al. (2023) even found that NoPE extrapolates best on some tasks.
+# their number. But the further it reads, the less it knows, and it takes one position for another. It cannot count: an
+# average of equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly gives
+# `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. The decoders of lessons
+# 07 and 08 begin with `<bos>`. So a causal model can know the position without being told (Haviv et al., 2022).
+# Kazemnejad et al. (2023) even found that NoPE extrapolates best on some tasks.
 
 # %% [markdown]
 # ## Bug hunt
