@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from tests.margins.claims import MARGINS, RUNS, SIGMAS, Claim, Margin
 from tests.margins.code import fingerprints, is_compared
+from tests.margins.runs import INSTRUCTIONS
 
 AGAIN = "run `python -m tests.margins {lesson}`"
 
@@ -41,31 +42,41 @@ def complaints(
     if measured is None:
         yield f"nothing was measured: {again}"
         return
-    cells = {cell.id: cell for cell in source.cells}
+    yield from (f"{complaint}: {again}" for complaint in _out_of_date(source, claims, measured))
+    said = {(claim.cell, claim.value) for claim in claims}
+    prose = _words("\n".join(cell.source for cell in source.cells))
+    yield from (f"{c.cell}: the lesson does not say “{c.says}”" for c in claims if _words(c.says) not in prose)
+    compared = {cell.id for cell in source.cells if is_compared(cell)}
+    for margin in (Margin(**margin) for margin in measured["margins"]):
+        if margin.cell in compared or (margin.cell, margin.what) in said:  # else it is no claim, or not any more
+            yield from _too_near(margin)
+    for difference in measured["differences"]:
+        if difference["cell"] in compared:
+            yield f"{difference['cell']}: the text is another in {', '.join(difference['runs'])}"
+
+
+def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what has to be measured."""
     code = fingerprints(source)
     if changed := [name for name in code if measured["cells"].get(name) != code[name]]:
-        yield f"the code of {', '.join(changed)} is another than that which was measured: {again}"
-    margins = [Margin(**margin) for margin in measured["margins"]]
-    known = {(m.cell, m.what, m.above, m.below) for m in margins}
-    prose = _words("\n".join(cell.source for cell in source.cells))
+        yield f"the code of {', '.join(changed)} is another than that which was measured"
+    if missing := [name for name in INSTRUCTIONS if name not in measured["runs"]]:
+        yield f"it was not run with the instructions {', '.join(missing)}"
+    known = {(m["cell"], m["what"], m["above"], m["below"]) for m in measured["margins"]}
     for claim in claims:
         if (claim.cell, claim.value, claim.above, claim.below) not in known:
-            yield f"{claim.cell}: {claim.value} has no measured margin: {again}"
-        if _words(claim.says) not in prose:
-            yield f"{claim.cell}: the lesson does not say “{claim.says}”"
-    said = {(claim.cell, claim.value) for claim in claims}
-    for m in margins:
-        if m.cell not in cells or not (is_compared(cells[m.cell]) or (m.cell, m.what) in said):
-            continue  # what is not compared any more is no claim
-        if m.n < RUNS:
-            yield f"{m.cell}: {m.what} was measured in {m.n} runs, and {RUNS} are the fewest"
-        if not m.holds:
-            yield f"{m.cell}: {m.what} is over the line in a run: {_range(m)}"
-        elif m.deviations < SIGMAS:
-            yield f"{m.cell}: {m.what} is {m.deviations:.1f} standard deviations from the line: {_range(m)}"
-    for difference in measured["differences"]:
-        if difference["cell"] in cells and is_compared(cells[difference["cell"]]):
-            yield f"{difference['cell']}: the text is another in {', '.join(difference['runs'])}"
+            yield f"{claim.cell}: {claim.value} has no measured margin"
+
+
+def _too_near(margin: Margin) -> Iterator[str]:
+    """Yield why a margin is none."""
+    what = f"{margin.cell}: {margin.what}"
+    if margin.n < RUNS:
+        yield f"{what} was measured in {margin.n} runs, and {RUNS} are the fewest"
+    if not margin.holds:
+        yield f"{what} is over the line in a run: {_range(margin)}"
+    elif margin.deviations < SIGMAS:
+        yield f"{what} is {margin.deviations:.1f} standard deviations from the line: {_range(margin)}"
 
 
 def _range(m: Margin) -> str:

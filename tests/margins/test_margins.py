@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from notebooks.build import lessons
 from tests.margins.claims import Claim, Margin, claims, hang_on_training, said_margin, seen_margins
 from tests.margins.code import book, fingerprints, told
-from tests.margins.runs import NOISY, PLAN, PUBLISHED, ROOT
+from tests.margins.runs import INSTRUCTIONS, NOISY, PLAN, PUBLISHED, ROOT
 from tests.margins.stored import complaints, read
 from tests.margins.watch import Watch
 
@@ -42,7 +42,8 @@ def a_lesson(
 
 
 def measured(lesson: NotebookNode, *margins: Margin) -> dict[str, Any]:
-    return {"cells": fingerprints(lesson), "margins": [vars(m) for m in margins], "differences": []}
+    runs = dict.fromkeys(INSTRUCTIONS, 5)
+    return {"runs": runs, "cells": fingerprints(lesson), "margins": [vars(m) for m in margins], "differences": []}
 
 
 SAFE = Margin("show", "right > 0.9", 10, least=0.05, mean=0.07, largest=0.09, deviation=0.01, above=0, below=None)
@@ -62,6 +63,9 @@ REFUSED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] 
     ),
     "has no measured margin": lambda: (
         a_lesson(), [replace(SAID, above=0.99)], measured(a_lesson(), SAFE, SAID_SAFE),
+    ),
+    "it was not run with the instructions avx2, default": lambda: (
+        a_lesson(), [], {**measured(a_lesson(), SAFE), "runs": {"as it is": 10}},
     ),
     "show: the text is another in avx2-0": lambda: (
         a_lesson(), [], {**measured(a_lesson(), SAFE), "differences": [{"cell": "show", "runs": ["avx2-0"]}]},
