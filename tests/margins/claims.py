@@ -1,5 +1,6 @@
 """From the runs of a lesson to the margins of its claims."""
 
+import ast
 import math
 import statistics
 import tomllib
@@ -10,9 +11,10 @@ from typing import Any
 
 import pandas as pd
 import torch
+from nbformat import NotebookNode
 
 from notebooks.build import FOLDER
-from tests.margins.code import book, code_cells, fingerprints, is_compared
+from tests.margins.code import book, code_cells, fingerprints, is_compared, names
 from tests.margins.runs import NOISY, PUBLISHED, Run
 
 SIGMAS = 3
@@ -96,21 +98,31 @@ def claims(lesson: str, folder: Path = MARGINS) -> list[Claim]:
     return [Claim(**claim) for claim in table.get("claim", [])]
 
 
-def hang_on_training(results: Results) -> set[str]:
-    """Return the cells that show or use what changes with rounding errors in training, or with the clock."""
+def hang_on_training(lesson: NotebookNode, results: Results) -> set[str]:
+    """Return the cells that change with rounding errors in training or with the clock, and those that use the outcome.
+
+    An accuracy may be the same although the model is another, so what such a cell makes counts as well, unless it is
+    the same from every seed.
+    """
     one, other = results.get(PUBLISHED), results.get(NOISY)
     if one is None or other is None:  # nothing was trained
         return set()
-    return {
-        name
-        for name, cell in one.items()
-        if any(cell[what] != other[name][what] for what in ("text", "seen", "digests"))
-    }
+    hanging, made = set[str](), set[str]()  # made: the names of what hangs on training
+    for cell in code_cells(lesson):
+        seen = one[cell.id]
+        differs = any(seen[what] != other[cell.id][what] for what in ("text", "seen", "digests"))
+        binds = names(ast.parse(cell.source), ast.Store)
+        if differs or seen.get("trains") or made & (seen["digests"].keys() - binds):
+            hanging.add(cell.id)
+            made |= {n for n in binds if len({run[cell.id]["digests"].get(n) for run in results.values()}) > 1}
+        else:
+            made -= binds
+    return hanging
 
 
 def measure(lesson: str, results: Results) -> dict[str, Any]:
     """Return what is stored beside a lesson's source."""
-    first, hanging, code = results[PUBLISHED], hang_on_training(results), fingerprints(book(lesson))
+    first, hanging, code = results[PUBLISHED], hang_on_training(book(lesson), results), fingerprints(book(lesson))
     compared = {cell.id for cell in code_cells(book(lesson)) if is_compared(cell)}
     differences = []
     for name in sorted(compared, key=list(first).index):

@@ -78,7 +78,7 @@ def execute(lesson: NotebookNode, before: Cells) -> Cells:
 
 def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[str, Any]:
     """Run a cell, and return what it showed, compared and left behind."""
-    started = time.process_time()
+    started, steps = time.process_time(), Steps.taken
     with capture_output() as captured:
         success = shell.run_cell(cell.source).success
     if not success:
@@ -92,6 +92,7 @@ def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[s
         "data": {name: value for name in used if (value := plain(shell.user_ns[name])) is not None},
         "random": torch.get_rng_state(),
         "seconds": seconds,
+        "trains": Steps.taken > steps,
     }
 
 

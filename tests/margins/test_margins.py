@@ -156,10 +156,24 @@ def a_run(accuracy: float) -> dict[str, Any]:
     return {"fixed": fixed, "train": {"text": "", "seen": {}, **left}, "show": shown}
 
 
+def three_cells(first: str = "n = 6") -> NotebookNode:
+    sources = {"fixed": first, "train": "right = train(steps=100)", "show": "print(right > 0.9)"}
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id=n) for n, source in sources.items()])
+
+
 def test_what_changes_with_a_rounding_error_hangs_on_training() -> None:
     results = {PUBLISHED: a_run(0.95), NOISY: a_run(0.9500001)}
-    assert hang_on_training(results) == {"train", "show"}
-    assert hang_on_training({PUBLISHED: a_run(0.95)}) == set(), "nothing was trained, so there was no second run"
+    assert hang_on_training(three_cells(), results) == {"train", "show"}
+    assert hang_on_training(three_cells(), {PUBLISHED: a_run(0.95)}) == set(), "nothing was trained"
+
+
+def test_what_is_made_of_a_trained_number_hangs_on_training_even_where_noise_does_not_change_it() -> None:
+    results = {PUBLISHED: a_run(1.0), NOISY: a_run(1.0), PLAN[-1]: a_run(0.97)}
+    assert hang_on_training(three_cells(), results) == set()
+    results[PUBLISHED]["train"]["trains"] = True
+    assert hang_on_training(three_cells(), results) == {"train", "show"}
+    results[PLAN[-1]] = a_run(1.0)
+    assert hang_on_training(three_cells(), results) == {"train"}, "it is the same from every seed"
 
 
 def test_a_margin_is_measured_over_all_runs() -> None:
