@@ -145,22 +145,15 @@ def seen_margins(cell: str, results: Results) -> Iterator[Margin]:
     """Yield for each comparison and each rounded number of a cell the margin of the narrowest that the code gave."""
     first = results[PUBLISHED][cell]["seen"]
     for what, published in first.items():
-        rows = {run: result[cell]["seen"].get(what, []) for run, result in results.items()}
+        rows = [result[cell]["seen"].get(what, []) for result in results.values()]
         found = []
         for number, (_, above, below) in enumerate(published):
-            values = {run: row[number][0] for run, row in rows.items() if number < len(row)}
-            if _comes_from_training(values):
-                found.append(Margin.of_values(cell, what, list(values.values()), above, below))
+            values = [row[number][0] for row in rows if number < len(row)]
+            if len(set(values)) > 1 and all(map(math.isfinite, values)):
+                found.append(Margin.of_values(cell, what, values, above, below))
         if found:
             narrowest = min(found, key=lambda margin: (margin.holds, margin.deviations))
             yield Margin(**{**asdict(narrowest), "of": len(found)})
-
-
-def _comes_from_training(values: Mapping[Run, float]) -> bool:
-    """Return whether a number moves, and not only because each seed draws another one."""
-    by_seed = {run.seed: value for run, value in values.items()}
-    is_drawn = len(set(by_seed.values())) == len(by_seed) and values.get(PUBLISHED) == values.get(NOISY)
-    return len(set(values.values())) > 1 and not is_drawn and all(map(math.isfinite, values.values()))
 
 
 def said_margin(claim: Claim, results: Results) -> Margin:

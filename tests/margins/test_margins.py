@@ -190,13 +190,8 @@ def test_a_margin_is_measured_over_all_runs() -> None:
     assert not crossed.holds
 
 
-def test_what_each_seed_draws_anew_does_not_come_from_training() -> None:
-    accuracies = [0.95, 0.95, 0.95, 0.94, 0.96, 0.97, 0.98, 0.93, 0.92, 0.95]
-    drawn = {run: a_run(accuracy) for run, accuracy in zip(PLAN, accuracies, strict=True)}
-    assert not [*seen_margins("show", drawn)]
-    saturated = {run: a_run(1.0 if run.seed != 3 else 0.97) for run in PLAN}
-    assert len([*seen_margins("show", saturated)]) == 1
-    assert len([*seen_margins("show", drawn | {NOISY: a_run(0.9500001)})]) == 1
+def test_a_number_that_never_moves_is_no_claim_of_training() -> None:
+    assert not [*seen_margins("show", dict.fromkeys(PLAN, a_run(0.95)))]
 
 
 @pytest.mark.parametrize(("values", "deviations"), [([0.95] * 10, math.inf), ([0.85] * 10, -math.inf)])
