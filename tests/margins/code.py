@@ -41,7 +41,7 @@ def fingerprints(lesson: NotebookNode) -> dict[str, str]:
     for cell in code_cells(lesson):
         tree = _Wordless().visit(ast.parse(cell.source))
         reads, binds = names(tree, ast.Load), {*names(tree, ast.Store), *_defined(tree)}
-        own = "" if UNMEASURED & {*cell.metadata.get("tags", [])} else ast.dump(tree)
+        own = "" if UNMEASURED & {*cell.metadata.get("tags", [])} else _outline(tree)
         sources = sorted(set[str]().union(*(made.get(name, ()) for name in reads | binds)))
         result[cell.id] = hashlib.sha256("\n".join([own, *sources]).encode()).hexdigest()[:12]
         for name in binds:
@@ -49,6 +49,14 @@ def fingerprints(lesson: NotebookNode) -> dict[str, str]:
         for name in (reads - binds) & {*_changed(tree)}:
             made.setdefault(name, set()).add(result[cell.id])
     return result
+
+
+def _outline(node: object) -> str:
+    """Write syntax down in the same way on every version of Python, which ``ast.dump`` does not."""
+    if isinstance(node, ast.AST):
+        fields = (f"{name}={_outline(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
+        return f"{type(node).__name__}({', '.join(fields)})"
+    return f"[{', '.join(map(_outline, node))}]" if isinstance(node, list) else repr(node)
 
 
 def names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
