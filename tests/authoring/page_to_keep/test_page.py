@@ -30,12 +30,12 @@ def test_nothing_overlaps_and_all_of_it_is_on_the_paper(drawn):
 
 def test_every_text_is_large_enough_to_be_read(drawn):
     assert min(label.size for label in drawn.labels if label.words) >= page_module.SMALLEST_FONT
-    assert 0.7 * page_module.FORMULA >= page_module.SMALLEST_FONT  # subscripts; there are none of subscripts
+    assert 0.7 * page_module.FORMULA_FONT >= page_module.SMALLEST_FONT  # subscripts; there are none of subscripts
     assert not any(re.search(r"[_^]\{[^}]*[_^]", formula.tex) for formula in FORMULAS)
 
 
 def test_every_formula_is_in_its_column(drawn):
-    widths = {formula.name: page_module.text_width(formula.tex, page_module.FORMULA) for formula in FORMULAS}
+    widths = {formula.name: page_module.text_width(formula.tex, page_module.FORMULA_FONT) for formula in FORMULAS}
     assert max(widths.values()) < (page_module.RIGHT - page_module.LEFT) / page_module.COLUMNS - 0.1, widths
 
 
