@@ -44,12 +44,12 @@ PLACES = {
     "layers": Box(1, 1, LIBRARY, "feed-forward, norms,", "encoder, decoder"),
     "models": Box(2, 1, LIBRARY, "Transformer,", "language models"),
     "inspection": Box(1, 2, LIBRARY, "hooks, shapes, plots"),
-    "generation": Box(3, 0, LIBRARY, "sampling, search"),
+    "fast": Box(3, 0, LIBRARY, "the same in less time"),
     "pretrained": Box(3, 1, LIBRARY, "published weights"),
     "data": Box(3, 2, LIBRARY, "corpora, batches"),
-    "fast": Box(3, 3, LIBRARY, "the same in less time"),
-    "text": Box(4, 1, LIBRARY, "text in, text out"),
-    "training": Box(5, 2, LIBRARY, "trainer, loss,", "checkpoints"),
+    "generation": Box(4, 0, LIBRARY, "sampling, search"),
+    "text": Box(5, 1, LIBRARY, "text in, text out"),
+    "training": Box(6, 1, LIBRARY, "trainer, loss,", "checkpoints"),
     "cli": Box(6, 2, LIBRARY, "the command line"),
     "running": Box(0, 0, UNTRUSTED, "beside a learner’s", "code: no answers"),
     "jail": Box(0, 2, UNTRUSTED, "the sandbox"),
@@ -62,16 +62,16 @@ PLACES = {
     "lesson": Box(4, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
     "home": Box(4, 1, TRUSTED, "the page in", "JupyterLab"),
     "grading": Box(4, 2, TRUSTED, "hand-ins in,", "gradebook out"),
-    "commands": Box(5.3, 1.5, TRUSTED, "lab, release, grade,", "feedback, export"),
-    "views": Box(1, 3, TRUSTED, "pictures with a handle"),
+    "commands": Box(5.3, 0.9, TRUSTED, "lab, release, grade,", "feedback, export"),
+    "views": Box(5.3, 2, TRUSTED, "pictures with a handle"),
     "clinic": Box(2, 3, TRUSTED, "models with a bug"),
     "diagrams": Box(3, 3, TRUSTED, "drawings"),
     "authoring": Box(5.3, 3, AUTHORS, "for authors:", "not shipped"),
 }
-DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by generation, \
-pretrained and fast, those by text and training, training by cli. Lower left, the untrusted side of the course: \
-running and jail. Lower right, the trusted side: exercises, checking, locating, workspace, lesson, home, grading and \
-commands; views, clinic and diagrams, which need the library alone."""
+DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
+pretrained, fast by generation; generation, pretrained and data by text, text by training, training by cli. Lower left, \
+the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, checking, locating, \
+workspace, lesson, home, grading and commands; views, clinic and diagrams, which need the library alone."""
 
 
 def read_table() -> dict[str, str]:

@@ -32,6 +32,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the authoring tools are not installed
+
 from authoring import glossary, interview_questions
 from authoring.page_to_keep import collection as page_to_keep
 from transformer_course.exercises import LESSONS, exercises_of

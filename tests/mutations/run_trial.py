@@ -49,14 +49,14 @@ class FirstFailure:
 
     def _remember(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.failed and not self.name:
-            self.name = report.nodeid.removeprefix("tests/").replace(".py::test_", ": ")[:120]
+            self.name = report.nodeid.removeprefix("tests/transformer_lab/").replace(".py::test_", ": ")[:120]
 
 
 def relevant_tests(module: str) -> list[str]:
     """Return the test files for a module: the one that mirrors it, those named beside it, and the longest last."""
     room, _, name = module.rpartition("/")
     files = [f"{room}/test_{name}.py", *FURTHER_TESTS.get(module, []), FOR_ALL]
-    return [f"tests/{file}" for file in dict.fromkeys(files)]
+    return [f"tests/transformer_lab/{file}" for file in dict.fromkeys(files)]
 
 
 def run_tests(tests: list[str], edited: dict[str, str]) -> tuple[int, str, str]:
@@ -79,7 +79,9 @@ def run_tests(tests: list[str], edited: dict[str, str]) -> tuple[int, str, str]:
         files = [f"transformer_lab/{module}.py" for module in edited]
         for file, source in zip(files, edited.values(), strict=True):
             Path(folder, file).write_text(source, encoding="utf-8")
-        for name in [name for name in sys.modules if name.split(".")[0] in ("transformer_lab", "tests")]:
+        for name in [
+            name for name in sys.modules if name.split(".")[0] in ("transformer_lab", "transformer_course", "tests")
+        ]:
             del sys.modules[name]
         os.chdir(folder)
         sys.path.insert(0, folder)  # before an installed package

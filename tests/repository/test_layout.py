@@ -54,7 +54,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading": "locating exercises jail atomic_write",
     "transformer_course.commands": "cli home grading",
     # For authors, who have a clone.
-    "authoring": "exercises diagrams inspection models views",
+    "authoring": "diagrams views",
 }
 """The rooms, each with the last names of those that it may import."""
 

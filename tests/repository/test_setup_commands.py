@@ -75,7 +75,7 @@ def test_pip_installs_what_the_site_needs_where_there_is_no_uv(repository):
     repository.fake("ensurepip", "")
     repository.fake("pip", PRINT_ARGUMENTS.format("pip", 0))
     repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
-    command = "pip install --disable-pip-version-check -c constraints.txt -e .[test,site]"
+    command = "pip install --disable-pip-version-check --no-compile -c constraints.txt -e .[test,site]"
     assert repository.run("site").stdout.splitlines() == [command, "site"]
     repository.fake("pip", "import sys; sys.exit('ERROR: No matching distribution found for sphinx')")
     (repository.path / "pyproject.toml").write_text("# new")
