@@ -69,8 +69,8 @@ PLACES = {
     "authoring": Box(5.3, 3, AUTHORS, "for authors:", "not shipped"),
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
-pretrained, fast by generation; generation, pretrained and data by text, text by training, training by cli. Lower left, \
-the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, checking, locating, \
+pretrained, fast by generation; generation, pretrained and data by text, text by training, training by cli. Lower \
+left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, checking, locating, \
 workspace, lesson, home, grading and commands; views, clinic and diagrams, which need the library alone."""
 
 
