@@ -70,8 +70,8 @@ PLACES = {
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
 pretrained, fast by generation; generation, pretrained and data by text, text by training, training by cli. Lower \
-left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, checking, locating, \
-workspace, lesson, home, grading and commands; views, clinic and diagrams, which need the library alone."""
+left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, checking, \
+locating, workspace, lesson, home, grading and commands; views, clinic and diagrams, which need the library alone."""
 
 
 def read_table() -> dict[str, str]:
