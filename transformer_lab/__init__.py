@@ -13,8 +13,7 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
 
 The course around it is the package ``transformer_course``; nothing here knows of it. The names below can be imported
 from here; each is loaded when it is first used. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have
-every kind of call checked against its jaxtyping annotation. The tests and the lessons do; it is off otherwise, for
-speed.
+every kind of call checked against its jaxtyping annotation. The tests do; it is off otherwise, for speed.
 """
 
 import os

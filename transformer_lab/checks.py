@@ -1,6 +1,6 @@
 """Checks of arguments that stay on when shapes are not checked: each raises a ValueError that names the values.
 
-Shapes are checked against their annotations in tests and in lessons only.
+Shapes are checked against their annotations in tests only, unless asked for.
 """
 
 import math

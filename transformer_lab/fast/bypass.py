@@ -66,7 +66,7 @@ def is_inference() -> bool:
 
 
 def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
-    """Return what a module returns for rows, which it takes for one sentence: a learner's may insist on three axes.
+    """Return what a module returns for rows, which it takes for one sentence: a module may insist on three axes.
 
     Torch's linear layers and norms are bypassed: that saves reshaping there and back, and its gradients.
     """

@@ -3,8 +3,8 @@
 ``packed_transformer`` computes what ``Transformer.encode`` and ``decode`` do with the layers of ``layers``, and
 ``packed_language_model`` what ``LanguageModel.hidden`` and ``Block`` do: a change there must be made here, too, and the
 tests compare both. The models, their stacks and layers, and attention are bypassed, since they would see
-padding; all other modules are called. Attention of another class, a learner's for instance, is called with the padded
-batch and its mask, as in the plain model.
+padding; all other modules are called. Attention of another class is called with the padded batch and its mask, as in
+the plain model.
 """
 
 import math

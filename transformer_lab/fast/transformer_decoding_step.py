@@ -35,7 +35,7 @@ SUPPORTED = {
     feed_forward.SiLUFeedForward,
     nn.Linear, nn.LayerNorm, nn.Embedding, nn.Dropout, nn.ModuleList, nn.Identity,
 }  # fmt: skip
-"""The classes of modules that ``TransformerStep`` bypasses; a learner's, or those of LoRA, are not among them."""
+"""The classes of modules that ``TransformerStep`` bypasses; others' own, or those of LoRA, are not among them."""
 
 
 class TransformerStep:

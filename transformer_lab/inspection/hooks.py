@@ -54,6 +54,6 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
 
 def _has_attention_parts(module: nn.Module) -> bool:
-    """Return whether a module is another class of multi-head attention, such as a learner's."""
+    """Return whether a module is another class of multi-head attention, such as one from outside."""
     parts = ("w_q", "w_k", "w_v", "w_o", "n_heads")
     return all(hasattr(module, name) for name in parts)
