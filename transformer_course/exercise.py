@@ -3,12 +3,16 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps, Variant
+
+LITTLE_MEMORY_MB = 128
+"""Memory for an answer that must need little, on top of what Python, torch and the arguments take."""
 
 
 class Mistake:
@@ -21,8 +25,8 @@ class Mistake:
             mistake.
         says: What it does and where to look, told where it is the only mistake; never the answer. ``{does}`` in it
             stands for the clause of ``does``.
-        hints: At least three, each telling a little more. Where there are two, the third says how
-            the step is done that the first way does otherwise.
+        hints: Hints, each telling a little more. Of a mistake that has a variant, what is missing to three comes from
+            the step that its first variant does otherwise: what to look at, what should come of it, its code.
         does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
             told where there are two mistakes. Every mistake that has a variant needs one.
 
@@ -32,23 +36,28 @@ class Mistake:
     """
 
     def __init__(
-        self, name: str, *ways: Variant | Callable[..., Any], says: str, hints: Sequence[str], does: str = ""
+        self, name: str, *ways: Variant | Callable[..., Any], says: str = "", hints: Sequence[str] = (), does: str = ""
     ) -> None:
         if strange := [way for way in ways if not isinstance(way, Variant) and not callable(way)]:
             raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
-        told = says.replace("{does}", does)
-        self.name, self.ways, self.hints, self.does = name, ways, hints, does
-        self.says = told[:1].upper() + told[1:] if says.startswith("{does}") else told
+        told = (says or f"{does}.").replace("{does}", does)
+        self.name, self.ways, self.does = name, ways, does
+        self.says = told[:1].upper() + told[1:] if not says or says.startswith("{does}") else told
         if not does and self.variants:
             raise ValueError(f"{name} can meet another mistake, so it needs `does`")
         if not does and "{does}" in says:
             raise ValueError(f"{name} says what it does, so it needs `does`")
-        if len(hints) == 2 and self.variants:
-            self.hints = [*hints, _as_it_should_be(self.variants[0])]
+        self._hints = tuple(hints)
+
+    @cached_property
+    def hints(self) -> Sequence[str]:
+        """Hints, each telling a little more."""
+        return (*self._hints, *_composed(self.variants[0])[len(self._hints) :]) if self.variants else self._hints
 
     def with_ways(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
         """Return the same mistake, made in these ways."""
-        return Mistake(self.name, *ways, says=self.says, hints=self.hints, does=self.does)
+        hints = self._hints if any(isinstance(way, Variant) for way in ways) else self.hints
+        return Mistake(self.name, *ways, says=self.says, hints=hints, does=self.does)
 
     @property
     def variants(self) -> Sequence[Variant]:
@@ -61,14 +70,12 @@ class Mistake:
         return [way.attempt if isinstance(way, Variant) else way for way in self.ways]
 
 
-def _as_it_should_be(way: Variant) -> str:
-    """Return a hint on the first step that a way does otherwise."""
-    step = next((name for name in way.of.steps if name in way.changes), None)
-    if step is None:
-        return f"Use {' and '.join(f'`{name}`' for name in way.changes)} as given."
-    code = way.of.expression(step)
-    in_code = f": `{code}`" if code and "\n" not in code and not code.startswith("lambda") else ""
-    return f"What belongs there: {way.of.describe(step)}{in_code}."
+def _composed(way: Variant) -> tuple[str, ...]:
+    """Return three hints on the first step or argument that a way does otherwise."""
+    steps = way.of
+    name = next((name for name in [*steps.steps, *steps.arguments.parameters] if name in way.changes), steps.last)
+    first = f"Look at {steps.noun(name)}. What goes into it, and what comes out?"
+    return (first, *steps.ladder(name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +89,16 @@ class Exercise:
         mistakes: The mistakes that are recognised.
         hints: The hints, each telling more, for an attempt that makes none of these mistakes.
         points: Number of points when graded.
-        verified: What a pass has shown, and what to look at next.
+        verified: What a pass has shown. What comes next stands in the lesson.
         steps: The answer in steps; None where it cannot be told so.
+        told: What a teacher says of a slip, by its name, such as ``keepdim_total``: of all others the steps' words do.
         stretch: Whether it goes beyond the core of its lesson.
         distributions: The arguments whose rows add up to 1. As they cannot move freely, their gradients are compared
             up to a number that is the same along a row: dividing by the sum once more changes nothing else.
         may_cut_gradients: Whether an answer in plain Python passes, with a remark, though no gradient at all passes
             through it.
+        in_little_memory: Function from a seed to a case on which an answer that is graded must get by with
+            ``LITTLE_MEMORY_MB``; None where memory does not matter.
         normalise: Function from an output and its case to the form in which outputs are compared, where several are
             right. It meets every kind of plain data, and must return what it does not understand.
     """
@@ -100,9 +110,11 @@ class Exercise:
     points: int
     verified: str
     steps: InSteps | None = None
+    told: Mapping[str, str] = field(default_factory=dict)
     stretch: bool = False
     distributions: Sequence[str] = ()
     may_cut_gradients: bool = False
+    in_little_memory: Callable[[int], Case] | None = None
     normalise: Callable[[Any, Case], Any] = lambda output, case: output
 
     @property

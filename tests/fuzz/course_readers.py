@@ -9,7 +9,7 @@ from tests.fuzz.readers import Reader
 from tests.transformer_course.grading.sample_results import write_results
 from transformer_course.grading.class_report import rewrite_report
 from transformer_course.running.parts import Parts
-from transformer_course.workspace.progress import read_progress, record_pass
+from transformer_course.workspace.progress import Prediction, read_progress, record_pass, record_prediction
 from transformer_course.workspace.saved_parts import load_parts
 
 PASSED = ("softmax", "similarity")
@@ -30,13 +30,14 @@ def _tables(folder: Path) -> object:
 def _passes(folder: Path) -> None:
     for exercise in PASSED:
         record_pass(folder, exercise)
+    record_prediction(folder, Prediction("why:1", "right", 0.8, "4", "4"))
 
 
 def _one_more_pass(folder: Path) -> object:
     before = read_progress(folder)
     record_pass(folder, "attention")
     assert "attention" in read_progress(folder).passed
-    return before.problems, sorted(before.passed)
+    return before.problems, sorted(before.passed), sorted(before.predictions)
 
 
 def _parts(folder: Path) -> None:
@@ -52,7 +53,7 @@ def _loaded(folder: Path) -> object:
 
 
 COURSE_READERS = {
-    "results.json of a class": Reader(_results, "results.json", _tables, JSON),
+    "settings of a grading": Reader(_results, "settings.json", _tables, JSON),
     "record of a student": Reader(_results, RECORD, _tables, JSON),
     "progress.jsonl": Reader(_passes, "progress.jsonl", _one_more_pass, TEXT),
     "saved parts": Reader(_parts, "01_lookup.py", _loaded, TEXT),

@@ -21,8 +21,8 @@ INPUTS, THOROUGH_INPUTS = 7, 100
 
 
 @pytest.fixture(scope="module")
-def outcomes(repetition):
-    inputs = THOROUGH_INPUTS if repetition.thorough else INPUTS
+def outcomes(thoroughness):
+    inputs = THOROUGH_INPUTS if thoroughness.enabled else INPUTS
     command = [sys.executable, "-m", "tests.fuzz", "--json", "--inputs", str(inputs)]
     environment = os.environ | {"TOKENIZERS_PARALLELISM": "false", "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

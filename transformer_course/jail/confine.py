@@ -30,6 +30,7 @@ NO_GUARDS = {
 """Those that ``confine`` returns, and those that the supervisor adds: ``own_disk`` and ``cgroups``."""
 CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
+COURSE = "transformer_course"
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 
@@ -72,7 +73,8 @@ def confine(limits: Limits, folder: str) -> dict[str, Any]:
         prctl(NO_NEW_PRIVILEGES, 1)
         guards["landlock"] = landlock.version()
         if guards["landlock"]:
-            landlock.restrict_self(readable=[*_python_paths(), *DEVICES], writable=[folder, "/dev/null"])
+            readable, listed = _without_answers()
+            landlock.restrict_self([*readable, *DEVICES], [folder, "/dev/null"], listed)
         guards["seccomp"] = seccomp.install_filter()
     if sys.platform != "win32":
         import resource
@@ -128,7 +130,7 @@ def switch_to_own_user(pid: int, folder: str) -> bool:
 
 def prepare() -> None:
     """Do once, in the process that is forked for each job, what is the same for all of them."""
-    _python_paths()
+    _without_answers()
     if platform.machine() in seccomp.ARCHITECTURES:
         seccomp.filter_for(platform.machine())
 
@@ -138,6 +140,34 @@ def _python_paths() -> tuple[str, ...]:
     """List the paths of Python and its packages, among them the jail's copy of the course."""
     folders = {sys.prefix, sys.base_prefix, *site.getsitepackages(), *sys.path, "/usr", "/lib", "/lib64", *SYSTEM_FILES}
     return tuple(sorted({str(Path(folder).resolve()) for folder in folders if folder}))
+
+
+@cache
+def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split Python's paths where the course is installed among them: its answers are not to be read.
+
+    Returns:
+        What may be read; and the folders around it, of which only the names may be.
+    """
+    places = {Path(folder, COURSE).resolve() for folder in (*_python_paths(), *site.getsitepackages(), *sys.path)}
+    hidden = {place for place in places if place.is_dir() and place != Path(__file__).parents[1].resolve()}
+    readable: list[str] = []
+    listed: list[str] = []
+
+    def split(path: Path) -> None:
+        if path in hidden:
+            return
+        if not any(place.is_relative_to(path) for place in hidden):
+            readable.append(str(path))
+            return
+        listed.append(str(path))
+        for entry in path.iterdir():
+            if not entry.is_symlink() or entry.resolve() not in hidden:
+                split(entry)
+
+    for path in _python_paths():
+        split(Path(path))
+    return tuple(readable), tuple(listed)
 
 
 def _threads_of_this_user() -> int:

@@ -25,7 +25,8 @@ def explain_exit(reason: str, limits: Limits) -> str:
     Args:
         reason: What ``exit_reason`` returns; or ``time``, ``size``, ``disk`` or ``memory`` if the process was killed
             for exceeding that limit, ``time and memory`` if it had taken much memory when time was up; ``busy`` if
-            other programs had the processors most of it; or ``supervisor`` if it killed or blocked its supervisor.
+            other programs had the processors most of it; ``unreadable`` if its answer makes no sense; or ``supervisor``
+            if it killed or blocked its supervisor.
         limits: Limits that it ran under.
     """
     if reason in ("time", "SIGXCPU"):
@@ -48,10 +49,10 @@ def explain_exit(reason: str, limits: Limits) -> str:
         return f"Stopped: it gave back more than {limits.answer_mb} MB."
     if reason == "supervisor":
         return "It ended, or kept busy, the process that looked after it."
-    if reason == "exit 0":
+    if reason == "unreadable":
         return (
-            "What came back cannot be read. Does your code end the process, as `os._exit` does, "
-            "or write to files or pipes that it did not open?"
+            "What came back cannot be read. Has your code started a second process that answered as well, "
+            "or does it write to files or pipes that it did not open?"
         )
     if reason.startswith("exit "):
         return f"Your code ended the process with {reason} before there was an answer. Is there an `exit` in it?"

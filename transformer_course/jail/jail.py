@@ -6,6 +6,7 @@ It imports torch only once there is a job: a jail can be started before, and imp
 
 import contextlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from transformer_course.jail.resource_limits import SUPERVISOR_SECONDS, Limits
 from transformer_course.jail.trace_conversation import Conversation
 from transformer_lab.file_lock import try_lock
 
+START_SECONDS = 60.0
+"""A jail's folder that is older than this, and has no lock, has nobody who is about to make one."""
 PREFIX = "transformer-course-jail-"
 """What the names of jails' folders begin with."""
 
@@ -118,12 +121,12 @@ class Jail:
     def close(self) -> None:
         """End its process and remove its folder."""
         self._stop()
+        if self.folder is not None:
+            _delete_jail(self.folder)
+            self.folder = None
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-        if self.folder is not None:
-            delete_tree(str(self.folder))
-            self.folder = None
 
     @contextlib.contextmanager
     def _closed_on_error(self) -> Iterator[None]:
@@ -140,12 +143,14 @@ class Jail:
         """The fork server's process; None while there is none, as between two jobs that are not forked."""
         return self._interpreter.process if self._interpreter else None
 
-    def run(self, job: dict[str, Any], packed: bytes = b"") -> Outcome:
+    def run(self, job: dict[str, Any], packed: bytes = b"", models: bytes = b"") -> Outcome:
         """Run one job; whatever goes wrong in it is part of the outcome.
 
         Args:
             job: The job.
             packed: More of the job, as ``pack`` returns it: what is the same for many need not be packed for each.
+            models: The descriptions of its models that are only called, packed, for a process beside the job's; empty
+                if there are none.
 
         Raises:
             JailError: The jail itself does not start again after a job has broken it, or is not open.
@@ -153,14 +158,16 @@ class Jail:
         from transformer_course.running.plain_data import NotPlainData, pack, unpack
 
         interpreter = self._started()
-        request = [json.dumps({"limits": asdict(self.limits)}).encode(), pack(job), packed]
+        told = {"limits": asdict(self.limits), "has_models": bool(models)}
+        request = [json.dumps(told).encode(), pack(job), packed, *([models] if models else [])]
         started = time.monotonic()
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
         seconds = time.monotonic() - started
-        if reason == "exit 0":
+        if reason == "exit 0" and data:
+            reason = "unreadable"
             with contextlib.suppress(NotPlainData):
                 if isinstance(answer := unpack(data), dict):
-                    return Outcome(answer, reason, seconds)
+                    return Outcome(answer, "exit 0", seconds)
         return Outcome(None, reason, seconds)
 
     @contextlib.contextmanager
@@ -239,8 +246,24 @@ class Jail:
 
 
 def remove_dead_jails() -> None:
-    """Delete the folders of jails that were killed before they could: those whose lock nobody holds."""
+    """Delete the folders of jails that were killed before they could: those whose lock nobody holds, or is gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError), (folder / "lock").open("rb") as lock:  # it may belong to another user
-            if try_lock(lock):
-                delete_tree(str(folder), seconds=5.0)
+        with contextlib.suppress(OSError):  # it may belong to another user
+            try:
+                with (folder / "lock").open("rb") as lock:
+                    if try_lock(lock):
+                        _delete_jail(folder, seconds=5.0)
+            except FileNotFoundError:
+                if time.time() - folder.stat().st_mtime > START_SECONDS:  # else it may be about to get one
+                    delete_tree(str(folder), seconds=5.0)
+
+
+def _delete_jail(folder: Path, seconds: float = math.inf) -> None:
+    """Delete a jail's folder, its lock last: by it, what is left by a process that is killed here is found later."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            delete_tree(str(path), seconds)
+        elif path.name != "lock":
+            path.unlink()
+    if [path.name for path in folder.iterdir()] == ["lock"]:
+        delete_tree(str(folder))

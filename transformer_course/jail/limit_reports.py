@@ -37,7 +37,7 @@ def peak_kb() -> int:
 
 
 def _crash_reports(answer: Mapping[str, Any]) -> Iterator[CrashReport]:
-    for result in (answer.get("crash"), *(seen.get("error") for seen in answer.get("observations", ()))):
+    for result in (answer.get("crash"), *(seen.get("error") for seen in answer.get("records", ()))):
         if result:
             yield cast(CrashReport, result)
 

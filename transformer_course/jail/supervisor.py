@@ -6,25 +6,30 @@ import math
 import os
 import select
 import signal
+import socket
 import tempfile
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from transformer_course.jail import confine, framing, limit_reports
 from transformer_course.jail.delete_tree import delete_tree
 from transformer_course.jail.exit_reasons import exit_reason
 from transformer_course.jail.linux import control_groups, disk_quota, namespaces
 from transformer_course.jail.linux.disk_quota import FolderWatch
+from transformer_course.jail.linux.family_watch import MemoryWatch
 from transformer_course.jail.linux.process_settings import SUBREAPER, prctl
 from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds
 from transformer_course.jail.resource_limits import MAX_JOB_BYTES, Limits
+from transformer_course.running import served_models
 from transformer_course.running.answer_job import Job, run_job
-from transformer_course.running.plain_data import pack, unpack
+from transformer_course.running.plain_data import count_numbers, pack, unpack
+from transformer_course.running.served_models import ModelServer
 from transformer_course.running.trace_job import serve_traces
 
 PIPE_BYTES = 4096
@@ -37,15 +42,17 @@ class Request:
 
     Args:
         packed: The job, in two parts, which only the process that runs it unpacks: that is another copy of torch's
-            memory less to touch, and what is touched is copied.
+            memory less to touch, and what is touched is copied. The models of its cases come after it.
         limits: Its limits.
         cpu_seconds: For a job that is traced, the time that its process may compute after it has defined the answer; 0
             for one that is observed.
+        has_models: Whether its cases have models that are only called, by another process.
     """
 
     packed: tuple[bytes, bytes]
     limits: Limits
     cpu_seconds: float = 0.0
+    has_models: bool = False
 
     @property
     def job(self) -> Job:
@@ -72,7 +79,7 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     if request.cpu_seconds:
         reason, answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
     else:
-        reason, answer = _run_in_child(request, own_folder, watch)
+        reason, answer = _run_in_child(request, own_folder, watch, jobs)
     disk_quota.unmount(own_folder)
     delete_tree(own_folder, seconds=5.0)  # when the jail is closed, it deletes what takes longer
     framing.send(answers, reason.encode())
@@ -91,6 +98,8 @@ def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
         framing.send(answers, b"exit 0")
         framing.send(answers, b"")
     else:
+        if request.has_models:  # nowhere else to have them
+            served_models.connect(ModelServer(_receive_models(jobs)).answer)
         jobs.close()
         framing.send(answers, _run_confined(request, own_folder))
 
@@ -121,7 +130,12 @@ def fork(act: Callable[[], object]) -> int:
 def _receive_job(jobs: BinaryIO) -> Request:
     told = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
     packed = framing.receive(jobs, MAX_JOB_BYTES), framing.receive(jobs, MAX_JOB_BYTES)
-    return Request(packed, Limits(**told["limits"]), told.get("cpu_seconds", 0.0))
+    return Request(packed, Limits(**told["limits"]), told.get("cpu_seconds", 0.0), told.get("has_models", False))
+
+
+def _receive_models(jobs: BinaryIO) -> list[Any]:
+    models: list[Any] = unpack(framing.receive(jobs, MAX_JOB_BYTES))
+    return models
 
 
 def _run_confined(request: Request, folder: str) -> bytes:
@@ -132,24 +146,38 @@ def _run_confined(request: Request, folder: str) -> bytes:
         answer = run_job(job)
     except BaseException as error:
         answer = {"crash": {"type": type(error).__name__, "message": ""}}
+    most = request.limits.answer_mb << 20
     try:
+        if count_numbers(answer) > most:  # to pack it could take more memory than there is
+            return bytes(most + 1)
         limit_reports.name_limits(answer, request.limits, (limit_reports.peak_kb() - before_kb) >> 10)
         return pack(answer)
     except BaseException:  # safetensors panics where memory ends, and a panic is no MemoryError
         return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
 
 
-def _run_in_child(request: Request, folder: str, watch: FolderWatch) -> tuple[str, bytes]:
-    """Run a job in a child process; return why the child ended, and its answer."""
+def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, bytes]:
+    """Run a job in a child process; return why the child ended, and its answer.
+
+    The models of its cases are read once the child is there, so that its memory has never held them.
+    """
     limits = request.limits
     reading, writing = os.pipe()
+    asking, asked = socket.socketpair() if request.has_models else (None, None)
     group = control_groups.make(limits)
-    child = fork(lambda: _child_main(request, folder, group, writing))
+    child = fork(lambda: _child_main(request, folder, group, writing, asking))
     os.close(writing)
+    server = _serve_models(_receive_models(jobs), limits, os.path.dirname(folder), asked) if asked else None
+    if asking and asked:
+        asking.close()
+        asked.close()
     try:
-        reason, answer = _collect_answer(child, reading, limits, watch)
+        reason, answer = _collect_answer(child, reading, limits, watch, MemoryWatch(limits, is_needed=group is None))
     finally:
         os.close(reading)
+        if server:
+            os.kill(server, signal.SIGKILL)
+            os.waitpid(server, 0)
         code, took_mb = _end(child, group)
         ran_out = control_groups.ran_out_of_memory(group)
         control_groups.remove(group)
@@ -172,21 +200,55 @@ def _end(child: int, group: Path | None) -> tuple[int, int]:
     return os.waitstatus_to_exitcode(status), (usage.ru_maxrss - limit_reports.peak_kb()) >> 10
 
 
-def _child_main(request: Request, folder: str, group: Path | None, writing: int) -> None:
+def _child_main(request: Request, folder: str, group: Path | None, writing: int, asking: socket.socket | None) -> None:
     os.setsid()
     control_groups.join(group)
-    os.dup2(writing, 3)
-    os.closerange(4, 1 << 16)
+    _keep_open(writing, *([asking.fileno()] if asking else []))
+    if asking:
+        asking.detach()
+        served_models.connect(partial(_ask, FileIO(4, "r+")))
     with open(3, "wb", buffering=0) as pipe:
         framing.send_raw(pipe, _run_confined(request, folder))
 
 
-def _collect_answer(child: int, reading: int, limits: Limits, watch: FolderWatch) -> tuple[str, bytes]:
-    """Read what a child writes until it ends, or until it exceeds its time, its disk or the size of an answer.
+def _keep_open(*pipes: int) -> None:
+    """Give these the numbers from 3 on, and close all others above."""
+    high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate(pipes)]  # out of each other's way
+    for number, pipe in enumerate(high, 3):
+        os.dup2(pipe, number)
+    os.closerange(3 + len(pipes), 1 << 16)
+
+
+def _ask(models: BinaryIO, request: bytes) -> bytes:
+    framing.send(models, request)
+    return framing.receive(models, MAX_JOB_BYTES)
+
+
+def _serve_models(models: list[Any], limits: Limits, folder: str, asked: socket.socket) -> int:
+    """Answer for models in a process of its own, confined as that which calls them; return its number."""
+    own_folder = tempfile.mkdtemp(dir=folder)
+
+    def serve() -> None:
+        os.setsid()
+        _keep_open(asked.fileno())
+        asked.detach()
+        server = ModelServer(models)
+        confine.confine(limits, own_folder)
+        with FileIO(3, "r+") as pipe, contextlib.suppress(framing.BrokenFrame):
+            while True:
+                framing.send(pipe, server.answer(framing.receive(pipe, limits.answer_mb << 20)))
+
+    return fork(serve)
+
+
+def _collect_answer(
+    child: int, reading: int, limits: Limits, watch: FolderWatch, memory: MemoryWatch
+) -> tuple[str, bytes]:
+    """Read what a child writes until it ends, or until it exceeds its time, disk, memory or the size of an answer.
 
     Returns:
-        ``exit``, ``time``, ``busy``, ``disk`` or ``size``; and the bytes it wrote, which are empty unless it ended by
-        itself.
+        ``exit``, ``time``, ``busy``, ``disk``, ``memory`` or ``size``; and the bytes it wrote, which are empty unless
+        it ended by itself.
     """
     answer = bytearray()
     pipe_is_open = True
@@ -194,6 +256,8 @@ def _collect_answer(child: int, reading: int, limits: Limits, watch: FolderWatch
     while not (up := _time_is_up(child, time.monotonic() - begun, limits)):
         if watch.is_exceeded():
             return "disk", b""
+        if memory.is_exceeded():
+            return "memory", b""
         ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         ready = pipe_is_open and select.select([reading], [], [], 0 if ended else 0.02)[0]
         if ready:
@@ -252,10 +316,7 @@ def _trace_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Bin
 def _traced_child_main(request: Request, folder: str, group: Path | None, writing: int, asked: int) -> None:
     os.setsid()
     control_groups.join(group)
-    high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate((writing, asked))]  # out of each other's way
-    for number, pipe in enumerate(high, 3):
-        os.dup2(pipe, number)
-    os.closerange(5, 1 << 16)
+    _keep_open(writing, asked)
     with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
         job = request.job
         confine.confine(request.limits, folder)

@@ -5,20 +5,23 @@ is: the learner's own code runs once more, with one expression replaced by the r
 comes right, in all small cases, that expression is where it went wrong. ``_Search`` says which of several is told.
 """
 
+import contextlib
 import re
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from transformer_course.checking.expected_behaviour import Behaviour, in_isolation
+from transformer_course.checking.explain import ON_LINE
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, IN_PLACE_HINTS
 from transformer_course.checking.message_panel import code_block
 from transformer_course.checking.tolerance import distance
 from transformer_course.checking.value_difference import describe_difference
 from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Mistake
 from transformer_course.locating import side_effect_source
 from transformer_course.locating.value_layouts import (
     fitting_layouts,
@@ -30,14 +33,16 @@ from transformer_course.locating.value_layouts import (
 )
 from transformer_course.running.case import Case
 from transformer_course.running.isolation import restored_globals
-from transformer_course.running.observe import copy_inputs, load_module
 from transformer_course.running.plain_data import same, to_plain_data
+from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong, time_limit
 from transformer_course.running.trace import MAX_RUNS, Expression, Trace, TracedAttempt, ValueSequence
-from transformer_course.steps import InSteps, needs
+from transformer_course.slips.slip import SlipMistake
+from transformer_course.steps import InSteps, Variant, needs
 
-MAX_SECONDS = 0.5
-"""Seconds of computing after which the search ends: a check should answer while the learner still looks at the code."""
+MAX_SECONDS = 10.0
+"""Seconds after which the search is given up. What it finds must not depend on the machine, so ``MAX_RUNS`` ends it
+long before; only an answer that computes for very long meets this clock."""
 MAX_LINE_LENGTH = 80
 """Number of characters of a line that are shown."""
 MAX_LENGTH_BEFORE = 25
@@ -57,6 +62,7 @@ class Place:
         step: The step whose right value mends it, or an argument; "" where no step is told.
         proven: Whether the answer comes right with that value in this place alone.
         is_misplaced: Whether it is a name that stands where something else belongs.
+        is_certain: Whether besides all that it is made of is right, so that nothing before it is to blame.
     """
 
     expression: Expression
@@ -65,33 +71,34 @@ class Place:
     step: str = ""
     proven: bool = True
     is_misplaced: bool = False
+    is_certain: bool = False
 
     @property
     def message(self) -> str:
         """The place in words, with the line."""
-        return f"{self.says}\n{self._marked_line}"
+        return f"{self.says}\n{_marked_line(self.expression)}"
 
-    @property
-    def _marked_line(self) -> str:
-        """The line, with the expression underlined: code in a panel, and in a terminal.
 
-        Of a long line, what is far before the expression and far behind is left out.
-        """
-        line, (begin, end) = self.expression.source_line, self.expression.columns
-        first = len(line) - len(line.lstrip())
-        before = f"line {self.expression.line}:  "
-        if len(line) - first > MAX_LINE_LENGTH and begin - first > MAX_LENGTH_BEFORE:
-            first = line.find(" ", begin - MAX_LENGTH_BEFORE - 1, begin) + 1 or begin - MAX_LENGTH_BEFORE
-            before += "… "
-        last = first + MAX_LINE_LENGTH
-        shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
-        under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
-        return code_block(f"{shown}\n{under}")
+def _marked_line(expression: Expression) -> str:
+    """Return the line with the expression underlined: code in a panel, and in a terminal.
+
+    Of a long line, what is far before the expression and far behind is left out.
+    """
+    line, (begin, end) = expression.source_line, expression.columns
+    first = len(line) - len(line.lstrip())
+    before = f"line {expression.line}:  "
+    if len(line) - first > MAX_LINE_LENGTH and begin - first > MAX_LENGTH_BEFORE:
+        first = line.find(" ", begin - MAX_LENGTH_BEFORE - 1, begin) + 1 or begin - MAX_LENGTH_BEFORE
+        before += "… "
+    last = first + MAX_LINE_LENGTH
+    shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
+    under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
+    return code_block(f"{shown}\n{under}")
 
 
 def may_have_place(verdict: Verdict) -> bool:
-    """Return whether a place can add to a verdict: to one that names nothing, or an argument that is changed."""
-    return verdict.status in ("wrong", "crashed") or CHANGES_ARGUMENT in verdict.mistakes
+    """Return whether a place can add to a verdict: to one on a whole attempt that is not right."""
+    return verdict.status in ("wrong", "crashed", "mistake")
 
 
 def with_place(
@@ -111,25 +118,46 @@ def with_place(
     if not may_have_place(verdict):
         return verdict
     is_changed = CHANGES_ARGUMENT in verdict.mistakes
+    named = known.named(verdict.mistakes, verdict.message)
     try:
-        with restored_globals(), in_isolation(), time_limit(10 * MAX_SECONDS):  # of the clock, on a busy machine
+        with restored_globals(), in_isolation(), time_limit(MAX_SECONDS):
             search = _Search(known, traced)
-            if is_changed:
-                place, met = search.place_of_change(changed), ""
-            else:
-                place, met = search.place(), search.shapes_that_met(verdict)
+            if verdict.status == "mistake":
+                return _with_line(verdict, search, named, changed if is_changed else ())
+            place, met = search.place(), search.shapes_that_met(verdict)
     except TookTooLong:
         return verdict
-    told = [*([place.message, note] if place else []), verdict.message, met]
-    is_first = verdict.mistakes[:1] in ((), (CHANGES_ARGUMENT,))
-    hints = place.hints if place and is_first else verdict.hints
-    return replace(verdict, message="\n".join(part for part in told if part), hints=hints)
+    said = verdict.message
+    if place:  # the line of a crash is shown once
+        said = said.replace(f"{ON_LINE.format(place.expression.line)}{place.expression.source_line.strip()}", "")
+    told = [*([place.message, note] if place else []), said, met]
+    return replace(
+        verdict, message="\n".join(part for part in told if part), hints=place.hints if place else verdict.hints
+    )
+
+
+def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], changed: Sequence[str]) -> Verdict:
+    """Return a verdict that names mistakes with the line of the first, and of what changes an argument.
+
+    Of several readings of a slip, the one is told whose step is there.
+    """
+    told, hints = verdict.message, verdict.hints
+    order = sorted(named, key=lambda mistake: verdict.mistakes.index(mistake.name))
+    if order and (found := search.place_of_mistake(*order)):
+        expression, step = found
+        if len(order) == 1 and isinstance(order[0], SlipMistake):
+            told = told.replace(order[0].says, order[0].says_at(step))
+        told += f"\n{'It' if len(order) == 1 else 'The first'} is here:\n{_marked_line(expression)}"
+    if place := search.place_of_change(changed):
+        told += f"\n{place.message}"
+        hints = hints if order else place.hints
+    return replace(verdict, message=told, hints=hints)
 
 
 def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
     """Return where an attempt that is wrong goes wrong; None where that cannot be proven."""
     try:
-        with restored_globals(), in_isolation(), time_limit(10 * MAX_SECONDS):
+        with restored_globals(), in_isolation(), time_limit(MAX_SECONDS):
             return _Search(known, traced).place()
     except TookTooLong:
         return None
@@ -159,9 +187,10 @@ class _Search:
     cases: list[_Case] = field(default_factory=list)
     failing: list[_Case] = field(default_factory=list)
     runs: int = 0
+    besides: Variant | None = None
+    """A mistake that the attempt makes besides the one that is looked for: what mends the one shows this."""
 
     def __post_init__(self) -> None:
-        self.deadline = time.process_time() + MAX_SECONDS
         for index, case in enumerate(self.known.cases):
             if not is_small(case):
                 continue
@@ -189,8 +218,25 @@ class _Search:
         for one in self.cases if names else ():
             if found := side_effect_source.first_write(self.traced.expressions, one.trace, names):
                 expression, name = found
-                says = f"Line {expression.line}, `{_one_line(expression.text)}`, changes the argument `{name}`."
+                says = f"The argument `{name}` is changed here:"
                 return Place(expression, says, IN_PLACE_HINTS[1:])
+        return None
+
+    def place_of_mistake(self, mistake: Mistake, *others: Mistake) -> tuple[Expression, str] | None:
+        """Return the expression that makes a mistake that has been recognised, and its step; None if that is not sure.
+
+        It is where the right value of a step that the mistake changes mends all, made of what is right. If another
+        mistake was recognised besides, what is left then shows that one alone.
+        """
+        if not self.failing or self.known.exercise.steps is None or len(others) > 1:
+            return None
+        changed = {step for way in mistake.variants if way.of is self.steps for step in way.changes}
+        if isinstance(mistake, SlipMistake):
+            changed |= {reading.step for reading in mistake.slip.readings}
+        for self.besides in others[0].variants if others else (None,):
+            found = self._mending({}, changed)
+            if found and self._is_certain(*found) and not self._may_be_a_loop(found[0]):
+                return found if not _READS_A_SIZE.fullmatch(found[0].text) else None
         return None
 
     def shapes_that_met(self, verdict: Verdict) -> str:
@@ -204,7 +250,7 @@ class _Search:
     def _other_at_second_call(self) -> Place | None:
         """Return the first expression that gives something else when the attempt is called again."""
         for one in self.failing[:1] or self.cases:
-            if one.trace.error or self.runs + 2 > MAX_RUNS or self._is_out_of_time():
+            if one.trace.error or self._is_at_its_end() or self._right_draws(one.index):
                 continue
             self.runs += 2
             first, second = self.traced.run_twice(self.known.cases[one.index])
@@ -212,8 +258,7 @@ class _Search:
                 continue
             if found := side_effect_source.first_unrepeatable(self.traced.expressions, first, second):
                 expression, values = found
-                verb = "is" if expression.is_name else "gives"
-                says = f"Not yet: {_where(expression)} {verb} something else at the second call{values}."
+                says = f"{_underlined(expression)} is different when your code is called again{values}."
                 return Place(expression, says, _hints_on_second_call(expression))
         return None
 
@@ -234,9 +279,12 @@ class _Search:
             return None
         first, *others = made
         now, should = (str(one.dtype).removeprefix("torch.") for one in (output, right))
-        told = f"Not yet: {_where(first)} is of dtype {now}, and should be {should}."
-        rest = f"The same holds for {_where(others[0])}." if others else _THE_REST
-        return Place(first, f"{told} {rest}", _hints_on_dtype(first, should))
+        told = [f"{_underlined(first)} is of dtype {now}; it should be {should}."]
+        if others:
+            told.append(f"The same goes for {_where(others[0])}.")
+        elif self._mends_large(lambda one: side_effect_source.values_in_dtype(one.trace, made, right.dtype)):
+            told.append(THE_REST)
+        return Place(first, " ".join(told), _hints_on_dtype(first, should))
 
     def _of_steps(self) -> Place | None:
         """Return the first place that the right value of a step mends."""
@@ -249,22 +297,22 @@ class _Search:
                 return self._told(*first, proven=False) if first else None
             if early is None:
                 assert found is not None
-                if first is None and found[1] == self.steps.last and not self._is_reached():
-                    return None  # that the answer should be the answer helps nobody
                 return self._told(*(first or found), proven=first is None)
             first = first or early
             given[early[0].number] = early[1]
         return self._told(*first, proven=False) if first else None
 
-    def _mending(self, given: Mapping[int, str]) -> tuple[Expression, str] | None:
+    def _mending(self, given: Mapping[int, str], among: Collection[str] | None = None) -> tuple[Expression, str] | None:
         """Return the earliest step whose value mends everything, and the expression where it does.
 
         A later step may happen to do in many places, so the earliest step is taken. Of its expressions the last is
         taken that is more than a name, for what is normalised later on may be anything before; and then the largest
-        around it where the same step does.
+        around it where the same step does. Only ``among`` some steps is looked for where it is known which are wrong.
         """
         shown = self.failing[0]
         for step in shown.right:
+            if among is not None and step not in among:
+                continue
             mending = [
                 self.traced.expressions[number]
                 for number in self._order(shown.trace)
@@ -298,14 +346,39 @@ class _Search:
         put[number] = 3 * put[number] + 1
         return self._is_mended(shown, self._run(shown.index, put))
 
+    def _is_the_answer(self, step: str) -> bool:
+        right = self.failing[0].right
+        return step == self.steps.last or distance(right[step], right[self.steps.last]) <= 1
+
+    def _is_certain(self, place: Expression, step: str) -> bool:
+        """Return whether it goes wrong in an expression, and not in something that it is made of."""
+        if step not in self.steps.steps and place.text == step:
+            return True  # an argument that was overwritten
+        return self._is_made_of_right_values(place) and (not self._is_the_answer(step) or self._is_reached())
+
+    def _may_be_a_loop(self, place: Expression) -> bool:
+        """Return whether an expression may be in a loop that ends too early: then that is wrong, and not its line."""
+        indents = [len(one.source_line) - len(one.source_line.lstrip()) for one in (place, *self.traced.expressions)]
+        return indents[0] > min(indents) and all(len(one.trace.values(place.number)) < 2 for one in self.cases)
+
     def _is_reached(self) -> bool:
-        """Return whether all that the last step needs is right where its expression is reached."""
+        """Return whether all that the answer is made of is right somewhere."""
         shown = self.failing[0]
         now = self._recognised(shown, shown.trace)
+        needed = [need for need in needs(self.steps.steps[self.steps.last]) if need in self.steps.steps]
+        return all(need in now for need in needed if isinstance(shown.right[need], Tensor))
+
+    def _is_made_of_right_values(self, place: Expression) -> bool:
+        """Return whether all names in an expression hold right values: of arguments, steps, or sizes."""
+        names = [one for one in self.traced.expressions if one.is_name and (one is place or place.number in one.inside)]
+        if place.kind == "AugAssign":
+            return False  # what it changes is not watched before
         return all(
-            need in now
-            for need in needs(self.steps.steps[self.steps.last])
-            if need in self.steps.steps and isinstance(shown.right[need], Tensor)
+            any(is_right(values, right) or is_right_as_it_is(values, right) for right in one.right.values())
+            or all(_is_known_number(value, one.right.values()) for value in values)
+            for one in self.cases
+            for name in names
+            if (values := one.trace.values(name.number))
         )
 
     def _earlier(self, given: Mapping[int, str], found: tuple[Expression, str] | None) -> tuple[Expression, str] | None:
@@ -340,14 +413,18 @@ class _Search:
                 return self.traced.expressions[best[1]], step
         return None
 
-    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place:
+    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place | None:
         shown = self.failing[0]
         events = shown.trace.values(expression.number)
         noun = self.steps.noun(step)
-        if expression.text == step:
+        if expression.text == step and step not in self.steps.steps:
             noun += " as it came in"
         other = expression.is_name and expression.text != step
         misplaced = other and any(is_right_as_it_is(events, right) for right in shown.right.values())
+        certain = self._is_certain(expression, step)
+        is_answer = self._is_the_answer(step)
+        if is_answer and not certain:
+            return None  # whatever is wrong before it, the answer should be the answer
         right = in_layout(events, shown.right[step])
         difference = "" if misplaced or len(events) != 1 else describe_difference(events[0], to_plain_data(right))
         if not events and shown.trace.error:
@@ -358,18 +435,23 @@ class _Search:
             difference,
             is_misplaced=misplaced,
             is_proven=proven,
+            is_certain=certain,
             is_wrong_after=not proven and self._is_wrong_after(expression, step),
             is_piece=isinstance(right, ValueSequence),
-            is_answer=step == self.steps.last or (len(events) == 1 and same(events[0], shown.trace.output)),
+            is_all=proven
+            and certain
+            and not is_answer
+            and self._mends_large(lambda one: self._put({expression.number: step}, one)),
             before=self._right_before(expression),
         )
-        return Place(expression, says, _hints(self.steps, expression, step), step, proven, misplaced)
+        hints = _hints(self.steps, expression, step)
+        return Place(expression, says, hints, step, proven, misplaced, is_certain=proven and certain)
 
     def _is_wrong_after(self, expression: Expression, step: str) -> bool:
         """Return whether the answer is still wrong with the right value of a step there."""
         shown = self.failing[0]
         trace = self._run(shown.index, self._put({expression.number: step}, shown))
-        return not self._is_out_of_time() and not self._is_mended(shown, trace)
+        return not self._is_at_its_end() and not self._is_mended(shown, trace)
 
     def _right_before(self, place: Expression) -> tuple[Expression, str] | None:
         """Return the last expression before a place that is a step in every small case."""
@@ -377,27 +459,28 @@ class _Search:
         until = order.index(place.number) if place.number in order else len(order)
         for number in reversed(order[:until]):
             expression = self.traced.expressions[number]
-            if expression.is_name or len(expression.text) < 3:
+            if expression.is_name or len(expression.text) < 3 or expression.line == place.line:
                 continue
             shared = [name for name in self.steps.steps if all(self._is_step(one, number, name) for one in self.cases)]
-            if shared and shared[0] != self.steps.last:
+            if shared and shared[0] != self.steps.last and self.steps.has_noun(shared[0]):
                 return expression, self.steps.noun(shared[0])
         return None
 
     def _is_step(self, one: _Case, number: int, step: str) -> bool:
-        return is_right(one.trace.values(number), one.right[step])
+        values = one.trace.values(number)
+        return is_right(values, one.right[step]) and (len(values) > 1 or has_the_shape(values, one.right[step]))
 
     def _may_stand(self, one: _Case, number: int, step: str) -> bool:
         """Return whether the value of a step may belong where an expression stands: not where that is right already."""
         expression, right = self.traced.expressions[number], one.right[step]
-        if self._is_out_of_time():
+        if self._is_at_its_end():
             return False
         if not isinstance(right, Tensor) and type(right) not in (int, float):
             return False
         events = one.trace.values(number)
         if not events:
             return number == one.trace.crashed_in or one.trace.crashed_in in self._parts(number)
-        if len(events) > 1 and not (isinstance(right, Tensor) and any(True for _ in fitting_layouts(events, right))):
+        if not all(_is_in_pieces(each.trace.values(number), each.right[step]) for each in self.cases):
             return False  # what comes of all rounds cannot come of each
         if any(self._is_condition(one, holder) for holder in (number, *expression.inside)):
             return False  # anything that is not 0 would turn it
@@ -407,9 +490,19 @@ class _Search:
             return False
         if is_right_as_it_is(events, right) or self._is_filled_later(one, expression):
             return False
+        if isinstance(right, Tensor) and expression.is_name and self._is_read_for_its_size(expression):
+            return False  # any value of that size would do
         if any(is_right_as_it_is(events, other) for other in one.right.values()):
             return expression.is_name and step != self.steps.last  # a right value is not blamed, a misplaced name is
         return True
+
+    def _is_read_for_its_size(self, name: Expression) -> bool:
+        """Return whether of the value of a name nothing but its size is read."""
+        if name.source_line[: name.columns[0]].endswith("len("):
+            return True
+        return (
+            re.match(r"\.(?:shape|size|dim|ndim|numel|dtype|device)\b", name.source_line[name.columns[1] :]) is not None
+        )
 
     def _is_filled_later(self, one: _Case, expression: Expression) -> bool:
         """Return whether an expression makes a table that the code then writes into: it may well start as it does."""
@@ -446,6 +539,19 @@ class _Search:
                 return False
         return True
 
+    def _mends_large(self, put: Callable[[_Case], Mapping[int, Any]]) -> bool:
+        """Return whether what mends the small cases mends all others as well."""
+        small = {one.index for one in self.cases}
+        for index, case in enumerate(self.known.cases):
+            if index in small:
+                continue
+            if case.kind == "sampler":
+                return False
+            one = _Case(index, self._right_values(index), self._run(index, {}, is_watched=True))
+            if not self._is_mended(one, self._run(index, put(one))):
+                return False
+        return True
+
     def _put(self, given: Mapping[int, str], one: _Case) -> dict[int, Any]:
         """Return the right values in the layout that the learner's code has."""
         return {number: in_layout(one.trace.values(number), one.right[step]) for number, step in given.items()}
@@ -453,7 +559,9 @@ class _Search:
     def _is_mended(self, one: _Case, trace: Trace) -> bool:
         if trace.error is not None:
             return False
-        return distance(self._normalised(one, trace), self.known.expected[one.index].get("output")) <= 1
+        known, besides = self.known, self.besides
+        right = known.expected[one.index] if besides is None else known.output(besides, one.index)
+        return distance(self._normalised(one, trace), right.get("output")) <= 1
 
     def _normalised(self, one: _Case, trace: Trace) -> Any:
         return self.known.exercise.normalise(trace.output, self.known.cases[one.index])
@@ -464,18 +572,29 @@ class _Search:
             name
             for name in self.steps.steps
             if isinstance(one.right[name], Tensor)
-            and not self._is_out_of_time()
+            and not self._is_at_its_end()
             and any(is_right(values, one.right[name]) for values in recorded)
         }
 
-    def _is_out_of_time(self) -> bool:
-        return time.process_time() > self.deadline
+    def _is_at_its_end(self) -> bool:
+        return self.runs > MAX_RUNS
 
     def _run(self, index: int, put: Mapping[int, Any], *, is_watched: bool = False) -> Trace:
         self.runs += 1
-        if self.runs > MAX_RUNS or self._is_out_of_time():
+        if self._is_at_its_end():
             return Trace(error=("TookTooLong", ""))
         return self.traced.run(self.known.cases[index], put, is_watched=is_watched)
+
+    def _right_draws(self, index: int) -> bool:
+        """Return whether the right answer draws random numbers on a case, so that a draw is nothing to blame."""
+        case = self.known.cases[index]
+        before = torch.get_rng_state()
+        with contextlib.suppress(Exception):
+            reference = self.known.exercise.reference
+            attempt: Any = load_module(reference, case) if case.kind == "module" else reference
+            before = torch.get_rng_state()
+            attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords))
+        return not torch.equal(before, torch.get_rng_state())
 
     def _right_values(self, index: int) -> dict[str, Any]:
         if self.known.exercise.steps is None:
@@ -490,7 +609,9 @@ class _Search:
 
 _FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.new_(?:zeros|ones|empty|full)\(")
 """Calls that make a table to be filled."""
-_THE_REST = "With that, what follows gives the right answer."
+_READS_A_SIZE = re.compile(r"[\w.]+\.(?:shape\[[^\]]*\]|size\([^)]*\)|numel\(\))|len\(\w+\)")
+"""An expression that reads a size: many sizes are equal, so that another one mends all proves little."""
+THE_REST = "Put that right, and the rest of your code gives the right output."
 
 
 def _in_words(
@@ -500,12 +621,13 @@ def _in_words(
     *,
     is_misplaced: bool,
     is_proven: bool,
+    is_certain: bool,
     is_wrong_after: bool,
     is_piece: bool,
-    is_answer: bool,
+    is_all: bool,
     before: tuple[Expression, str] | None,
 ) -> str:
-    """Return what is wrong with an expression.
+    """Return what is wrong with an expression: what it should be, how it differs, and what is right before it.
 
     Args:
         expression: The expression.
@@ -513,26 +635,28 @@ def _in_words(
         difference: How the expression's value differs from it; "" where nothing helpful can be said.
         is_misplaced: Whether it is a name that stands where something else belongs.
         is_proven: Whether the answer comes right with that value in this place alone.
+        is_certain: Whether all that it is made of is right.
         is_wrong_after: Whether it is known not to.
         is_piece: Whether the expression gives that value piece by piece.
-        is_answer: Whether that value is the answer itself, or the expression's is what comes out.
+        is_all: Whether all cases come right with that value, and it is not the answer itself.
         before: The last expression before it that is as it should be, and what it is.
     """
-    told = []
-    if before:
-        told.append(f"As it should be: line {before[0].line}, `{_one_line(before[0].text)}`: {before[1]}.")
-    text = _one_line(expression.text)
     if is_misplaced:
-        told.append(f"Not yet: line {expression.line}, where `{text}` stands in place of *{noun}*.")
+        told = [f"Your line {expression.line} uses `{_one_line(expression.text)}` where it should use {noun}."]
     else:
+        what = f"that round's piece of {noun}" if is_piece else noun
         verb = "should be" if is_proven else "is not"
-        what = f"in each round the piece of *{noun}* that belongs there" if is_piece else f"*{noun}*"
-        how = f": {difference}" if difference else ""
-        told.append(f"Not yet: line {expression.line}, `{text}` {verb} {what}{how}.")
+        told = [f"{_underlined(expression)} {verb}{', in each round,' * is_piece} {what}."]
+    if difference:
+        told.append(f"{difference[:1].upper()}{difference[1:]}.")
+    if not is_certain:
+        told.append("The mistake is there, or in something it is made of.")
     if is_wrong_after:
-        told.append("Something after it is not right either.")
-    elif is_proven and not is_answer:
-        told.append(_THE_REST)
+        told.append("Something after it is wrong, too.")
+    elif is_all:
+        told.append(THE_REST)
+    if before:
+        told.append(f"Line {before[0].line} gives {before[1]}, as it should.")
     return " ".join(told)
 
 
@@ -540,9 +664,9 @@ def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:
     """Return hints on a place: which step it is, what the step is for, its formula, and its code."""
     where = _where(place)
     if step not in steps.steps:
-        return (f"Look at {where}. Which argument belongs there?", f"`{step}` belongs there, as it came in.")
+        return (f"Look at your {where}. Which argument belongs there?", f"`{step}` belongs there, as it came in.")
     return (
-        f"Look at {where}. Which step of the answer is taken there?",
+        f"Look at your {where}. Which step of the answer do you take there?",
         f"The step: {steps.describe(step)}.",
         f"What should come out is {steps.formula(step)}.",
         f"The step alone, as a function:\n{code_block(steps.code(step))}",
@@ -551,7 +675,7 @@ def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:
 
 def _hints_on_second_call(place: Expression) -> tuple[str, ...]:
     return (
-        f"Look at {_where(place)}. What does it need that is not an argument?",
+        f"Look at your {_where(place)}. What does it need that is not an argument?",
         "An answer that depends only on its arguments draws no random numbers, and reads nothing that an earlier call "
         "left behind: not in a global name, a default argument or `self`.",
     )
@@ -559,10 +683,15 @@ def _hints_on_second_call(place: Expression) -> tuple[str, ...]:
 
 def _hints_on_dtype(place: Expression, dtype: str) -> tuple[str, ...]:
     return (
-        f"Look at {_where(place)}. What is the `.dtype` of what goes in, and of what comes out?",
+        f"Look at your {_where(place)}. What is the `.dtype` of what goes in, and of what comes out?",
         f"It should be {dtype} all the way. A tensor that is made without `dtype=` gets a dtype by its contents, and "
         "methods such as `.double()`, `.half()` and `.int()` change it.",
     )
+
+
+def _underlined(place: Expression) -> str:
+    """Return the beginning of a sentence about an expression that is underlined beneath."""
+    return f"On your line {place.line}, the underlined part"
 
 
 def _where(place: Expression) -> str:
@@ -571,6 +700,20 @@ def _where(place: Expression) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _is_in_pieces(events: Sequence[Any], right: Any) -> bool:
+    """Return whether a right value can be given in as many pieces as an expression gives."""
+    return len(events) < 2 or (isinstance(right, Tensor) and any(True for _ in fitting_layouts(events, right)))
+
+
+def _is_known_number(value: Any, right: Collection[Any]) -> bool:
+    """Return whether a value is one of the right numbers, or a size of one of the right tensors."""
+    if not is_number(value) and not (isinstance(value, Tensor) and value.numel() == 1):
+        return False
+    sizes = [size for one in right if isinstance(one, Tensor) for size in one.shape]
+    numbers = [one for one in right if is_number(one) or (isinstance(one, Tensor) and one.numel() == 1)]
+    return any(abs(float(value) - float(one)) <= 1e-6 * abs(float(one)) for one in (*sizes, *numbers))
 
 
 def _detached(value: Any) -> Any:

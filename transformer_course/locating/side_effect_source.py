@@ -100,8 +100,8 @@ def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
     if not told:
         return ""
     if len(told) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
-        return f"On line {whole.line}, these shapes meet: {told[0]} {operator} {told[1]}."
-    return f"The shapes on line {whole.line}: {join_words(told)}."
+        return f"On your line {whole.line}, these shapes meet: {told[0]} {operator} {told[1]}."
+    return f"The shapes on your line {whole.line}: {join_words(told)}."
 
 
 def _operator(whole: Expression, left: Expression, right: Expression) -> str:

@@ -1,9 +1,10 @@
 """All that runs beside a learner's code. It knows no answers: no reference, mistake or expected value.
 
 In reading order: ``case`` is one call, as ``plain_data``; ``stand_in_models`` are arguments that are models;
-``parts`` are the pieces a lesson works with. ``observe`` calls an attempt under ``isolation`` and a ``time_limit``, and
-returns an ``observation`` of what it showed, with a ``crash_report``, what ``introspect`` finds and, where a case asks
-for them, ``tensor_sizes``. ``trace`` calls it with every expression watched, and ``trace_data`` is how that crosses to
-another process. ``dependencies`` are the names that code needs; ``find_answer`` and ``answer_job`` observe what was
-handed in, and ``trace_job`` traces it. Uses the library.
+``served_models`` are those of them that answer from another process; ``parts`` are the pieces a lesson works with.
+``record`` calls an attempt under ``isolation`` and a ``time_limit``, and writes down what came of it, with a
+``crash_report``, what ``introspect`` finds and, where a case asks for them, ``tensor_sizes`` and ``called_names``.
+``observe`` makes an ``observation`` of that; of what was handed in, on the trusted side. ``trace`` calls it with every
+expression watched, and ``trace_data`` is how that crosses to another process. ``dependencies`` are the names that code
+needs; ``find_answer`` and ``answer_job`` observe what was handed in, and ``trace_job`` traces it. Uses the library.
 """

@@ -1,9 +1,10 @@
-"""The work of the jail: define the learner's answer, call it on the cases, return the observations."""
+"""The work of the jail: define the learner's answer, call it on the cases, return what came of it."""
 
 import ast
 import importlib
 import linecache
 import math
+import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -17,18 +18,20 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_course.running import called_names
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import describe_crash
 from transformer_course.running.find_answer import Answer, cell_filename, find_answer
-from transformer_course.running.observation import CrashReport, Observation
-from transformer_course.running.observe import observe_all
+from transformer_course.running.isolation import end_other_processes
+from transformer_course.running.observation import CrashReport, Record
 from transformer_course.running.parts import Parts
+from transformer_course.running.record import record_all
 
 
 class Job(TypedDict):
     """An exercise and a notebook that should answer it.
 
-    Only ``clock`` may be missing: time is that of the clock then.
+    Only ``clock`` may be missing, when time is that of the clock, and ``asked``.
 
     Attributes:
         name: The name of the exercise.
@@ -38,6 +41,7 @@ class Job(TypedDict):
         clock: Time of the clock that they may take together.
         library: The parts of the library: for each other exercise the ``module`` its reference lives in, or its
             ``source``.
+        asked: The names of what is asked for, in the library and in torch: it is noted whether the answer calls it.
     """
 
     name: str
@@ -46,12 +50,16 @@ class Job(TypedDict):
     seconds: float
     clock: NotRequired[float]
     library: dict[str, dict[str, str]]
+    asked: NotRequired[Sequence[str]]
 
 
 class JobResult(TypedDict, total=False):
-    """One of three: the observations on the cases, the crash that came before them, or that no cell has an answer."""
+    """One of three: the records of the cases, with what the answer ``calls`` of what was asked for; the crash that came
+    before them; or that no cell has an answer.
+    """
 
-    observations: list[Observation]
+    records: list[Record]
+    calls: list[str]
     crash: CrashReport
     missing: bool
 
@@ -87,10 +95,12 @@ class CannotBeDefined(Exception):
 
 
 def run_job(job: Job) -> JobResult:
-    """Return the observations of one job, or the crash that came before them, or that no cell has an answer."""
+    """Return the records of one job, or the crash that came before them, or that no cell has an answer."""
     try:
         with defined_answer(job) as (attempt, cases):
-            return {"observations": observe_all(attempt, cases, job["seconds"], job.get("clock"))}
+            called_names.look_for(job.get("asked", ()))
+            records = record_all(attempt, cases, job["seconds"], job.get("clock"))
+            return {"records": records, "calls": called_names.found()}
     except NoAnswer:
         return {"missing": True}
     except CannotBeDefined as error:
@@ -105,6 +115,7 @@ def defined_answer(job: Job) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
         NoAnswer: No cell has one.
         CannotBeDefined: The cells do not define it.
     """
+    own = os.getpid()
     random.seed(0)
     numpy.random.seed(0)  # as torch is for each call: grading twice gives the same
     name = job["name"]
@@ -115,6 +126,7 @@ def defined_answer(job: Job) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
     with parts.without(name):
         cases = [Case(**case) for case in job["cases"]]
         attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _stand_in_notebook(parts))
+        end_other_processes(own)
         if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
             raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
         yield attempt, cases

@@ -14,7 +14,8 @@ class Case:
     Args:
         inputs: The arguments, in order; a stand-in's description becomes its model.
         label: What the case tests, in a few words; a learner reads them when it fails.
-        kind: Whether the attempt is a function, an ``nn.Module`` to build first, or a sampler.
+        kind: Whether the attempt is a function, an ``nn.Module`` to build first, or a sampler; or a function that is
+            called once, without gradients, to see what it returns.
         keywords: Arguments passed by name.
         arguments: For a module, the arguments of its constructor; a stand-in's description becomes its model.
         parameters: For a module, its parameters by name.
@@ -27,8 +28,8 @@ class Case:
     """
 
     inputs: Mapping[str, Any]
-    label: str
-    kind: Literal["function", "module", "sampler"] = "function"
+    label: str = ""
+    kind: Literal["function", "module", "sampler", "once"] = "function"
     keywords: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
@@ -38,5 +39,5 @@ class Case:
     max_numbers: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return its fields by name, as plain data."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Return its fields by name, as plain data, but for the label: that would tell a learner's code too much."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label"}

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -31,6 +32,12 @@ def default_torch_state() -> Iterator[None]:
             torch.set_warn_always(warn_always)
             if torch.are_deterministic_algorithms_enabled() != deterministic:
                 torch.use_deterministic_algorithms(deterministic)
+
+
+def end_other_processes(own: int) -> None:
+    """End this process unless it is the one of that number: what an answer has forked must not go on with the job."""
+    if os.getpid() != own:
+        os._exit(0)
 
 
 @contextlib.contextmanager

@@ -1,9 +1,9 @@
-"""What one call of an attempt shows, a type for each kind of case: ``observe`` makes it, ``checking`` reads it.
+"""What one call of an attempt shows: ``observe`` reads it off a record, a type for each kind; ``checking`` judges it.
 
 All of it is plain data, so that it can leave the jail.
 """
 
-from typing import NotRequired, TypeAlias, TypedDict, final
+from typing import Any, NotRequired, TypeAlias, TypedDict, final
 
 from torch import Tensor
 
@@ -142,3 +142,12 @@ class SamplerObservation(TypedDict):
 
 
 Observation: TypeAlias = CrashObservation | FunctionObservation | ModuleObservation | SamplerObservation
+Record: TypeAlias = dict[str, Any]
+"""What ``record`` writes down of one call, and ``observe`` makes an observation of.
+
+An ``error``; or of a function the ``output`` of the first call and of another one (``again``), its arguments as it
+``left`` them, how often its outputs had been written into before the second call and after it (``versions``), the
+``gradients``; for a model as argument, which of its ``own_parameters`` each returned entry is (−1: none); the
+``largest`` tensors made of some inputs. Of a module, what its observation has as well; of a sampler the ``samples``,
+those of the same seed and of another one, and the ``random_state`` of torch after the first call. And the ``remarks``.
+"""

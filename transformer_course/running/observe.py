@@ -1,284 +1,101 @@
-"""Call an attempt on a case and record what it showed.
+"""Read off a record what a call showed: what changed, what comes again, how often each token was drawn.
 
-This module runs beside a learner's code. It knows nothing of right and wrong: no reference, mistake or expected value
-is imported here, directly or indirectly, so that a learner's process holds none. Cases come in as plain data,
-observations go out as plain data.
+Of what was handed in, records are made in the jail, and read here, on the trusted side: everything in one is untrusted.
+A lesson does both in one process.
 """
 
-import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.running import stand_in_models
 from transformer_course.running.case import Case
-from transformer_course.running.crash_report import describe_crash
-from transformer_course.running.introspect import files_of, gradient_cuts, notebook_dependencies
-from transformer_course.running.isolation import (
-    collected_warnings,
-    default_torch_state,
-    restored_globals,
-    suppressed_output,
-)
-from transformer_course.running.observation import (
-    CrashReport,
-    FunctionObservation,
-    Gradients,
-    ModuleObservation,
-    Observation,
-    SamplerObservation,
-)
-from transformer_course.running.plain_data import PlainData, same, to_plain_data
-from transformer_course.running.tensor_sizes import LargestTensor
-from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
+from transformer_course.running.observation import Observation, Record, SamplerObservation
+from transformer_course.running.plain_data import same, to_plain_data
+from transformer_course.running.record import call_inputs, record, record_all, seeded
+
+KEPT = (
+    "error", "output", "gradients", "parameters", "parameter_gradients", "frozen", "output_in_training", "later",
+    "later_in_training", "remarks",
+)  # fmt: skip
+"""What an observation has as it was recorded."""
+TOO_EVEN = 1e-9
+"""Two draws from the same probabilities are by chance as alike as this in one of a billion."""
 
 
 def observe(attempt: Any, case: Case) -> Observation:
-    """Call an attempt, which may be anything, as the case says.
+    """Call an attempt, which may be anything, as the case says, and return what that showed.
 
     Whatever goes wrong inside becomes an observation; only ``TookTooLong`` and a Ctrl-C pass through.
     """
-    seen: Observation
-    try:
-        with default_torch_state(), collected_warnings() as warned:
-            match case.kind:
-                case "function":
-                    seen = _observe_function(attempt, case)
-                case "module":
-                    seen = _observe_module(attempt, case)
-                case "sampler":
-                    seen = _observe_sampler(attempt, case)
-    except (TookTooLong, KeyboardInterrupt):
-        raise
-    except BaseException as error:  # sys.exit() in an attempt is one more way to fail
-        seen = {"error": describe_crash(error, files_of(attempt))}
-    seen["remarks"] = {**seen.get("remarks", {}), **notebook_dependencies(attempt), "warned": warned}
-    if cuts := gradient_cuts(attempt):
-        seen["remarks"]["cuts"] = cuts
-    return seen
+    return observation_of(record(attempt, case), case)
 
 
 def observe_all(attempt: Any, cases: list[Case], seconds: float, clock: float | None = None) -> list[Observation]:
-    """Call an attempt on the cases in turn, up to the first that outlasts the time they share, or fills the memory.
+    """Call an attempt on the cases as ``record_all`` does, and return what that showed."""
+    return observations_of(record_all(attempt, cases, seconds, clock), cases)
 
-    What the attempt prints is shown for the first case only.
 
-    Args:
-        attempt: The attempt.
-        cases: The cases.
-        seconds: Time that the cases share; with ``clock``, of computing.
-        clock: Seconds of the clock that they share, for what waits or gets too little of the machine.
+def observations_of(records: Sequence[Record], cases: Sequence[Case]) -> list[Observation]:
+    """Return what the records of some cases show; there may be fewer of them."""
+    return [observation_of(one, case) for one, case in zip(records, cases, strict=False)]
+
+
+def observation_of(seen: Record, case: Case) -> Observation:
+    """Return what a record shows.
+
+    Raises:
+        Exception: Any, if the record is malformed: an untrusted process may send any plain data.
     """
-    observed: list[Observation] = []
-    stopwatch = Stopwatch()
-    try:
-        with restored_globals(), time_limit(seconds, clock):
-            for case in cases:
-                with suppressed_output() if observed else contextlib.nullcontext():
-                    observed.append(observe(attempt, case))
-                if "error" in (seen := observed[-1]) and seen["error"]["type"] == "MemoryError":
-                    break  # to fill the memory again for every case would take until time is up
-    except TookTooLong:
-        if stopwatch.clock < min(seconds, math.inf if clock is None else clock):  # it is an outer limit's
-            raise
-        if len(observed) < len(cases):  # otherwise it came just behind the last
-            observed.append({"error": _took_too_long(stopwatch, seconds, clock)})
-    return observed
-
-
-def _took_too_long(stopwatch: Stopwatch, seconds: float, clock: float | None) -> CrashReport:
-    """Report that time was up, and how much of it was spent computing where it was not the computing that took it."""
-    waited = clock is not None and stopwatch.computing < seconds
-    message = f"no answer within {clock if waited else seconds:g} s for all cases together"
-    report: CrashReport = {"type": "TookTooLong", "message": message}
-    return {**report, "computed": stopwatch.computing} if waited else report
-
-
-def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> FunctionObservation:
-    inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
-    models = [value for value in inputs.values() if isinstance(value, nn.Module)]
-    with contextlib.ExitStack() as stack:
-        watched = {name: stack.enter_context(LargestTensor(inputs[name])) for name in case.max_numbers}
-        stopwatch = Stopwatch()
-        output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
-        seconds = stopwatch.computing
-    too_large = [name for name, most in case.max_numbers.items() if watched[name].largest > most]
-    changed = _changed(case, {**inputs, **keywords})
-    own_parameters = None
-    if models and isinstance(returned, list | tuple):
-        own_parameters = _count_objects(returned, {id(p) for model in models for p in model.parameters()})
-    written = _versions(returned)
-    with suppressed_output():
-        again, leaves, differentiable = _call_for_gradients(attempt, case)
-        gradients, problem = _gradients(again, {**leaves, **(parameters or {})})
-    seen: FunctionObservation = {
-        "output": output,
-        "changed": changed,
-        "repeatable": same(to_plain_data(again), output, tolerance=1e-4),  # for gradients, torch may take other kernels
-        "gradients": {name: gradients[name] for name in leaves},
-        "remarks": {"seconds": seconds, "differentiable": differentiable, **({"backward": problem} if problem else {})},
+    kept = {key: seen[key] for key in KEPT if key in seen}
+    if "error" in seen or case.kind == "once" or ("parameters" in seen and "output" not in seen):
+        return cast(Observation, kept)
+    if case.kind == "sampler":
+        return _of_sampler(seen, case)
+    kept |= {
+        "changed": _changed({**case.inputs, **case.keywords}, seen["left"]),
+        "repeatable": same(seen["again"], seen["output"], tolerance=1e-4),  # for gradients, torch takes other kernels
     }
-    if _versions(returned) != written:
-        seen["overwritten"] = True
-    if _share_memory(returned, again):
-        seen["remarks"]["remembers"] = True
-    if own_parameters is not None:
-        seen["own_parameters"] = own_parameters
-    if too_large:
-        seen["too_large"] = too_large
-    if parameters is not None:
-        cast(ModuleObservation, seen)["parameter_gradients"] = {name: gradients[name] for name in parameters}
-    return seen
+    before, after = seen["versions"]
+    if before != after:
+        kept["overwritten"] = True
+    if "own_parameters" in seen:
+        kept["own_parameters"] = sum(number >= 0 for number in seen["own_parameters"])
+    if too_large := [name for name, most in case.max_numbers.items() if seen["largest"][name] > most]:
+        kept["too_large"] = too_large
+    return cast(Observation, kept)
 
 
-def _changed(case: Case, values: Mapping[str, Any]) -> list[str]:
+def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
     """List the arguments that a call wrote into, and of a model the tables, or "training" for its mode."""
     changed = []
-    for name, before in {**case.inputs, **case.keywords}.items():
-        value = values[name]
+    for name, before in given.items():
         if not stand_in_models.is_description(before):
-            changed += [] if same(to_plain_data(value), before) else [name]
+            changed += [] if same(left[name], to_plain_data(before)) else [name]
             continue
-        was = stand_in_models.state_of(stand_in_models.build_model(before))
-        now = stand_in_models.state_of(value)
+        was, now = stand_in_models.state_of(stand_in_models.build_model(before)), left[name]
+        if stand_in_models.is_only_called(before):  # in the jail, its tables are elsewhere
+            was = {part: value for part, value in was.items() if part in now}
         changed += [f"{name}.{part}" for part in was if part not in now or not same(now[part], was[part])]
     return changed
 
 
-def _versions(value: Any) -> list[int]:
-    """List how often each tensor of floats in a value has been written into."""
-    return [tensor._version for tensor in _tensors(value) if not tensor.is_inference()]
-
-
-def _share_memory(first: Any, second: Any) -> bool:
-    """Return whether what two calls with copies of the same inputs returned is one and the same: it was kept."""
-    kept = {tensor.untyped_storage().data_ptr() for tensor in _tensors(first) if tensor.numel()}
-    return any(tensor.untyped_storage().data_ptr() in kept for tensor in _tensors(second) if tensor.numel())
-
-
-def _count_objects(value: Any, ids: set[int]) -> int:
-    """Return the number of these objects in a value: not of their equals, as a copy of a parameter is not trained."""
-    if not isinstance(value, dict | list | tuple):
-        return int(id(value) in ids)
-    return sum(_count_objects(item, ids) for item in (value.values() if isinstance(value, dict) else value))
-
-
-def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:
-    """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
-    inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
-    given = {**inputs, **keywords}
-    leaves = {name: t.requires_grad_() for n, value in given.items() for name, t in _named_tensors(n, value)}
-    # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
-    watched = {name: _cloned(value) for name, value in given.items()}
-    for name, model in given.items():
-        if isinstance(model, nn.Module):
-            tables = [*model.named_parameters(), *model.named_buffers()]
-            leaves |= {f"{name}.{n}": t.requires_grad_() for n, t in tables if t.is_floating_point()}
-    try:
-        output = attempt(*[watched[name] for name in inputs], **{name: watched[name] for name in keywords})
-    except Exception:  # such as .numpy() or .tolist() on a tensor whose gradient is wanted
-        return attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)), leaves, False
-    return output, leaves, any(t.requires_grad for t in _tensors(output)) if leaves else None
-
-
-def _named_tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
-    """Name the tensors of floats in an argument, such as ``cache[0]`` in a pair."""
-    if isinstance(value, Tensor) and value.is_floating_point():
-        yield name, value
-    if isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from _named_tensors(f"{name}[{index}]", item)
-
-
-def _cloned(value: Any) -> Any:
-    """Copy the tensors of floats in an argument, so that gradients pass through the copies."""
-    if isinstance(value, Tensor):
-        return value.clone() if value.is_floating_point() else value
-    return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else value
-
-
-def _observe_module(attempt: Any, case: Case) -> ModuleObservation:
-    module = load_module(attempt, case)
-    if isinstance(module, dict):
-        return {"parameters": module}  # nothing can be loaded, so nothing else can be compared
-    parameters = dict(module.named_parameters())
-    shapes = _shapes(parameters)
-    seen = cast(ModuleObservation, {"parameters": shapes, **_observe_function(module, case, parameters)})
-    if frozen := [name for name, parameter in parameters.items() if not parameter.requires_grad]:
-        seen["frozen"] = sorted(frozen)
-    if case.not_loaded:
-        seen["gradients"] = seen["parameter_gradients"] = {}
-    with suppressed_output():
-        later = [{**case.inputs, **case.keywords, **call} for call in case.later]
-        outputs = [_call_by_name(module, case, call) for call in later]
-        module.train()
-        seen["output_in_training"] = _call_by_name(module, case, {**case.inputs, **case.keywords})
-        if later:
-            seen["later"] = outputs
-            seen["later_in_training"] = [_call_by_name(module, case, call) for call in later]
-    return seen
-
-
-def load_module(attempt: Any, case: Case) -> Any:
-    """Build a module and load the case's parameters, in eval mode.
-
-    What a module keeps of an argument of its constructor under that argument's name has its parameters already.
-
-    Returns:
-        The module; where it has other parameters than the case, their shapes by name.
-    """
-    module = attempt(**copy_inputs(case.arguments))
-    parameters = dict(module.named_parameters())
-    if (shapes := _shapes(parameters)) != _shapes(case.parameters):
-        return shapes
-    with torch.no_grad():
-        for name, parameter in parameters.items():
-            came_with_an_argument = name.partition(".")[0] in case.arguments
-            if not came_with_an_argument and name not in case.not_loaded:
-                parameter.copy_(case.parameters[name])
-    return module.eval()
-
-
-def _shapes(parameters: Mapping[str, Tensor]) -> dict[str, list[int]]:
-    return {name: list(parameter.shape) for name, parameter in parameters.items()}
-
-
-def _call_by_name(module: Any, case: Case, values: Mapping[str, Any]) -> PlainData:
-    """Call with the case's inputs in order and everything else by name."""
-    copies = copy_inputs(values)
-    inputs = [copies.pop(name) for name in case.inputs]
-    return to_plain_data(module(*inputs, **copies))
-
-
-def _observe_sampler(attempt: Any, case: Case) -> SamplerObservation:
-    """Draw from every row many times, in one call on repeated rows; samples are judged by how often they come."""
-    given = call_inputs(case)
-
-    def draw(seed: int) -> tuple[Any, dict[str, Any]]:
-        inputs, keywords = copy_inputs(given), copy_inputs(case.keywords)
-        return attempt(*inputs.values(), **keywords, generator=seeded(seed)), inputs
-
-    before, stopwatch = torch.get_rng_state(), Stopwatch()
-    samples, inputs = draw(0)
-    seen: SamplerObservation = {
-        "used_global_generator": not torch.equal(before, torch.get_rng_state()),
-        "changed": [name for name, value in inputs.items() if not same(value, given[name])],
-        "remarks": {"seconds": stopwatch.computing, "differentiable": None},
-        **count_samples(samples, case),  # type: ignore[typeddict-item]
+def _of_sampler(seen: Record, case: Case) -> SamplerObservation:
+    samples = seen["samples"]
+    found: dict[str, Any] = {
+        "used_global_generator": not torch.equal(seen["random_state"], seeded(0).get_state()),
+        "changed": _changed(call_inputs(case), seen["left"]),
+        "remarks": seen["remarks"],
+        **count_samples(samples, case),
     }
-    if "frequencies" in seen:
-        with suppressed_output():
-            seen["repeatable"] = same(samples, draw(0)[0])
-            seen["varies_with_seed"] = not same(samples, draw(1)[0])
-    return seen
-
-
-def seeded(seed: int) -> torch.Generator:
-    """Return the generator that a sampler is given."""
-    return torch.Generator().manual_seed(seed)
+    if "frequencies" in found:
+        other = seen["samples_of_another_seed"]
+        found["repeatable"] = same(samples, seen["samples_again"])
+        found["varies_with_seed"] = not same(samples, other) and not _too_even(samples, other, case)
+    return cast(SamplerObservation, found)
 
 
 def count_samples(samples: Any, case: Case) -> dict[str, Any]:
@@ -288,63 +105,27 @@ def count_samples(samples: Any, case: Case) -> dict[str, Any]:
         return {"output": to_plain_data(samples)}
     if samples.min() < 0 or samples.max() >= vocab_size:
         return {"range": [int(samples.min()), int(samples.max())]}
-    counts = [torch.bincount(row, minlength=vocab_size) for row in samples.view(n_rows, case.n_samples)]
-    return {"frequencies": torch.stack(counts) / case.n_samples, "n_samples": case.n_samples}
+    return {"frequencies": _counts(samples, case) / case.n_samples, "n_samples": case.n_samples}
 
 
-def call_inputs(case: Case) -> dict[str, Any]:
-    """Return the inputs of the call: a sampler gets each row as often as it is to draw from it."""
-    if case.kind != "sampler":
-        return dict(case.inputs)
-    (name, rows), *others = case.inputs.items()
-    return {name: rows.repeat_interleave(case.n_samples, dim=0), **dict(others)}
+def _counts(samples: Tensor, case: Case) -> Tensor:
+    """Count how often each token was drawn from each row."""
+    n_rows, vocab_size = next(iter(case.inputs.values())).shape
+    return torch.stack([torch.bincount(row, minlength=vocab_size) for row in samples.view(n_rows, case.n_samples)])
 
 
-def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy the inputs, so that an attempt that writes into them spoils nothing; build the stand-ins."""
-    return {
-        name: stand_in_models.build_model(value) if stand_in_models.is_description(value) else to_plain_data(value)
-        for name, value in values.items()
-    }
+def _too_even(samples: Tensor, other: Any, case: Case) -> bool:
+    """Return whether two draws have counts so much alike that they were not drawn, but dealt out.
 
-
-def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, str]:
-    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and what kept torch from computing it.
-
-    The gradient is None where none arrives.
+    The sum of the squared differences of two counts, each divided by the sum of the two, is distributed as χ².
     """
-    total = torch.zeros(())
-    for tensor in _tensors(output):
-        if tensor.requires_grad:
-            total = total + (tensor * _coefficients(tensor, output)).sum()
-    if not total.requires_grad or not leaves:
-        return dict.fromkeys(leaves), ""
-    trained = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}  # a parameter may be frozen
-    try:
-        found = torch.autograd.grad(total, list(trained.values()), allow_unused=True)
-    except RuntimeError as error:  # such as a tensor that was changed in place after it was used
-        return dict.fromkeys(leaves), str(error).partition("\n")[0]
-    arrived = {name: to_plain_data(gradient) for name, gradient in zip(trained, found, strict=True)}
-    return {**dict.fromkeys(leaves), **arrived}, ""
-
-
-def _coefficients(tensor: Tensor, output: Any) -> Tensor:
-    """Return a factor for each number of a tensor: by its position, or by its index, if indices come beside it.
-
-    Numbers that come with their indices mean the same in any order.
-    """
-    positions = torch.arange(1.0, tensor.numel() + 1).view(tensor.shape)
-    for beside in output if isinstance(output, list | tuple) else ():
-        if isinstance(beside, Tensor) and beside.dtype == torch.int64 and beside.shape == tensor.shape and beside.dim():
-            rows = torch.arange(tensor.numel() // tensor.shape[-1]).view(*tensor.shape[:-1], 1)
-            positions = 1.0 + beside + 100 * rows
-    return positions.cos().to(tensor.dtype)
-
-
-def _tensors(value: Any) -> list[Tensor]:
-    """List the tensors of floats in a value."""
-    if isinstance(value, Tensor):
-        return [value] if value.is_floating_point() else []
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [tensor for item in value for tensor in _tensors(item)] if isinstance(value, list | tuple) else []
+    if "frequencies" not in count_samples(other, case):
+        return False  # its range, or its shape, tells
+    first, second = _counts(samples, case), _counts(other, case)
+    either = first + second
+    freedom = int((either > 0).sum()) - len(either)
+    squares = float(((first - second) ** 2 / either.clamp(min=1)).sum())
+    if freedom < 1:
+        return False
+    likely = freedom / 2 * math.log(squares / 2 + 1e-30) - math.lgamma(freedom / 2 + 1)  # above the log of its tail
+    return likely < math.log(TOO_EVEN) and freedom >= 8

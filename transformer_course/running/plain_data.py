@@ -99,6 +99,17 @@ def count_numbers(value: object) -> int:
     return sum(map(count_numbers, value)) if isinstance(value, list | tuple) else 1
 
 
+def cut_texts(value: Any, length: int) -> Any:
+    """Return plain data with every text, names included, cut off at a length."""
+    if isinstance(value, str):
+        return value[:length]
+    if isinstance(value, tuple | list):
+        return type(value)(cut_texts(item, length) for item in value)
+    if isinstance(value, dict):
+        return {key[:length]: cut_texts(item, length) for key, item in value.items()}
+    return value
+
+
 def pack(value: Any) -> bytes:
     """Return plain data as bytes."""
     tensors: dict[str, Tensor] = {}

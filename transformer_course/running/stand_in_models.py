@@ -29,6 +29,12 @@ def is_description(value: object) -> bool:
     return isinstance(value, Mapping) and value.keys() == {"stand_in", "tables"}
 
 
+def is_only_called(description: Mapping[str, Any]) -> bool:
+    """Return whether what is done with a model is to call it: then its tables are nobody's business."""
+    kind = STAND_INS[description["stand_in"]]
+    return isinstance(kind, type) and issubclass(kind, _Tables)
+
+
 def build_model(description: Mapping[str, Any]) -> nn.Module:
     """Return the model that a description describes."""
     return STAND_INS[description["stand_in"]](**{name: t.clone() for name, t in description["tables"].items()})

@@ -15,8 +15,8 @@ _limited = threading.local()
 
 SECONDS_PER_CHECK = 10.0
 """Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
-CLOCK_FACTOR = 6.0
-"""By the clock, a check may take this many times as long: other programs take time, too, but what waits has to end."""
+CLOCK_FACTOR = 1.2
+"""By the clock, a check may take this many times as long: other programs take time, too, but a learner waits for it."""
 SHORTEST_WAIT = 0.001
 """Seconds of the clock between two checks of how much has been computed."""
 

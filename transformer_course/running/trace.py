@@ -21,11 +21,11 @@ from transformer_course.running.crash_report import message_of
 from transformer_course.running.dependencies import parse
 from transformer_course.running.introspect import functions_of
 from transformer_course.running.isolation import default_torch_state
-from transformer_course.running.observe import copy_inputs, load_module
 from transformer_course.running.plain_data import PlainData, to_plain_data
+from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong
 
-MAX_RUNS = 400
+MAX_RUNS = 250
 """Number of times that one attempt is run at most."""
 MAX_NUMBERS = 4096
 """A larger tensor is not recorded: small cases are enough to find a place."""

@@ -1,9 +1,10 @@
 """The other work of the jail: define the learner's answer, and trace it as often as the trusted side asks."""
 
+import os
 from collections.abc import Callable
 
 from transformer_course.running.answer_job import CannotBeDefined, Job, NoAnswer, defined_answer
-from transformer_course.running.isolation import suppressed_output
+from transformer_course.running.isolation import end_other_processes, suppressed_output
 from transformer_course.running.plain_data import pack
 from transformer_course.running.trace import MAX_RUNS, CannotTrace, Traced
 from transformer_course.running.trace_data import pack_expressions, pack_traces, unpack_request
@@ -17,6 +18,7 @@ def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes],
         receive: Function that returns the next request; an empty one is the end.
         send: Function that sends an answer, as ``trace_data`` packs it.
     """
+    own = os.getpid()
     try:
         with defined_answer(job) as (attempt, cases), suppressed_output():
             traced = Traced(attempt)
@@ -27,8 +29,10 @@ def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes],
                 request = unpack_request(data)
                 case = cases[request["case"]]
                 if request["times"] > 1:
-                    send(pack_traces(traced.run_twice(case)))
+                    traces = [*traced.run_twice(case)]
                 else:
-                    send(pack_traces([traced.run(case, request["put"], is_watched=request["is_watched"])]))
+                    traces = [traced.run(case, request["put"], is_watched=request["is_watched"])]
+                end_other_processes(own)
+                send(pack_traces(traces))
     except (NoAnswer, CannotBeDefined, CannotTrace):
         send(pack({}))

@@ -30,7 +30,7 @@ ENDLESS = {
 }
 EVERYWHERE = {
     "sys.exit": (softmax_after("sys.exit()"), "SystemExit"),
-    "os._exit(0)": (softmax_after("os._exit(0)"), "cannot be read"),
+    "os._exit(0)": (softmax_after("os._exit(0)"), "ended the process with exit 0"),
     "os._exit(3)": (softmax_after("os._exit(3)"), "ended the process with exit 3"),
     "recursion": (softmax_after("softmax(s)"), "RecursionError"),
     "unprintable": (softmax_after("raise ValueError('\\ud800' * 10**5)"), r"ValueError: \?\?"),

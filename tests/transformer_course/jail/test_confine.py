@@ -1,11 +1,13 @@
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.transformer_course.jail.sample_submissions import grade_answer, linux, softmax_after
 from transformer_course.jail import confine
 from transformer_course.jail.jail import Jail
+from transformer_course.jail.linux import landlock
 
 
 @linux
@@ -84,3 +86,26 @@ def test_where_there_are_no_other_users_root_stays_but_without_rights(
 def test_a_user_other_than_root_stays_the_same_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert not confine.switch_to_own_user(7, ".") and root == []
+
+
+@linux
+def test_answers_among_pythons_packages_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    if not landlock.version():
+        pytest.skip("this kernel has no Landlock")
+    for file in ("lib/site/torch/x.py", "lib/site/transformer_course/exercises/answer.py", "lib/y.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("1")
+    monkeypatch.setattr(confine, "_python_paths", lambda: (str(tmp_path), str(tmp_path / "lib" / "site")))
+    readable, listed = confine._without_answers.__wrapped__()
+    site = tmp_path / "lib" / "site"
+    assert {*listed} == {str(tmp_path), str(tmp_path / "lib"), str(site)}
+    assert {*readable} == {str(tmp_path / "lib" / "y.py"), str(site / "torch")}
+    if (child := os.fork()) == 0:
+        landlock.restrict_self(readable, [], listed)
+        told = (site / "torch" / "x.py").read_text() + "".join(sorted(os.listdir(site)))
+        try:
+            (site / "transformer_course" / "exercises" / "answer.py").read_text()
+        except PermissionError:
+            os._exit(told != "1torchtransformer_course")
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.repetition import Repetition
+from tests.helpers.thoroughness import Thoroughness
 from tests.transformer_course.jail.hostile import notebooks, run
 from tests.transformer_course.jail.sample_submissions import linux
 
@@ -152,8 +152,8 @@ def each_gets_what_it_deserves(told: dict[str, dict[str, Any]], n: int | None) -
 
 @linux
 @pytest.mark.slow
-def test_as_an_ordinary_user(python: Path, repetition: Repetition):
-    n = None if repetition.thorough else HANDFUL
+def test_as_an_ordinary_user(python: Path, thoroughness: Thoroughness):
+    n = None if thoroughness.enabled else HANDFUL
     graded = grade_all(python, os.geteuid() or NOBODY, n)
     assert each_gets_what_it_deserves(graded["told"], n)
     if not graded["guards"]["namespaces"]:

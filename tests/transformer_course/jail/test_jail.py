@@ -4,7 +4,10 @@ import os
 import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -130,7 +133,7 @@ def softmax(s):
     assert re.search(r"Case [1-4] of", grade_answer(jail, source).verdict.message)  # the first that is drawn
 
 
-@pytest.mark.parametrize("answer", [{"observations": [{"output": 3}] * 8}, 3, {}])
+@pytest.mark.parametrize("answer", [{"records": [{"output": 3}] * 8}, 3, {}])
 def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: object):
     graded = grade_answer(jail, softmax_after(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
     assert graded.points == 0
@@ -224,6 +227,30 @@ def test_a_jail_that_is_not_open_runs_nothing():
         Jail(Limits()).run({})
 
 
+def test_the_lock_of_a_jail_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "jail" / "work").mkdir(parents=True)
+    (tmp_path / "jail" / "lock").touch()
+    (tmp_path / "jail" / "stderr").touch()
+    monkeypatch.setattr(jail_module, "delete_tree", lambda folder, seconds=0.0: None)  # killed, or out of time
+    jail_module._delete_jail(tmp_path / "jail")
+    assert sorted(path.name for path in (tmp_path / "jail").iterdir()) == ["lock", "work"]
+
+
+@linux
+def test_an_answer_that_is_killed_once_is_run_again(jail: Jail):
+    """Whoever kills it: the second time, nobody does."""
+    runs = []
+
+    def run(self: Jail, *job: Any) -> Any:
+        runs.append(run_job(self, *job))
+        return replace(runs[-1], answer=None, reason="SIGKILL") if len(runs) == 1 else runs[-1]
+
+    run_job = Jail.run
+    with mock.patch.object(Jail, "run", run):
+        assert still_works(jail)
+    assert len(runs) == 2
+
+
 @linux
 def test_the_folder_of_a_jail_that_was_killed_is_removed_by_the_next(
     jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -234,10 +261,15 @@ def test_the_folder_of_a_jail_that_was_killed_is_removed_by_the_next(
         (folder / "work").mkdir(parents=True)
         (folder / "lock").touch()
     (tmp_path / "other").mkdir()
+    half_deleted, being_made = tmp_path / f"{jail_module.PREFIX}half", tmp_path / f"{jail_module.PREFIX}new"
+    (half_deleted / "work").mkdir(parents=True)
+    being_made.mkdir()
+    os.utime(half_deleted, (0, 0))
     with (alive / "lock").open("wb") as lock:
         assert try_lock(lock)
         jail_module.remove_dead_jails()
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name, being_made.name]
+    os.utime(being_made, (0, 0))
     jail_module.remove_dead_jails()
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
     assert jail.folder is not None and jail.folder.exists()

@@ -21,9 +21,9 @@ LIMITS = Limits(memory_mb=100, processes=7, disk_mb=20, files=30, open_files=9, 
     ],
 )
 def test_an_error_that_comes_from_a_limit_names_it(kind: str, message: str, cause: str):
-    answer = {"observations": [{"output": 1}, {"error": {"type": kind, "message": message}}]}
+    answer = {"records": [{"output": 1}, {"error": {"type": kind, "message": message}}]}
     name_limits(answer, LIMITS, took_mb=60)
-    report = answer["observations"][1]["error"]
+    report = answer["records"][1]["error"]
     assert report["message"].startswith(message) and cause in report["message"]
     crash = {"crash": {"type": kind, "message": message}}
     name_limits(crash, LIMITS, took_mb=60)
@@ -31,9 +31,9 @@ def test_an_error_that_comes_from_a_limit_names_it(kind: str, message: str, caus
 
 
 def test_other_errors_stay_as_they_are():
-    answer = {"observations": [{"error": {"type": "ValueError", "message": "28"}}]}
+    answer = {"records": [{"error": {"type": "ValueError", "message": "28"}}]}
     name_limits(answer, LIMITS, took_mb=60)
-    assert answer["observations"][0]["error"]["message"] == "28"
+    assert answer["records"][0]["error"]["message"] == "28"
     late = {"crash": {"type": "TookTooLong", "message": "no answer"}}
     name_limits(late, LIMITS, took_mb=10)
     assert late["crash"]["message"] == "no answer"

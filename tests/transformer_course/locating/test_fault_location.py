@@ -30,9 +30,9 @@ def test_the_expression_that_the_right_value_of_a_step_mends_is_the_place():
     assert (place.expression.line, place.expression.text) == (3, "torch.softmax(scores, dim=-2)")
     assert (place.step, place.proven) == ("weights", True)
     assert place.message == (
-        "As it should be: line 2, `queries @ keys.mT / keys.shape[-1] ** 0.5`: the scores. Not yet: line 3, "
-        "`torch.softmax(scores, dim=-2)` should be *the weights*: its rows should add up to 1, and one adds up to 2; "
-        "its columns do. With that, what follows gives the right answer.\n"
+        "On your line 3, the underlined part should be the weights. Its rows should add up to 1, but one adds up to 2; "
+        "its columns add up to 1. Put that right, and the rest of your code gives the right output. "
+        "Line 2 gives the scores, as it should.\n"
         "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
         "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
     )
@@ -48,7 +48,7 @@ def test_an_expression_inside_a_long_one_is_found():
 def test_a_name_that_stands_where_another_belongs_is_blamed():
     place = place_in("weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)", "return weights @ keys")
     assert (place.expression.text, place.step, place.is_misplaced) == ("keys", "values", True)
-    assert "where `keys` stands in place of *`values`*" in place.message
+    assert place.message.startswith("Your line 3 uses `keys` where it should use `values`.")
 
 
 def test_a_crash_is_located_by_what_should_stand_there():
@@ -56,7 +56,7 @@ def test_a_crash_is_located_by_what_should_stand_there():
         "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
     )
     assert (place.expression.line, place.expression.text, place.step) == (2, "keys", "turned")
-    assert "where `keys` stands in place of *the keys as columns*" in place.message
+    assert "uses `keys` where it should use the keys as columns." in place.message
 
 
 def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
@@ -64,7 +64,7 @@ def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
         "weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)",
         "return (weights @ values) @ torch.ones(99, 98)",
     )
-    assert "it crashes (RuntimeError)" in place.message
+    assert "It crashes (RuntimeError)" in place.message
 
 
 def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
@@ -74,13 +74,13 @@ def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
         "return weights @ values",
     )
     assert (place.expression.line, place.step, place.proven) == (2, "products", False)
-    assert "is not *the products" in place.message and "Something after it is not right either." in place.message
-    assert "gives the right answer" not in place.message
+    assert "is not the products" in place.message and "Something after it is wrong, too." in place.message
+    assert "Put that right" not in place.message
 
 
 def test_that_something_after_a_place_is_wrong_is_said_only_where_it_is():
     place = place_in("return x.transpose(1, 3).flatten(2)", head="def merge_heads(x):", name="merge_heads")
-    assert "is not *the heads with the positions in front*" in place.message and not place.proven
+    assert "is not the heads with the positions in front" in place.message and not place.proven
     assert "after it" not in place.message
 
 
@@ -91,7 +91,7 @@ def test_an_argument_that_was_overwritten_is_told_as_that():
         "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1) @ values",
     )
     assert (place.expression.text, place.step, place.proven) == ("keys", "keys", True)
-    assert "`keys` should be *`keys` as it came in*" in place.message
+    assert "the underlined part should be `keys` as it came in" in place.message
 
 
 def test_a_part_of_a_loop_is_compared_with_its_part_of_the_step():
@@ -156,7 +156,7 @@ def test_hints_lead_from_the_step_to_its_code():
         "scores = queries @ keys.mT / (keys.shape[-1] ** 0.5 + 0.1)", "return torch.softmax(scores, -1) @ values"
     )
     assert len(place.hints) == 4
-    assert place.hints[0].startswith("Look at line 2, `")
+    assert place.hints[0].startswith("Look at your line 2, `")
     assert "    def " in place.hints[-1] and '"""' not in place.hints[-1]
 
 
@@ -164,6 +164,7 @@ def test_every_step_of_every_exercise_can_be_told():
     for exercise in every_exercise().values():
         for name in exercise.steps.steps if exercise.steps else ():
             steps = exercise.steps
+            assert steps.has_noun(name), (exercise.name, name)
             assert steps.noun(name) and steps.formula(name) and steps.code(name).startswith("def ")
 
 
@@ -174,16 +175,16 @@ REST = ("weights = torch.softmax(scores, -1)", "return weights @ values")
 def test_another_dtype_is_told_by_the_expression_that_brings_it_in():
     place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return (weights @ values).double() * 1")
     assert place.message.startswith(
-        "Not yet: line 4, `(weights @ values).double()` is of dtype float64, and should be float32. "
-        "With that, what follows gives the right answer.\n    line 4:  return (weights"
+        "On your line 4, the underlined part is of dtype float64; it should be float32. "
+        "Put that right, and the rest of your code gives the right output.\n    line 4:  return (weights"
     )
 
 
 def test_where_two_expressions_bring_in_a_dtype_both_are_told():
     place = place_in(SCORES, "weights = torch.softmax(scores.double(), -1)", "return weights @ values.double()")
     assert place.message.startswith(
-        "Not yet: line 3, `scores.double()` is of dtype float64, and should be float32. "
-        "The same holds for line 4, `values.double()`."
+        "On your line 3, the underlined part is of dtype float64; it should be float32. "
+        "The same goes for line 4, `values.double()`."
     )
 
 
@@ -194,14 +195,14 @@ def test_a_dtype_that_changes_the_numbers_is_told_as_the_step_that_it_spoils():
 
 def test_another_result_at_the_second_call_is_told_by_the_expression_that_gives_it():
     place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return weights @ values + torch.rand(()) / 99")
-    assert place.message.startswith("Not yet: line 4, `torch.rand(())` gives something else at the second call: ")
+    assert place.message.startswith("On your line 4, the underlined part is different when your code is called again: ")
     assert "random" in place.hints[-1]
 
 
 def test_what_an_earlier_call_left_behind_is_told_by_its_name():
     head = "def scaled_dot_product_attention(queries, keys, values, seen=[]):"
     place = place_in("seen.append(1)", f"{SCORES} * len(seen)", *REST, head=head)
-    assert "line 2, `seen` is something else at the second call: [], and then [1]." in place.message
+    assert "the underlined part is different when your code is called again: [], and then [1]." in place.message
 
 
 def checked(*lines):
@@ -212,11 +213,11 @@ def checked(*lines):
 def test_a_changed_argument_is_told_by_the_statement_that_changes_it():
     verdict = checked("queries /= keys.shape[-1] ** 0.5", "scores = queries @ keys.mT", *REST)
     assert verdict.mistakes == ("changes_argument",)
-    assert verdict.message.startswith(
-        "Line 2, `queries /= keys.shape[-1] ** 0.5`, changes the argument `queries`.\n"
+    assert verdict.message == (
+        "Your numbers are right, but your code writes into `queries`, which the caller may still need.\n"
+        "The argument `queries` is changed here:\n"
         "    line 2:  queries /= keys.shape[-1] ** 0.5\n"
-        "             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-        "The numbers are right, but the call writes into `queries`"
+        "             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
     )
     assert "x = x + y" in verdict.hints[-1]
 
@@ -224,11 +225,11 @@ def test_a_changed_argument_is_told_by_the_statement_that_changes_it():
 def test_a_crash_is_told_with_its_line_and_the_shapes_that_met_there():
     verdict = checked("scores = queries @ keys", *REST)
     assert verdict.status == "crashed"
-    assert verdict.message.endswith("On line 2, these shapes meet: `queries` (1, 4) @ `keys` (2, 4).")
-    assert "On line 2 of the cell:" in verdict.message
+    assert verdict.message.endswith("On your line 2, these shapes meet: `queries` (1, 4) @ `keys` (2, 4).")
+    assert verdict.message.count("scores = queries @ keys") == 1
 
 
-@pytest.mark.parametrize("status", ["passed", "not_started", "half_finished", "mistake"])
+@pytest.mark.parametrize("status", ["passed", "not_started", "half_finished"])
 def test_other_verdicts_have_no_place(status):
     verdict = Verdict("scaled_dot_product_attention", status, "Words.", ("one",))
     assert not may_have_place(verdict)
@@ -252,3 +253,74 @@ def test_what_is_asked_in_a_condition_is_not_blamed():
         "if keys.shape[-2] > 2 and keys.shape[-1] > 3:", "    return values.sum(-2, keepdim=True)", SCORES, *REST
     )
     assert place is None
+
+
+def test_a_mistake_that_is_named_is_shown_on_its_line():
+    verdict = checked(SCORES, "weights = torch.softmax(scores, -2)", "return weights @ values")
+    assert verdict.status == "mistake"
+    assert verdict.message.endswith(
+        "\nIt is here:\n"
+        "    line 3:  weights = torch.softmax(scores, -2)\n"
+        "                       ^^^^^^^^^^^^^^^^^^^^^^^^^"
+    )
+
+
+def test_of_two_mistakes_that_are_named_the_first_is_shown():
+    multiplied = SCORES.replace(" / ", " * ")
+    verdict = checked(multiplied, "weights = torch.softmax(scores, -2)", "return weights @ values")
+    assert len(verdict.mistakes) == 2
+    assert verdict.message.partition("The first is here:\n")[2].startswith(f"    line 2:  {multiplied}\n")
+
+
+def test_in_a_bug_hunt_the_line_is_left_to_be_found():
+    source = "\n".join([ATTENTION, f"    {SCORES}", "    return torch.softmax(scores, -2) @ values"])
+    colleague = cell(source.replace("def scaled_dot", "def a_colleagues_dot"), "a_colleagues_dot_product_attention")
+    verdict = Session(every_exercise()).check(colleague, "scaled_dot_product_attention")
+    assert verdict.status == "mistake" and "line 3" not in verdict.message
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            "d_k = keys.shape[-1]",
+            "return torch.softmax(queries @ keys.mT / d_k, -1) @ values",
+        ],  # any size of 4 would do
+        [SCORES, "weights = torch.softmax(scores, -2)", "mixed = weights @ values", "return mixed + 0"],
+    ],
+)
+def test_a_line_is_shown_only_where_it_is_sure(lines):
+    verdict = checked(*lines)
+    assert verdict.status == "mistake"
+    assert "shape" not in verdict.message.partition("It is here:")[2] and "mixed" not in verdict.message
+
+
+def test_the_answer_itself_is_not_blamed_where_something_before_it_may_be_wrong():
+    place = place_in(
+        "rows = torch.zeros(*queries.shape[:-1], values.shape[-1])",
+        "for i in range(1, queries.shape[-2]):",
+        "    s = (queries[..., i : i + 1, :] * keys).sum(-1) / keys.shape[-1] ** 0.5",
+        "    rows[..., i, :] = (torch.softmax(s, -1).unsqueeze(-2) @ values).squeeze(-2)",
+        "return rows",
+    )
+    assert place is None
+
+
+def test_a_draw_is_not_blamed_where_the_right_answer_draws_as_well():
+    body = (
+        "import torch\ndef which_inputs(model, x):\n    before, columns = model(x), []\n    for i in range(len(x)):\n"
+    )
+    body += "        other = x.clone()\n        other[i] = torch.randn_like(x[i])\n"
+    body += "        columns.append((model(other) - before).sum(-1) > 1e-5)\n    return torch.stack(columns, 1)"
+    verdict = Session(every_exercise()).check(cell(body, "which_inputs"))
+    assert not verdict.passed and "randn" not in verdict.message
+
+
+def test_what_only_its_size_is_read_of_is_not_told_to_be_another_tensor():
+    source = "def attend_with_cache(query, key, value, cache):\n    if cache is not None:\n"
+    source += "        key, value = torch.cat([cache[0], key], 2), torch.cat([cache[1], value], 2)\n"
+    source += "    mask = parts.causal_mask(key.shape[2])\n"
+    source += "    return parts.masked_attention(query, key, value, mask), (key, value)"
+    verdict = Session(every_exercise()).check(cell(source, "attend_with_cache", parts=parts))
+    assert "uses `key`" not in verdict.message
+    assert "Put that right" not in verdict.message

@@ -4,7 +4,7 @@ from inspect import isclass
 
 import pytest
 
-from tests.helpers.repetition import one_in
+from tests.helpers.thoroughness import one_in
 from tests.transformer_course.jail.sample_submissions import IMPORTS, RIGHT, STUB, cells, grade_answer, grade_cells
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.assess import library_source
@@ -33,7 +33,7 @@ def test_the_parts_of_the_library_do_what_was_asked(jail: Jail, name: str):
     }
     answer = jail.run(job).answer
     assert answer is not None
-    assert all({"output", "frequencies"} & observation.keys() for observation in answer["observations"])
+    assert all({"output", "samples"} & record.keys() for record in answer["records"])
 
 
 def test_a_stub_is_not_started(jail: Jail):
@@ -59,10 +59,10 @@ def test_a_wrong_answer_is_shown_its_first_case(jail: Jail):
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("def softmax(s):\n    x = s.nothing\n    return x", "On line 2 of the cell:\n    x = s.nothing"),
-        ("def softmax(s)\n    return s", "On line 1 of the cell:\n    def softmax(s)"),
-        ("import nowhere\n@nowhere.f\ndef softmax(s): ...", "No module named 'nowhere'\nOn line 1"),
-        ("def softmax(s: Flaot): ...", "NameError: name 'Flaot' is not defined\nOn line 1"),
+        ("def softmax(s):\n    x = s.nothing\n    return x", "On your line 2:\n    x = s.nothing"),
+        ("def softmax(s)\n    return s", "On your line 1:\n    def softmax(s)"),
+        ("import nowhere\n@nowhere.f\ndef softmax(s): ...", "No module named 'nowhere'\nOn your line 1"),
+        ("def softmax(s: Flaot): ...", "NameError: name 'Flaot' is not defined\nOn your line 1"),
         ("softmax = 3", "softmax should be a function or a class; here it is of type int"),
     ],
 )
@@ -125,14 +125,14 @@ def test_what_an_answer_reads_from_the_notebook_comes_along_and_is_remarked(jail
     code = cells({"softmax": "def softmax(s): return s.softmax(axis)"}, others=["axis = -1"])
     graded = grade_cells(jail, code, "softmax")
     assert graded.points == every_exercise()["softmax"].points
-    assert "It reads `axis` from the notebook" in graded.verdict.message
+    assert "Your code reads `axis` from the notebook" in graded.verdict.message
 
 
 def test_an_answer_that_calls_an_unfinished_one_is_told_which(jail: Jail):
     code = cells({"attention_weights": "def attention_weights(q, k): return softmax(q @ k.mT)"})
     verdict = grade_cells(jail, code, "attention_weights").verdict
     assert verdict.status == "crashed"
-    assert verdict.message.startswith("It uses `softmax`, which is not written yet.")
+    assert verdict.message.startswith("Your code uses `softmax`, which you have not written yet.")
 
 
 def test_parts_are_right_even_where_the_learners_own_are_not(jail: Jail):

@@ -44,8 +44,9 @@ may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExce
 
 
 @pytest.fixture
-def impatient(session):
+def impatient(session, monkeypatch):
     session.seconds = 0.5
+    monkeypatch.setattr("transformer_course.lesson.session.CLOCK_FACTOR", 6.0)  # other tests run beside it
 
 
 def is_a_proper(verdict):
@@ -136,4 +137,4 @@ def test_what_a_lesson_has_set_does_not_change_the_verdict_and_stays():
 @may_be_endless
 @pytest.mark.usefixtures("impatient")
 def test_an_attempt_that_never_ends_is_told_so():
-    assert "Either it never ends, or it is very slow." in notebook.check(spins, "softmax").message
+    assert "Either your code never ends, or it is very slow." in notebook.check(spins, "softmax").message

@@ -11,8 +11,9 @@ from torch.testing import assert_close
 
 from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
-from transformer_course.running.observe import call_inputs, observe, observe_all
+from transformer_course.running.observe import observe, observe_all
 from transformer_course.running.plain_data import same
+from transformer_course.running.record import call_inputs
 from transformer_course.running.stand_in_models import describe_model
 from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
 
@@ -332,7 +333,7 @@ def test_a_limit_that_falls_behind_the_last_case_takes_nothing_away(monkeypatch)
             pass
         raise TookTooLong
 
-    monkeypatch.setattr("transformer_course.running.observe.time_limit", falls_behind)
+    monkeypatch.setattr("transformer_course.running.record.time_limit", falls_behind)
     [seen] = observe_all(torch.clone, [ONE], seconds=0.01)
     assert torch.equal(seen["output"], X)
 

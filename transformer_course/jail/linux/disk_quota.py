@@ -13,6 +13,7 @@ import sys
 import time
 
 from transformer_course.jail.linux import namespaces
+from transformer_course.jail.linux.family_watch import deleted_bytes
 from transformer_course.jail.resource_limits import Limits
 
 NO_SET_UID, NO_DEVICES, RECURSIVE, PRIVATE, DETACH = 2, 4, 1 << 14, 1 << 18, 2  # man 2 mount, umount
@@ -52,7 +53,7 @@ def _mount(source: str, target: str, kind: str | None, flags: int, options: str 
 
 
 class FolderWatch:
-    """Watches how much lies in a folder.
+    """Watches how much lies in a folder, or has been deleted there and is still held open by a job.
 
     Args:
         folder: The folder.
@@ -68,7 +69,8 @@ class FolderWatch:
         """Return whether more than the limits permit lies in the folder; it looks now and then only."""
         if time.monotonic() < self._next_look:
             return False
-        exceeded = _holds_more_than(self._folder, self._limits.disk_mb << 20, self._limits.files)
+        left = (self._limits.disk_mb << 20) - (deleted_bytes() if sys.platform == "linux" else 0)
+        exceeded = left < 0 or _holds_more_than(self._folder, left, self._limits.files)
         self._next_look = time.monotonic() + SECONDS_BETWEEN_CHECKS
         return exceeded
 

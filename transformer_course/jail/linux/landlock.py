@@ -38,12 +38,13 @@ def version() -> int:
         return 0
 
 
-def restrict_self(readable: Iterable[str], writable: Iterable[str]) -> None:
+def restrict_self(readable: Iterable[str], writable: Iterable[str], listed: Iterable[str] = ()) -> None:
     """Restrict this process irrevocably to files below some paths; where the kernel can, forbid TCP and signals, too.
 
     Args:
         readable: Paths below which files may be read and executed; those that do not exist are ignored.
         writable: Paths below which files may be written as well.
+        listed: Folders below which only names may be read.
 
     Raises:
         OSError: The kernel refuses.
@@ -57,7 +58,7 @@ def restrict_self(readable: Iterable[str], writable: Iterable[str]) -> None:
     size = 24 if supported >= 6 else 16 if supported >= 4 else 8
     rules = _syscall(CREATE_RULESET, ctypes.byref(ruleset), size, 0)
     try:
-        for paths, allowed in ((readable, reading), (writable, reading | writing)):
+        for paths, allowed in ((readable, reading), (writable, reading | writing), (listed, READ_DIR)):
             for path in paths:
                 _add_rule(rules, path, allowed)
         _syscall(RESTRICT_SELF, rules, 0)

@@ -30,7 +30,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63), "write": (1, 64), "readv": (19, 65), "writev": (20, 66), "pread64": (17, 67),
     "pwrite64": (18, 68), "lseek": (8, 62), "dup": (32, 23), "dup2": (33, None), "dup3": (292, 24), "fsync": (74, 82),
     "fdatasync": (75, 83), "ftruncate": (77, 46), "truncate": (76, 45), "fallocate": (285, 47),
-    "fadvise64": (221, 223), "flock": (73, 32), "sendfile": (40, 71), "copy_file_range": (326, 285),
+    "fadvise64": (221, 223), "sendfile": (40, 71), "copy_file_range": (326, 285),
     "pipe": (22, None), "pipe2": (293, 59), "poll": (7, None), "ppoll": (271, 73), "select": (23, None),
     "pselect6": (270, 72), "epoll_create": (213, None), "epoll_create1": (291, 20), "epoll_ctl": (233, 21),
     "epoll_wait": (232, None), "epoll_pwait": (281, 22), "eventfd2": (290, 19),
@@ -45,7 +45,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
 """Number on x86-64, and on arm64; None where there is no such call."""
 
 ALLOWED_WITH: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
-    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032)),  # not F_SETOWN and F_SETSIG
+    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 1030, 1031, 1032)),  # no locks, which others see, and no signals
     "ioctl": (16, 29, 1, (0x5401, 0x802C_542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),  # is it a terminal, a pipe
     "prctl": (157, 167, 0, (15, 16, 23, 39)),  # the name of a thread; what it may do
     "prlimit64": (302, 261, 0, (0,)),  # of the calling process only

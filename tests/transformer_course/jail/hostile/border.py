@@ -3,7 +3,7 @@
 from tests.transformer_course.jail.hostile.submission import Answer, in_vain, right_after, wrong
 from transformer_course.running.plain_data import pack
 
-FORGED = pack({"observations": [{"output": 1.0, "changed": [], "repeatable": True}] * 8})
+FORGED = pack({"records": [{"output": 1.0, "changed": [], "repeatable": True}] * 8})
 TABLE = "known = {}\ndef softmax(s): return known.get(s.shape, torch.zeros_like(s))"
 FIND = """
 import gc, types

@@ -11,10 +11,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.transformer_course.jail.hostile import border, files, memory, notebooks, processes, system_calls, unlucky
+from tests.transformer_course.jail.hostile import (
+    border,
+    files,
+    memory,
+    notebooks,
+    observations,
+    processes,
+    system_calls,
+    unlucky,
+)
 from tests.transformer_course.jail.sample_submissions import RIGHT
 from transformer_course.checking import mistake_recognition
-from transformer_course.grading.assess import assess
+from transformer_course.grading.assess import Allowance, assess
 from transformer_course.grading.submissions import Submission, find_submissions
 from transformer_course.grading.worker import Task, Worker
 from transformer_course.jail import jail
@@ -23,7 +32,7 @@ from transformer_course.jail.resource_limits import Limits
 
 CLASSES = {
     module.__name__.rpartition(".")[2]: module.ANSWERS
-    for module in (files, processes, memory, border, system_calls, unlucky)
+    for module in (files, processes, memory, border, observations, system_calls, unlucky)
 }
 LIMITS = Limits(seconds=20.0, memory_mb=512)
 SEED = 20_170_612
@@ -40,11 +49,11 @@ if "NO_NAMESPACES" in os.environ:  # the worker imports this module, too
     jail.copy_course = copy_without_namespaces
 
 
-def grade_answer(worker: Worker, source: str, seconds: float) -> tuple[int, str]:
-    """Return the points of an answer to softmax, and what is said about it."""
-    cells = [{"id": "softmax", "source": source}]
+def grade_answer(worker: Worker, source: str, seconds: float, name: str = "softmax") -> tuple[int, str]:
+    """Return the points of an answer, and what is said about it."""
+    cells = [{"id": name, "source": source}]
     limits = Limits(seconds=seconds, memory_mb=LIMITS.memory_mb)
-    graded = worker.assess(Task(Submission("eve", Path("x.ipynb"), "01_lookup", cells), "softmax", SEED, limits))
+    graded = worker.assess(Task(Submission("eve", Path("x.ipynb"), "01_lookup", cells), name, SEED, limits))
     return graded.points, graded.verdict.message
 
 
@@ -53,7 +62,9 @@ def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -
     folder.mkdir()
     (folder / notebook.file).write_bytes(notebook.data)
     [submission] = find_submissions([folder])
-    graded = assess(submission, LIMITS, lambda one, e, limits: worker.assess(Task(one, e.name, SEED, limits)))
+    graded = assess(
+        submission, Allowance(LIMITS), lambda one, e, limits: worker.assess(Task(one, e.name, SEED, limits))
+    )
     passed = [one.verdict.passed for one in graded.exercises]
     all_or_none = "" if len({*passed}) < 2 else "only some exercises passed: "
     told = submission.problem or " | ".join(one.verdict.message[:200] for one in graded.exercises)
@@ -76,7 +87,7 @@ def main() -> None:
                 for word, place in places.items():
                     source = source.replace(word, place)
                 started = time.monotonic()
-                points, message = grade_answer(worker, source, answer.seconds)
+                points, message = grade_answer(worker, source, answer.seconds, answer.exercise)
                 seconds = time.monotonic() - started
                 told[f"{kind}: {answer.name}"] = {"points": points, "message": message, "seconds": seconds}
             told[f"{kind}: a right answer after all these"] = dict(

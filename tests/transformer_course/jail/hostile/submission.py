@@ -7,7 +7,7 @@ from tests.transformer_course.jail.sample_submissions import softmax_after
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to ``softmax``, and what it deserves.
+    """An answer, and what it deserves.
 
     Args:
         name: What it does.
@@ -17,6 +17,7 @@ class Answer:
         points: What it deserves: 2 where the answer is right, whatever it tried in vain beside that, and 0 where not.
         says: Regular expression of what the feedback says.
         seconds: Time limit.
+        exercise: What it answers.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Answer:
     points: int = 0
     says: str = ""
     seconds: float = 20.0
+    exercise: str = "softmax"
 
 
 def in_vain(name: str, body: str) -> Answer:

@@ -1,0 +1,236 @@
+"""Whatever a student hands in, under whatever name: the class is graded, and everybody has a row.
+
+Answers do not run here: what is tested is all that reads, keeps and writes what students have written.
+"""
+
+import csv
+import io
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+from unittest import mock
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.transformer_course.jail.sample_submissions import cells, write_notebook
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.assess import GradedExercise
+from transformer_course.grading.canvas_feedback import canvas_feedback
+from transformer_course.grading.class_report import read_results
+from transformer_course.grading.exports import merge_into_canvas
+from transformer_course.grading.grade import grade
+from transformer_course.grading.worker import Task
+
+HONEST = ["aa_honest", "zz_honest"]
+NOTHING_THAT_ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
+"""Control codes, changes of direction, other ends of lines, and halves of characters."""
+HALF = "\ud800"
+LETTERS = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
+"""Four bytes each: as long as the name of a file can be, nearly."""
+
+
+class Canned:
+    """Stands in for a worker: everything passes, and says what the learner's cells say."""
+
+    guards: ClassVar = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
+
+    def __enter__(self) -> "Canned":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def assess(self, task: Task) -> GradedExercise:
+        return GradedExercise(every_exercise()[task.name], Verdict(task.name, "passed", ""), 0.1)
+
+    def kill(self) -> None: ...
+
+
+def markdown(source: object, **more: object) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": source, **more}
+
+
+def code(source: object, **more: object) -> dict[str, Any]:
+    return {"cell_type": "code", "metadata": {}, "outputs": [], "source": source, **more}
+
+
+def book(*own: dict[str, Any]) -> bytes:
+    """Return a notebook of lesson 01 with these cells; what is no character is written as JSON can hold it."""
+    more = [code(f"check({name})", id=f"check-{name}") for name in ("softmax", "similarity")]
+    return json.dumps({"nbformat": 4, "cells": [*own, *more]}).encode()
+
+
+def zipped(files: dict[str, bytes], comment: bytes = b"") -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.comment = comment
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return content.getvalue()
+
+
+TEXTS = st.one_of(
+    st.text(st.characters(), max_size=20),
+    st.sampled_from(
+        [HALF, "\x1b[2J", "=1+1", "a\n### zz_honest (10 of 10)", "a\rb", "\u202e", 'from "\ud800" import softmax']
+    ),
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+CELLS = st.fixed_dictionaries(
+    {"cell_type": st.sampled_from(["code", "markdown", "raw"]) | VALUES, "source": TEXTS | st.lists(TEXTS, max_size=3)},
+    optional={
+        "id": TEXTS | TEXTS.map(lambda text: f"written-{text}") | VALUES,
+        "metadata": st.fixed_dictionaries(
+            {},
+            optional={
+                "tags": st.lists(TEXTS.map(lambda text: f"written-{text}")) | VALUES,
+                "nbgrader": st.fixed_dictionaries(
+                    {"grade": st.just(True), "solution": st.just(True), "grade_id": VALUES}
+                ),
+            },
+        )
+        | VALUES,
+    },
+)
+BOOKS = st.one_of(
+    st.lists(CELLS, max_size=4).map(lambda own: book(*own)),
+    VALUES.map(lambda value: json.dumps(value).encode()),
+    st.fixed_dictionaries({"nbformat": VALUES, "cells": VALUES}).map(lambda value: json.dumps(value).encode()),
+    st.binary(max_size=50),
+)
+NAMES = st.sampled_from(
+    [
+        "01_lookup.ipynb",
+        "01_lookup.html",
+        "01_lookup.IPYNB",
+        "answers.7z",
+        "x_12345_assignsubmission_file_01_lookup.ipynb",
+        "aa_honest_12345_67890_01_lookup.ipynb",
+        "aa_honest/01_lookup.ipynb",
+        "../aa_honest/01_lookup.ipynb",
+        f"{LETTERS}.ipynb",
+        "timestamp.txt",
+        "a/b/c/d/e/f/g/h/i/j/01_lookup.ipynb",
+    ]
+) | st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=40).map(
+    lambda name: f"{name}.ipynb"
+)
+FOLDERS = st.sampled_from(
+    ["eve", LETTERS, "=1+1", "\x1b[2J", "eve\n### x", "CON", "aa_honest ", "eve_12345_LATE"]
+) | st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=40)
+
+
+def graded(folder: Path) -> Path:
+    """Grade what is in a folder, and return the results."""
+    out = folder.parent / "out"
+    with mock.patch("transformer_course.grading.grade.Worker", lambda *_: Canned()):
+        grade([folder], out, seed=7)
+    return out
+
+
+def rows(out: Path) -> dict[str, dict[str, str]]:
+    text = (out / "gradebook.csv").read_bytes().decode()
+    return {row["student"]: row for row in csv.DictReader(io.StringIO(text, newline=""), strict=True)}
+
+
+def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
+    """Grade a class of two honest students and what ``put`` hands in; return the rows that are not theirs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "class")
+        for student in HONEST:
+            write_notebook(folder / student / "01_lookup.ipynb", cells({}))
+        put(folder)
+        out = graded(folder)
+        found = rows(out)
+        honest = [found.pop(student) for student in HONEST]
+        assert {row["points"] for row in honest} == {honest[0]["of"]} and {row["status"] for row in honest} == {
+            "graded"
+        }
+        results = read_results(out)
+        (out / "export.csv").write_text("Student,ID\naa_honest,1\n")
+        told = merge_into_canvas(out / "export.csv", results)
+        (out / "canvas.csv").write_text(told.text)
+        assert canvas_feedback(results.students)
+        for path in out.rglob("*"):
+            if path.is_file() and path.suffix in (".csv", ".html", ".json", ".md"):
+                text = path.read_bytes().decode()
+                assert not NOTHING_THAT_ACTS.search(text.replace("\r\n", "\n")), path.name
+                for row in csv.reader(io.StringIO(text, newline="")) if path.suffix == ".csv" else ():
+                    assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row), row
+                assert "<script" not in text and "<h3>zz_honest (10" not in text
+        return found
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    folder=FOLDERS.filter(lambda name: not name.startswith((".", "__"))),
+    name=NAMES,
+    content=BOOKS,
+    is_zip=st.booleans(),
+)
+@example("eve", "01_lookup.ipynb", book(markdown(HALF, id="written-why")), False)
+@example("eve", "01_lookup.ipynb", book(markdown("So.", id=f"written-{HALF}")), False)
+@example("eve", "01_lookup.ipynb", book(code(f'def softmax(x): 1\nfrom "{HALF}" import softmax')), False)
+@example(LETTERS, "01_lookup.ipynb", book(), False)
+@example("eve", "01_lookup.ipynb", book(markdown("\x1b=1+1\ra", id='written-=HYPERLINK("x")')), True)
+@example("eve", "01_lookup.ipynb", book(markdown("So.", id="written-a\n### zz_honest (10 of 10)")), True)
+def test_whatever_one_student_hands_in_everybody_has_a_row(folder: str, name: str, content: bytes, is_zip: bool):
+    def put(into: Path) -> None:
+        try:
+            if is_zip:
+                (into / f"{folder}.zip").write_bytes(zipped({name: content}))
+            elif ".." not in name:
+                (into / folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (into / folder / name).write_bytes(content)
+            else:
+                (into / folder).mkdir(exist_ok=True)
+        except (OSError, UnicodeEncodeError, ValueError):  # this file system has no such names
+            (into / "eve").mkdir(exist_ok=True)
+
+    assert len(check_the_class(put)) == 1
+
+
+def hands_in(**files: bytes) -> dict[str, dict[str, str]]:
+    def put(into: Path) -> None:
+        for name, content in files.items():
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            (into / name).write_bytes(content)
+
+    return check_the_class(put)
+
+
+def test_a_zip_with_too_many_notebooks_costs_nobody_anything():
+    [(student, row)] = hands_in(**{"eve.zip": zipped({f"{n}_01_lookup.ipynb": book() for n in range(51)})}).items()
+    assert student == "eve" and row["status"] == "graded in part"
+    assert "51 notebooks are in this folder: only the first 50 were looked at." in row["remarks"]
+
+
+def test_many_written_answers_are_told():
+    own = [markdown("a", id=f"written-{n}") for n in range(101)]
+    [row] = hands_in(**{"eve/01_lookup.ipynb": book(*own)}).values()
+    assert "has 101 written answers; at most 100 are read" in row["remarks"]
+
+
+def test_a_student_that_the_grader_stumbles_over_has_a_row_that_says_so():
+    honest = Canned.assess
+
+    def stumbles(worker: Canned, task: Task) -> GradedExercise:
+        if task.submission.student == "eve":
+            raise LookupError(HALF)
+        return replace(honest(worker, task))
+
+    with mock.patch.object(Canned, "assess", stumbles):
+        [row] = hands_in(**{"eve/01_lookup.ipynb": book()}).values()
+    assert "The grader stumbled over this notebook (LookupError), so it was not graded." in row["remarks"]

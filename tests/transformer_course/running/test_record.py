@@ -1,0 +1,46 @@
+"""What is recorded is what came of the call, as it is; and what is dealt out is no draw."""
+
+import torch
+from torch.testing import assert_close
+
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observation_of, observe
+from transformer_course.running.record import record, seeded
+
+X = torch.arange(6.0).view(2, 3)
+
+
+def writes(x: torch.Tensor) -> torch.Tensor:
+    x += 1
+    return x * 2
+
+
+def test_arguments_come_back_as_the_call_left_them():
+    seen = record(writes, Case({"x": X}))
+    assert_close(seen["left"]["x"], X + 1)
+    assert_close(seen["output"], 2 * (X + 1))
+    assert "changed" not in seen  # that is for others to say
+    assert observation_of(seen, Case({"x": X}))["changed"] == ["x"]
+
+
+def test_the_samples_themselves_come_back():
+    def draws(logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        return torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)
+
+    case = Case({"logits": torch.zeros(2, 5)}, kind="sampler", n_samples=400)
+    seen = record(draws, case)
+    rows = torch.zeros(800, 5).softmax(-1)
+    assert_close(seen["samples"], torch.multinomial(rows, 1, generator=seeded(0)).squeeze(-1))
+    assert not torch.equal(seen["samples"], seen["samples_of_another_seed"])
+    assert observe(draws, case)["varies_with_seed"]
+
+
+def test_tokens_that_are_dealt_out_instead_of_drawn_are_seen():
+    """Their frequencies are exact, in an order that the seed decides: no two draws agree like this."""
+
+    def deals(logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        rows = [torch.arange(400)[torch.randperm(400, generator=generator)] % 5 for _ in range(2)]
+        return torch.cat(rows)
+
+    seen = observe(deals, Case({"logits": torch.zeros(2, 5)}, kind="sampler", n_samples=400))
+    assert seen["repeatable"] and not seen["varies_with_seed"]

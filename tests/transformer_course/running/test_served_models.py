@@ -1,0 +1,101 @@
+"""Models that are served answer as they would here, and there is nothing in them to read."""
+
+import copy
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.judge import judge
+from transformer_course.exercises import every_exercise
+from transformer_course.running import served_models
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observations_of
+from transformer_course.running.record import record_all
+from transformer_course.running.served_models import ModelServer, ServedModel, without_tables
+from transformer_course.running.stand_in_models import build_model, describe_model
+
+SEED = 5
+CALLED = ("leaks_future", "which_inputs", "padding_difference", "cached_difference", "generate", "greedy_decode")
+MIXER = describe_model("position_mixer", mixing=torch.randn(3, 4), projection=torch.randn(5, 2))
+
+
+@pytest.fixture(autouse=True)
+def nobody_serves_afterwards() -> Iterator[None]:
+    yield
+    served_models.connect(None)
+
+
+def served(case: Case) -> ServedModel:
+    [told], models = without_tables([case.as_dict()])
+    served_models.connect(ModelServer(models).answer)
+    return ServedModel(told["inputs"]["model"])
+
+
+def judged(name: str, attempt) -> str:
+    exercise = every_exercise()[name]
+    known = behaviour(exercise, SEED)
+    told, models = without_tables([case.as_dict() for case in known.cases])
+    served_models.connect(ModelServer(models).answer)
+    records = record_all(attempt, [Case(**case) for case in told], 60.0)
+    verdict = judge(exercise, SEED, observations_of(records, known.cases))
+    return verdict.mistake or verdict.status
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_the_reference_passes_and_mistakes_are_named(name: str):
+    exercise = every_exercise()[name]
+    assert judged(name, exercise.reference) == "passed"
+    for mistake in exercise.mistakes[::4]:
+        assert judged(name, mistake.attempts[0]) == mistake.name
+
+
+def test_what_a_model_draws_while_it_trains_is_what_it_would_draw_here():
+    tables = {"embedding": torch.randn(6, 4), "mixing": torch.randn(3, 3), "mixing_in_training": torch.randn(3, 3)}
+    mixer = describe_model("token_mixer", **tables, noise=torch.tensor(1.0))
+    there, here, tokens = served(Case({"model": mixer})), build_model(mixer), torch.tensor([[1, 5, 2]])
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        seen = [there(tokens), torch.rand(2)]
+        torch.manual_seed(3)
+        assert_close(seen, [here(tokens), torch.rand(2)])
+    assert_close(there.eval()(tokens), here.eval()(tokens))
+
+
+def test_gradients_come_back_in_every_way_of_asking():
+    here, there, x = build_model(MIXER), served(Case({"model": MIXER})), torch.randn(4, 5)
+    right = torch.autograd.functional.jacobian(here, x)
+    assert_close(torch.autograd.functional.jacobian(there, x), right)
+    assert_close(torch.func.jacrev(there)(x), right)
+    several = torch.randn(2, 4, 5)
+    assert_close(torch.func.vmap(there)(several), torch.stack([here(one) for one in several]))
+
+
+def test_an_error_of_the_model_is_raised_where_it_is_called():
+    model = served(Case({"model": MIXER}))
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        model(torch.randn(7, 5))
+    with pytest.raises(AttributeError, match="new_cache"):
+        model.new_cache()
+
+
+def test_there_is_nothing_to_read_and_a_copy_answers_as_well():
+    model, x = served(Case({"model": MIXER})), torch.randn(4, 5)
+    assert not [*model.parameters(), *model.buffers()] and "mixing" not in dir(model)
+    assert_close(copy.deepcopy(model)(x), build_model(MIXER)(x))
+
+
+def test_only_models_that_are_called_are_left_out_of_the_cases():
+    affine = describe_model("affine", weight=torch.ones(2, 3), bias=torch.ones(2))
+    case = Case({"a": affine, "b": MIXER, "c": 3}, "what it shows", keywords={"d": MIXER})
+    [told], models = without_tables([case.as_dict()])
+    assert told["inputs"] == {"a": affine, "b": {"served": 0, "training": True}, "c": 3}
+    assert told["keywords"] == {"d": {"served": 1, "training": True}} and models == [MIXER, MIXER]
+    assert "label" not in told
+
+
+@pytest.mark.parametrize("request_", [b"", b"x" * 99, served_models.pack({"what": "eval", "model": 0})])
+def test_a_made_up_request_is_answered_with_an_error(request_: bytes):
+    assert "error" in served_models.unpack(ModelServer([MIXER]).answer(request_))

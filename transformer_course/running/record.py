@@ -1,0 +1,339 @@
+"""Call an attempt on a case, and write down what came of it, as it is: no comparison, no count, no judgement.
+
+This module runs beside a learner's code, which may replace any of it. So nothing is decided here: what goes out is what
+the call returned and left behind, as plain data, and ``observe`` reads it elsewhere. It knows nothing of right and
+wrong: no reference, mistake or expected value is imported here, directly or indirectly.
+"""
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_course.running import called_names, served_models, stand_in_models
+from transformer_course.running.case import Case
+from transformer_course.running.crash_report import describe_crash
+from transformer_course.running.introspect import files_of, gradient_cuts, notebook_dependencies
+from transformer_course.running.isolation import (
+    collected_warnings,
+    default_torch_state,
+    end_other_processes,
+    restored_globals,
+    suppressed_output,
+)
+from transformer_course.running.observation import CrashReport, Gradients, Record
+from transformer_course.running.plain_data import PlainData, to_plain_data
+from transformer_course.running.tensor_sizes import LargestTensor
+from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
+
+
+def record(attempt: Any, case: Case) -> Record:
+    """Call an attempt, which may be anything, as the case says.
+
+    Whatever goes wrong inside is written down as well; only ``TookTooLong`` and a Ctrl-C pass through.
+    """
+    seen: Record
+    try:
+        with default_torch_state(), collected_warnings() as warned:
+            match case.kind:
+                case "function":
+                    seen = _record_function(attempt, case)
+                case "module":
+                    seen = _record_module(attempt, case)
+                case "sampler":
+                    seen = _record_sampler(attempt, case)
+                case "once":
+                    seen = _record_once(attempt, case)
+    except (TookTooLong, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # sys.exit() in an attempt is one more way to fail
+        seen = {"error": describe_crash(error, files_of(attempt))}
+    seen["remarks"] = {**seen.get("remarks", {}), **notebook_dependencies(attempt), "warned": warned}
+    if cuts := gradient_cuts(attempt):
+        seen["remarks"]["cuts"] = cuts
+    return seen
+
+
+def record_all(attempt: Any, cases: list[Case], seconds: float, clock: float | None = None) -> list[Record]:
+    """Call an attempt on the cases in turn, up to the first that outlasts the time they share, or fills the memory.
+
+    What the attempt prints is shown for the first case only.
+
+    Args:
+        attempt: The attempt.
+        cases: The cases.
+        seconds: Time that the cases share; with ``clock``, of computing.
+        clock: Seconds of the clock that they share, for what waits or gets too little of the machine.
+    """
+    records: list[Record] = []
+    stopwatch, own = Stopwatch(), os.getpid()
+    try:
+        with restored_globals(), time_limit(seconds, clock):
+            for case in cases:
+                with suppressed_output() if records else contextlib.nullcontext():
+                    records.append(record(attempt, case))
+                end_other_processes(own)
+                if "error" in (seen := records[-1]) and seen["error"]["type"] == "MemoryError":
+                    break  # to fill the memory again for every case would take until time is up
+    except TookTooLong:
+        if stopwatch.clock < min(seconds, math.inf if clock is None else clock):  # it is an outer limit's
+            raise
+        if len(records) < len(cases):  # otherwise it came just behind the last
+            records.append({"error": _took_too_long(stopwatch, seconds, clock)})
+    return records
+
+
+def _took_too_long(stopwatch: Stopwatch, seconds: float, clock: float | None) -> CrashReport:
+    """Report that time was up, and how much of it was spent computing where it was not the computing that took it."""
+    waited = clock is not None and stopwatch.computing < seconds
+    message = f"no answer within {clock if waited else seconds:g} s for all cases together"
+    report: CrashReport = {"type": "TookTooLong", "message": message}
+    return {**report, "computed": stopwatch.computing} if waited else report
+
+
+def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> Record:
+    inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+    models = [value for value in inputs.values() if isinstance(value, nn.Module)]
+    with contextlib.ExitStack() as stack:
+        watched = {name: stack.enter_context(LargestTensor(inputs[name])) for name in case.max_numbers}
+        stopwatch = Stopwatch()
+        output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
+        seconds = stopwatch.computing
+    left = {name: _as_left(value) for name, value in {**inputs, **keywords}.items()}
+    own_parameters = None
+    if models and isinstance(returned, list | tuple):
+        ids = [id(parameter) for model in models for parameter in model.parameters()]
+        own_parameters = [ids.index(entry) if entry in ids else -1 for entry in _ids(returned)]
+    written = _versions(returned)
+    with suppressed_output():
+        with called_names.watched():
+            again, leaves, differentiable = _call_for_gradients(attempt, case)
+        gradients, problem = _gradients(again, {**leaves, **(parameters or {})})
+    seen: Record = {
+        "output": output,
+        "left": left,
+        "again": to_plain_data(again),
+        "versions": [written, _versions(returned)],
+        "gradients": {name: gradients[name] for name in leaves},
+        "remarks": {"seconds": seconds, "differentiable": differentiable, **({"backward": problem} if problem else {})},
+    }
+    if _share_memory(returned, again):
+        seen["remarks"]["remembers"] = True
+    if own_parameters is not None:
+        seen["own_parameters"] = own_parameters
+    if watched:
+        seen["largest"] = {name: tensors.largest for name, tensors in watched.items()}
+    if parameters is not None:
+        seen["parameter_gradients"] = {name: gradients[name] for name in parameters}
+    return seen
+
+
+def _as_left(value: Any) -> PlainData:
+    """Return an argument as a call left it, as plain data: of a model its state."""
+    return stand_in_models.state_of(value) if isinstance(value, nn.Module) else to_plain_data(value)
+
+
+def _ids(value: Any) -> Iterator[int]:
+    """Iterate over the identities of all that is in a value, in order: a copy of a parameter is not trained."""
+    if not isinstance(value, dict | list | tuple):
+        yield id(value)
+        return
+    for item in value.values() if isinstance(value, dict) else value:
+        yield from _ids(item)
+
+
+def _versions(value: Any) -> list[int]:
+    """List how often each tensor of floats in a value has been written into."""
+    return [tensor._version for tensor in _tensors(value) if not tensor.is_inference()]
+
+
+def _share_memory(first: Any, second: Any) -> bool:
+    """Return whether what two calls with copies of the same inputs returned is one and the same: it was kept."""
+    kept = {tensor.untyped_storage().data_ptr() for tensor in _tensors(first) if tensor.numel()}
+    return any(tensor.untyped_storage().data_ptr() in kept for tensor in _tensors(second) if tensor.numel())
+
+
+def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:
+    """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
+    inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+    given = {**inputs, **keywords}
+    leaves = {name: t.requires_grad_() for n, value in given.items() for name, t in _named_tensors(n, value)}
+    # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
+    watched = {name: _cloned(value) for name, value in given.items()}
+    for name, model in given.items():
+        if isinstance(model, nn.Module):
+            tables = [*model.named_parameters(), *model.named_buffers()]
+            leaves |= {f"{name}.{n}": t.requires_grad_() for n, t in tables if t.is_floating_point()}
+    try:
+        output = attempt(*[watched[name] for name in inputs], **{name: watched[name] for name in keywords})
+    except Exception:  # such as .numpy() or .tolist() on a tensor whose gradient is wanted
+        return attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)), leaves, False
+    return output, leaves, any(t.requires_grad for t in _tensors(output)) if leaves else None
+
+
+def _named_tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
+    """Name the tensors of floats in an argument, such as ``cache[0]`` in a pair."""
+    if isinstance(value, Tensor) and value.is_floating_point():
+        yield name, value
+    if isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _named_tensors(f"{name}[{index}]", item)
+
+
+def _cloned(value: Any) -> Any:
+    """Copy the tensors of floats in an argument, so that gradients pass through the copies."""
+    if isinstance(value, Tensor):
+        return value.clone() if value.is_floating_point() else value
+    return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else value
+
+
+def _record_once(attempt: Any, case: Case) -> Record:
+    with torch.no_grad():
+        return {"output": to_plain_data(attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)))}
+
+
+def _record_module(attempt: Any, case: Case) -> Record:
+    module = load_module(attempt, case)
+    if isinstance(module, dict):
+        return {"parameters": module}  # nothing can be loaded, so nothing else can be compared
+    parameters = dict(module.named_parameters())
+    seen: Record = {"parameters": _shapes(parameters), **_record_function(module, case, parameters)}
+    if frozen := [name for name, parameter in parameters.items() if not parameter.requires_grad]:
+        seen["frozen"] = sorted(frozen)
+    if case.not_loaded:
+        seen["gradients"] = seen["parameter_gradients"] = {}
+    with suppressed_output():
+        later = [{**case.inputs, **case.keywords, **call} for call in case.later]
+        outputs = [_call_by_name(module, case, call) for call in later]
+        module.train()
+        seen["output_in_training"] = _call_by_name(module, case, {**case.inputs, **case.keywords})
+        if later:
+            seen["later"] = outputs
+            seen["later_in_training"] = [_call_by_name(module, case, call) for call in later]
+    return seen
+
+
+def load_module(attempt: Any, case: Case) -> Any:
+    """Build a module and load the case's parameters, in eval mode.
+
+    What a module keeps of an argument of its constructor under that argument's name has its parameters already.
+
+    Returns:
+        The module; where it has other parameters than the case, their shapes by name.
+    """
+    module = attempt(**copy_inputs(case.arguments))
+    parameters = dict(module.named_parameters())
+    if (shapes := _shapes(parameters)) != _shapes(case.parameters):
+        return shapes
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            came_with_an_argument = name.partition(".")[0] in case.arguments
+            if not came_with_an_argument and name not in case.not_loaded:
+                parameter.copy_(case.parameters[name])
+    return module.eval()
+
+
+def _shapes(parameters: Mapping[str, Tensor]) -> dict[str, list[int]]:
+    return {name: list(parameter.shape) for name, parameter in parameters.items()}
+
+
+def _call_by_name(module: Any, case: Case, values: Mapping[str, Any]) -> PlainData:
+    """Call with the case's inputs in order and everything else by name."""
+    copies = copy_inputs(values)
+    inputs = [copies.pop(name) for name in case.inputs]
+    return to_plain_data(module(*inputs, **copies))
+
+
+def _record_sampler(attempt: Any, case: Case) -> Record:
+    """Draw from every row many times, in one call on repeated rows."""
+    given = call_inputs(case)
+
+    def draw(seed: int) -> tuple[PlainData, dict[str, Any]]:
+        inputs, keywords = copy_inputs(given), copy_inputs(case.keywords)
+        return to_plain_data(attempt(*inputs.values(), **keywords, generator=seeded(seed))), inputs
+
+    stopwatch = Stopwatch()
+    samples, inputs = draw(0)
+    seen: Record = {
+        "samples": samples,
+        "random_state": torch.get_rng_state(),
+        "left": {name: _as_left(value) for name, value in inputs.items()},
+        "remarks": {"seconds": stopwatch.computing, "differentiable": None},
+    }
+    if isinstance(samples, Tensor):
+        with suppressed_output():
+            seen["samples_again"] = draw(0)[0]
+            with called_names.watched():
+                seen["samples_of_another_seed"] = draw(1)[0]
+    return seen
+
+
+def seeded(seed: int) -> torch.Generator:
+    """Return the generator that a sampler is given."""
+    return torch.Generator().manual_seed(seed)
+
+
+def call_inputs(case: Case) -> dict[str, Any]:
+    """Return the inputs of the call: a sampler gets each row as often as it is to draw from it."""
+    if case.kind != "sampler":
+        return dict(case.inputs)
+    (name, rows), *others = case.inputs.items()
+    return {name: rows.repeat_interleave(case.n_samples, dim=0), **dict(others)}
+
+
+def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy the inputs, so that an attempt that writes into them spoils nothing; build the stand-ins."""
+    return {
+        name: served_models.ServedModel(value)
+        if served_models.is_served(value)
+        else stand_in_models.build_model(value)
+        if stand_in_models.is_description(value)
+        else to_plain_data(value)
+        for name, value in values.items()
+    }
+
+
+def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, str]:
+    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and what kept torch from computing it.
+
+    The gradient is None where none arrives.
+    """
+    total = torch.zeros(())
+    for tensor in _tensors(output):
+        if tensor.requires_grad:
+            total = total + (tensor * _coefficients(tensor, output)).sum()
+    if not total.requires_grad or not leaves:
+        return dict.fromkeys(leaves), ""
+    trained = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}  # a parameter may be frozen
+    try:
+        found = torch.autograd.grad(total, list(trained.values()), allow_unused=True)
+    except RuntimeError as error:  # such as a tensor that was changed in place after it was used
+        return dict.fromkeys(leaves), str(error).partition("\n")[0]
+    arrived = {name: to_plain_data(gradient) for name, gradient in zip(trained, found, strict=True)}
+    return {**dict.fromkeys(leaves), **arrived}, ""
+
+
+def _coefficients(tensor: Tensor, output: Any) -> Tensor:
+    """Return a factor for each number of a tensor: by its position, or by its index, if indices come beside it.
+
+    Numbers that come with their indices mean the same in any order.
+    """
+    positions = torch.arange(1.0, tensor.numel() + 1).view(tensor.shape)
+    for beside in output if isinstance(output, list | tuple) else ():
+        if isinstance(beside, Tensor) and beside.dtype == torch.int64 and beside.shape == tensor.shape and beside.dim():
+            rows = torch.arange(tensor.numel() // tensor.shape[-1]).view(*tensor.shape[:-1], 1)
+            positions = 1.0 + beside + 100 * rows
+    return positions.cos().to(tensor.dtype)
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    """List the tensors of floats in a value."""
+    if isinstance(value, Tensor):
+        return [value] if value.is_floating_point() else []
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [tensor for item in value for tensor in _tensors(item)] if isinstance(value, list | tuple) else []
