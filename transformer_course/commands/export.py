@@ -10,7 +10,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "export",
         help="put the points of a class into a table that Canvas or Moodle has exported",
         description="Put the points of a class, less what being late costs, into a table that Canvas or Moodle has "
-        "exported. All else in it stays as it is. The new table is canvas.csv or moodle.csv in the folder of results.",
+        "exported. All else in it stays as it is. The new table is canvas.csv or moodle.csv in the folder of results; "
+        "for Canvas, canvas_feedback.zip is there, too, which its “Upload Submissions” takes.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -24,6 +25,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     column = "the assignment in Canvas; if there is none of this name, one is added (default: Transformer Course)"
     parser.add_argument("--column", default="Transformer Course", metavar="NAME", help=column)
     parser.add_argument("--bonus", action="store_true", help="add the points of stretch exercises")
+    parser.add_argument("--look", action="store_true", help="say what would change, and write nothing")
     parser.set_defaults(run=run)
 
 
@@ -34,15 +36,28 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There are no results, or the table is of another kind.
         OSError: A file cannot be read or written.
     """
+    from transformer_course.grading.canvas_feedback import FILE, canvas_feedback
     from transformer_course.grading.class_report import read_results
     from transformer_course.grading.exports import merge_into_canvas, merge_into_moodle
+    from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
-    results, how = read_results(args.results), {"lesson": args.lesson, "bonus": args.bonus}
+    results = read_results(args.results, bonus=args.bonus)
     if args.canvas:
         to = args.results / "canvas.csv"
-        told = merge_into_canvas(args.canvas, results, to, column=args.column, **how)
+        table = merge_into_canvas(args.canvas, results, lesson=args.lesson, column=args.column)
     else:
         to = args.results / "moodle.csv"
-        told = merge_into_moodle(args.moodle, results, to, **how)
-    print(f"{told}\nThe table is {to}.")
+        table = merge_into_moodle(args.moodle, results, lesson=args.lesson)
+    print(table.told)
+    if args.look:
+        print("Nothing was written.")
+        return 0
+    atomic_write_text(to, table.text)
+    print(f"The table is {to}.")
+    if args.canvas:
+        content, n = canvas_feedback(table.found)
+        if n:
+            with atomic_write(args.results / FILE) as temporary:
+                temporary.write_bytes(content)
+            print(f"The feedback of {n} of them is {args.results / FILE}, for “Upload Submissions” in Canvas.")
     return 0

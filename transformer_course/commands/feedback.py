@@ -9,8 +9,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "feedback",
         help="write gradebook and feedback again, after points were given by hand",
-        description="Write gradebook, class page and feedback again, after overrides.csv, written_answers.csv, "
-        "roster.csv or late_policy.json in the folder of results has changed. Nothing is graded.",
+        description="Write gradebook, class page and feedback again, after overrides.csv, extensions.csv, "
+        "written_answers.csv, roster.csv or class_rules.json in the folder of results has changed. Nothing is graded.",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -19,14 +19,15 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "grade",
         help="grade notebooks",
         description="Run the exercises in the notebooks apart from everything else, and give points and feedback. "
-        "docs/grading.md describes what goes in and what comes out.",
+        "The guide Grading a class, in the course's repository, describes what goes in and what comes out.",
         allow_abbrev=False,
     )
     paths = "a notebook; a folder with a folder of notebooks for each student; a download of Canvas, Moodle or GitHub "
     paths += "Classroom, or a course of nbgrader; or a zip of one of these"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
-    lesson = "grade this lesson only, such as 01_lookup; may be given again (default: all that are there)"
+    lesson = "count this lesson only, such as 01_lookup, from now on; may be given again; all for all of them "
+    lesson += "(default: those of last time, or else all that many students have handed in)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
@@ -35,7 +36,12 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     partial += "may be right in some by chance"
     parser.add_argument("--partial-credit", action="store_true", help=partial)
-    late = parser.add_argument_group("being late, which never changes the points, but has columns of its own")
+    calls = "what an answer has that calls the library's function, or torch's, which was to be written: full points, "
+    calls += "full points with a remark, or none (default: that of last time, or remark)"
+    parser.add_argument("--library-calls", choices=("full", "remark", "none"), default="", help=calls)
+    late = parser.add_argument_group(
+        "being late, which never changes the points, but has columns of its own; what you do not give again holds"
+    )
     due = "when a lesson is due, or, without NAME=, all others, such as 2026-10-12T18:00; may be given again"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
     late.add_argument(
@@ -98,15 +104,13 @@ def _grade(args: argparse.Namespace, limits: "Limits", jail: "Jail") -> str:
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
     rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
     how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
+    how |= {"library_calls": args.library_calls}
     how |= {"scheduler": args.scheduler, "jail": jail, "seconds": limits.seconds, "memory_mb": limits.memory_mb}
     return grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **how)
 
 
-def _late_policy(args: argparse.Namespace) -> "LatePolicy | None":
-    from transformer_course.grading.late_policy import LatePolicy, parse_due
+def _late_policy(args: argparse.Namespace) -> "LatePolicy":
+    from transformer_course.grading.class_rules import read_late_policy
+    from transformer_course.grading.late_policy import parse_due
 
-    if not args.due:
-        if args.late_penalty is not None or args.grace is not None:
-            raise ValueError("--late-penalty and --grace need due dates, given by --due")
-        return None
-    return LatePolicy(parse_due(args.due), args.late_penalty or 0.0, args.grace or 0.0)
+    return read_late_policy(args.out).changed(parse_due(args.due), args.late_penalty, args.grace)

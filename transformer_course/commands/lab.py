@@ -27,14 +27,13 @@ def run(args: argparse.Namespace) -> int:
     """Open the lessons, and return the exit code 0 once JupyterLab has ended.
 
     Raises:
-        ValueError: There is no such lesson.
-        OSError: The lessons are not there, or nothing can be written.
+        ValueError: There is no such lesson, or the folder cannot be written to.
+        OSError: The lessons are not there.
     """
     from transformer_course.home.lab import open_lab
-    from transformer_course.workspace.working_copies import choose_folder, find_lesson, working_copy
+    from transformer_course.workspace.working_copies import choose_folder, find_lesson
 
     choose_folder(args.folder)
     at = [f"--LabApp.default_url=/lab/tree/{find_lesson(args.lesson)}.ipynb"] if args.lesson is not None else []
-    print(f"Your lessons are in {working_copy()}.", flush=True)
     open_lab([*args.unrecognized, *at])
     return 0

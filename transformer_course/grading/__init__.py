@@ -1,13 +1,14 @@
 """The grader: submitted notebooks in, gradebook and feedback out.
 
 In reading order. What comes in: ``hand_ins`` finds files in folders and zips, ``download_names`` tells whose they are,
-``written_answers`` and ``submissions`` read them, with names as ``printable_text``. What is done with it:
+``written_answers`` and ``submissions`` read them, all of it as ``printable_text``. What is done with it:
 ``answer_similarity`` compares texts, ``assess`` runs each answer in the jail and judges what was observed there,
 ``mistake_locations`` finds where an answer goes wrong; a ``worker`` is a process that does so, and ``dask_workers`` are
 those on other machines; ``student_records`` keeps what is finished, and ``settings`` how it came about. What the
 instructor sets, in ``tables`` (read, and written safe to open): ``own_exercises``, of which ``handout`` makes a
 notebook, ``roster``, ``late_policy``, ``overrides``; ``class_rules`` keeps them, and ``class_results`` puts them over
-the verdicts. What goes out: ``gradebook``, ``feedback``, ``class_page`` (both in ``page_template``), ``exports``;
-``class_report`` writes all of them, ``grade`` does everything, and ``progress_bar`` shows how far it is. The security
+the verdicts. What goes out: ``gradebook``; in ``page_template`` the pages ``feedback``, with ``marked_code``,
+``written_page`` and ``class_page``; ``exports`` and ``canvas_feedback`` for other systems. ``class_report`` writes all
+that stays here, ``grade`` does everything, and ``progress_bar`` shows how far it is. The security
 model is in ``jail/README.md``, the instructor's guide in ``docs/grading.md``. Uses ``locating`` and ``jail``.
 """

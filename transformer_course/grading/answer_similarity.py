@@ -1,6 +1,7 @@
 """What an instructor may want to look at in the text of answers; it never changes a score.
 
-Submissions that are nearly the same, and answers that call the very function they should have been.
+Submissions that are nearly the same, and answers that are the course's solution; and by which names what was asked for
+goes elsewhere.
 
 How similar two submissions are is measured in runs of ``TOKENS_PER_RUN`` tokens: comments, layout, names of variables,
 signatures and docstrings count for nothing, and neither does any run that the course's own solution has, which
@@ -27,6 +28,8 @@ MIN_RUNS = 60
 """Two submissions are compared if each has as many runs of its own, some 15 lines."""
 MIN_SIMILARITY = 0.8
 """Fraction of all runs of two submissions that both have, from which on they are listed."""
+MIN_WORDS = 50
+"""Number of words of a solution's body that nobody else writes in just the same way."""
 MAX_SOURCE_LENGTH = 20_000
 """Number of characters of an answer that are read."""
 LIBRARIES = {"torch", "nn", "F", "math", "np", "numpy"}
@@ -38,7 +41,7 @@ NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
     "MultiHeadAttention": ["MultiheadAttention", "multi_head_attention_forward"],
     "layer_norm": ["LayerNorm"],
     "rms_norm": ["RMSNorm"],
-    "softmax_jacobian": ["jacobian"],
+    "softmax_jacobian": ["jacobian", "jacrev", "jacfwd"],
     "EncoderLayer": ["TransformerEncoderLayer"],
     "PreNormEncoderLayer": ["TransformerEncoderLayer"],
     "Encoder": ["TransformerEncoder"],
@@ -93,13 +96,22 @@ def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> li
     return sorted(found, key=lambda pair: (-pair.similarity, pair.students))
 
 
-def calls_of_the_answer(cells: Sequence[Mapping[str, str]], lesson: str) -> Iterator[str]:
-    """Yield a remark for each answer that seems to call what it should have been, of torch or of the library."""
-    for exercise in exercises_of(lesson):
-        names = {exercise.name, *NAMES_IN_TORCH.get(exercise.name, ())}
-        called = _calls(answer_text(cells, exercise.name), names)
-        if called:
-            yield f"{exercise.name} calls {', '.join(called)}."
+def names_asked_for(name: str) -> list[str]:
+    """Return what an exercise asks for is called, in the library and in torch."""
+    return [name, *NAMES_IN_TORCH.get(name, ())]
+
+
+def is_the_solution(cells: Sequence[Mapping[str, str]], name: str) -> bool:
+    """Return whether an answer is the course's solution word for word, and long enough to be so by no chance."""
+    given, solution = (_body(source) for source in (answer_text(cells, name), every_exercise()[name].solution))
+    return len(solution) >= MIN_WORDS and given == solution
+
+
+def _body(source: str) -> list[str]:
+    """Return the words of code, without imports, signatures and docstrings, which everybody is given."""
+    lines = [[token.string for token in line] for line in _logical_lines(source)]
+    given = ("import", "from", "def", "class", "@", '"')
+    return [word for line in lines for word in line if not line[0].startswith(given)]
 
 
 def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
@@ -180,20 +192,3 @@ def _end_of_signature(words: Sequence[str]) -> int:
 
 def _is_common(name: str) -> bool:
     return keyword.iskeyword(name) or name in LIBRARIES or hasattr(builtins, name)
-
-
-def _calls(source: str, names: Collection[str]) -> list[str]:
-    """Return what of these names is called as an attribute of something else than ``self``, or imported."""
-    found: dict[str, None] = {}
-    for line in _logical_lines(source):
-        words = [token.string for token in line]
-        for place, word in enumerate(words):
-            if word not in names:
-                continue
-            owner = words[place - 2] if place > 1 and words[place - 1] == "." else ""
-            follows = words[place + 1] if place + 1 < len(words) else ""
-            if words[0] == "from" and "import" in words[:place]:
-                found[f"{''.join(words[1 : words.index('import')])}.{word}"] = None
-            elif owner and owner != "self" and follows == "(":
-                found[f"{owner}.{word}" if owner.isidentifier() else f".{word}"] = None
-    return list(found)

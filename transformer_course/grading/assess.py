@@ -1,32 +1,52 @@
 """Run each exercise of a submission in the jail, and judge on the trusted side what was observed there."""
 
+import contextlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from typing import Any
 
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.explain import explain_crash
-from transformer_course.checking.formatting import readable
+from transformer_course.checking.formatting import join_words, readable
 from transformer_course.checking.judge import judge
-from transformer_course.checking.tolerance import observation_distance
+from transformer_course.checking.tolerance import distance, observation_distance
 from transformer_course.checking.verdict import Verdict
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
 from transformer_course.exercises import every_exercise, exercises_of, is_own
-from transformer_course.grading.answer_similarity import answer_text, definition_of
+from transformer_course.grading.answer_similarity import answer_text, definition_of, is_the_solution, names_asked_for
 from transformer_course.grading.mistake_locations import with_place_in_jail
 from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.exit_reasons import explain_exit
 from transformer_course.jail.jail import Jail, Outcome
 from transformer_course.jail.resource_limits import Limits
-from transformer_course.running.plain_data import pack
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observations_of, observe
+from transformer_course.running.plain_data import cut_texts, pack
+from transformer_course.running.served_models import without_tables
+from transformer_course.running.time_limit import CLOCK_FACTOR, Stopwatch, TookTooLong, time_limit
 
 ALLOWANCE = 2
-"""The exercises of a notebook may together take this many times as long as one of them."""
+"""The exercises of a lesson may together take this many times as long as one of them, in all a student's notebooks."""
 LEAST_SECONDS = 1.0
 """Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
+OVERDRAFT = 2
+"""After so many more allowances, what is left of a student's notebooks of a lesson is not run."""
+LIBRARY_CALLS = ("full", "remark", "none")
+"""What a right answer may have that calls the library's function, or torch's, of what was to be written."""
+COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
+NOT_RUN = (
+    "It was not run: the notebooks of this lesson, with all that they do, had taken more than {seconds:g} s by then."
+)
+KILLED = ("SIGKILL", "supervisor")
+"""Reasons for which an answer is run once more: its process, or the jail's, was killed."""
+MAX_TEXT_LENGTH = 10_000
+"""Number of characters of each text that comes out of the jail; what is longer is cut off before anybody reads it."""
+MAX_NAME_LENGTH, MAX_CALLS = 100, 3
+"""Number of characters of a name that an answer calls, and of such names."""
 MAX_MESSAGE_LENGTH = 4000
 """Number of characters of a message, which may quote the learner's own code and errors."""
 
@@ -41,6 +61,8 @@ class GradedExercise:
         seconds: Wall-clock time of the answer in the jail.
         n_right: Number of cases in which everything observed is right; if it passed, all of them.
         n_cases: Number of cases; 0 where none was judged.
+        cost: Seconds that it took in all: in the jail, to be judged, and to be traced for the feedback.
+        remarks: What the instructor may want to look at: that it calls, or is, what was to be written.
     """
 
     exercise: Exercise
@@ -48,11 +70,18 @@ class GradedExercise:
     seconds: float
     n_right: int = 0
     n_cases: int = 0
+    cost: float = 0.0
+    remarks: Sequence[str] = ()
 
     @property
     def points(self) -> int:
         """The points earned: all of the exercise's, or none."""
         return self.exercise.points if self.verdict.passed else 0
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether there is no answer because its process, or the jail's, was killed twice, by itself or by others."""
+        return any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED)
 
 
 @dataclass(frozen=True)
@@ -65,6 +94,7 @@ class GradedSubmission:
         isolation: How far its code was kept from all else: ``full``, ``shared user`` or ``none``.
         notes: What the instructor may want to look at.
         fingerprint: What its text is compared with that of others by, as ``similarity.fingerprint`` returns it.
+        answers: The text of the cell that defines each answer, by exercise, for the feedback.
     """
 
     submission: Submission
@@ -72,6 +102,7 @@ class GradedSubmission:
     isolation: str = ""
     notes: Sequence[str] = ()
     fingerprint: frozenset[int] = frozenset()
+    answers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> int:
@@ -84,31 +115,61 @@ class GradedSubmission:
         return sum(one.points for one in self.exercises if one.exercise.stretch)
 
 
+class Allowance:
+    """The time that all of a student's notebooks of a lesson may take together.
+
+    Args:
+        limits: Limits of each exercise. When the exercises before it have used up the allowance, an answer still gets
+            ``LEAST_SECONDS``, which is enough for one that ends: one endless loop costs no other points.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._seconds = limits, ALLOWANCE * limits.seconds
+        self._left = self._seconds
+
+    @property
+    def limits(self) -> Limits | None:
+        """The limits of the next exercise; None if it is not to be run at all."""
+        if self._left < -OVERDRAFT * self._seconds:
+            return None
+        return replace(self._limits, seconds=min(self._limits.seconds, max(self._left, LEAST_SECONDS)))
+
+    def spend(self, seconds: float) -> None:
+        """Take time off."""
+        self._left -= seconds
+
+    @property
+    def spent(self) -> float:
+        """The time that has been taken off."""
+        return self._seconds - self._left
+
+
 def assess(
-    submission: Submission, limits: Limits, assess_one: Callable[[Submission, Exercise, Limits], GradedExercise]
+    submission: Submission,
+    allowance: Allowance,
+    assess_one: Callable[[Submission, Exercise, Limits], GradedExercise],
 ) -> GradedSubmission:
-    """Grade all exercises of one submission, which share an allowance of time.
+    """Grade all exercises of one submission.
 
     An answer that is wrong, and uses an earlier answer of the notebook that is wrong, too, is graded again with the
     course's answer in place of that: a mistake costs its points once.
 
     Args:
         submission: The notebook.
-        limits: Limits of each exercise. When the exercises before it have used up the allowance, an answer still gets
-            ``LEAST_SECONDS``, which is enough for one that ends: one endless loop costs no other points.
+        allowance: What it may take, with the others of the student.
         assess_one: Function that grades an exercise of a submission within limits.
     """
     if submission.problem:
         return GradedSubmission(submission, [])
     graded: list[GradedExercise] = []
-    left = ALLOWANCE * limits.seconds
     for exercise in exercises_of(submission.lesson):
 
         def attempt(submission: Submission, exercise: Exercise = exercise) -> GradedExercise:
-            nonlocal left
-            seconds = min(limits.seconds, max(left, LEAST_SECONDS))
-            one = assess_one(submission, exercise, replace(limits, seconds=seconds))
-            left -= one.seconds
+            if (limits := allowance.limits) is None:
+                told = NOT_RUN.format(seconds=int(allowance.spent))
+                return GradedExercise(exercise, Verdict(exercise.name, "crashed", told), 0.0)
+            one = assess_one(submission, exercise, limits)
+            allowance.spend(max(one.cost, one.seconds))
             return one
 
         first = attempt(submission)
@@ -116,6 +177,29 @@ def assess(
         again = attempt(_with_solutions(submission, exercise, used)) if used else first
         graded.append(_once_mended(again, used) if used and again.verdict.passed else first)
     return GradedSubmission(submission, graded)
+
+
+def stumbled_over(submission: Submission, error: Exception) -> GradedSubmission:
+    """Return what is kept of a notebook that the grader itself stumbles over: a row that says so."""
+    problem = f"The grader stumbled over this notebook ({type(error).__name__}), so it was not graded."
+    return GradedSubmission(replace(submission, problem=submission.problem or problem, written={}), [])
+
+
+def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
+    """Return a result with its remarks in the feedback; a call of what was to be written may cost the points.
+
+    Args:
+        graded: The result.
+        library_calls: One of ``LIBRARY_CALLS``.
+    """
+    calls = [remark for remark in graded.remarks if remark.startswith("calls ")]
+    if library_calls == "full":
+        graded = replace(graded, remarks=[remark for remark in graded.remarks if remark not in calls])
+    told = "\n".join([graded.verdict.message, *(f"Remark: it {remark}." for remark in graded.remarks)])
+    if library_calls == "none" and calls:
+        told = f"The numbers are right, but it {join_words(calls)}, so it has no points."
+        return replace(graded, verdict=replace(graded.verdict, status="wrong", message=told), n_right=0)
+    return replace(graded, verdict=replace(graded.verdict, message=told))
 
 
 def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
@@ -164,51 +248,126 @@ def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed
         seed: Seed of the cases.
     """
     job, outcome = run_answer(submission, exercise, jail, seed)
-    verdict = judge_answer(exercise, job, outcome, jail, seed)
-    return GradedExercise(exercise, verdict, outcome.seconds, *count_right(exercise, verdict, outcome, seed))
+    return judge_answer(exercise, job, outcome, jail, seed)
 
 
 def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> tuple[dict[str, Any], Outcome]:
     """Run the answer to an exercise in the jail: the job, and its outcome."""
-    own = {"cells": submission.cells, "seconds": jail.limits.seconds, "clock": jail.limits.clock}
-    of_all, packed = _same_for_everybody(exercise, seed)
-    return {**own, **of_all}, jail.run(own, packed)
-
-
-@cache
-def _same_for_everybody(exercise: Exercise, seed: int) -> tuple[dict[str, Any], bytes]:
-    """Return that part of a job which does not depend on the notebook, plain and packed."""
-    part = {
+    job = {
+        "cells": submission.cells,
+        "seconds": jail.limits.seconds,
+        "clock": jail.limits.clock,
         "name": exercise.name,
-        "cases": [case.as_dict() for case in behaviour(exercise, seed).cases],
+        "asked": names_asked_for(exercise.name),
         "library": {
             name: library_source(other)
             for name, other in every_exercise().items()
             if name != exercise.name and not is_own(other)
         },
     }
-    return part, pack(part)
+    outcome = jail.run(job, *_packed_cases(exercise, seed))
+    if outcome.reason in KILLED and outcome.seconds < jail.limits.seconds:  # as a system does that runs out of memory
+        again = jail.run(job, *_packed_cases(exercise, seed))
+        outcome = replace(again, seconds=outcome.seconds + again.seconds)
+    return job, outcome
 
 
-def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, jail: Jail, seed: int) -> Verdict:
-    """Return the verdict on an outcome; where the answer goes wrong is found in the jail."""
-    verdict = judge_outcome(exercise, outcome, seed, jail.limits)
-    if outcome.answer is not None and "observations" in outcome.answer:
-        verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
-    return replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
+@lru_cache(maxsize=40)  # who hands in the same gets the same cases
+def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
+    """Return the cases of a job, without a word on what they test, and the models that are called in them."""
+    cases, models = without_tables([case.as_dict() for case in behaviour(exercise, seed).cases])
+    return pack({"cases": cases}), pack(models) if models else b""
+
+
+def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome:
+    """Return an outcome with observations in place of the records that came out of the jail, which are untrusted."""
+    if outcome.answer is None:
+        return outcome
+    told: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
+    if not told:
+        try:
+            records = cut_texts(outcome.answer["records"], MAX_TEXT_LENGTH)
+            told["observations"] = observations_of(records, behaviour(exercise, seed).cases)
+            told["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
+        except Exception:  # forged records can make the code that reads them raise anything
+            told["malformed"] = True
+    return replace(outcome, answer=cut_texts(told, MAX_TEXT_LENGTH))
+
+
+def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, jail: Jail, seed: int) -> GradedExercise:
+    """Judge an outcome; where the answer goes wrong is found in the jail.
+
+    To judge, to find a name for a mistake, and to find its place may together take what the answer has left of its
+    time, and at least ``LEAST_SECONDS``.
+    """
+    stopwatch, left = Stopwatch(), max(jail.limits.seconds - outcome.seconds, LEAST_SECONDS)
+    try:
+        with time_limit(left, CLOCK_FACTOR * left):
+            outcome = observed_outside(exercise, outcome, seed)
+            verdict = judge_outcome(exercise, outcome, seed, jail.limits)
+            n_right, n_cases = count_right(exercise, verdict, outcome, seed)
+    except TookTooLong:
+        verdict, n_right, n_cases = Verdict(exercise.name, "crashed", COULD_NOT_BE_JUDGED), 0, 0
+    cost, begun = outcome.seconds + stopwatch.computing, time.monotonic()
+    if verdict.passed and exercise.in_little_memory:
+        verdict = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, jail)
+        n_right -= not verdict.passed
+    elif outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
+        with _limited(jail, seconds=left - stopwatch.computing):
+            verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
+    verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
+    calls = (outcome.answer or {}).get("calls", []) if verdict.passed else []
+    cost += time.monotonic() - begun
+    remarks = [f"calls `{name}`, which is what was to be written" for name in map(without_control_codes, calls)]
+    if verdict.passed and is_the_solution(job["cells"], exercise.name):
+        remarks.append("is the course's solution, word for word")
+    return GradedExercise(exercise, verdict, outcome.seconds, n_right, n_cases, cost, remarks)
+
+
+@contextlib.contextmanager
+def _limited(jail: Jail, **limits: float) -> Iterator[None]:
+    """Give a jail other limits in the block."""
+    usual, jail.limits = jail.limits, replace(jail.limits, **limits)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        jail.limits = usual
+
+
+def _in_little_memory(verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], jail: Jail) -> Verdict:
+    """Return the verdict on a right answer that must also get by with little memory: its process may take no more."""
+    with _limited(jail, memory_mb=LITTLE_MEMORY_MB):
+        outcome = jail.run({**job, "cases": [case.as_dict()]})
+    records = (outcome.answer or {}).get("records")
+    seen = records[0] if isinstance(records, list) and records and isinstance(records[0], dict) else {}
+    right = observe(exercise.reference, case)
+    if distance(seen.get("output"), right.get("output")) <= 1:
+        return verdict
+    told = f"The numbers of the small cases are right. But on a large one ({case.label}), "
+    error = str(seen.get("error"))
+    if "MemoryError" in error or "allocate memory" in error:
+        told += (
+            f"it takes more than {LITTLE_MEMORY_MB} MB of memory beside its arguments: something is made at once there."
+        )
+    elif "output" in seen:
+        told += "they are not."
+    else:
+        told += f"it did not return within {jail.limits.seconds:g} s, or it crashed."
+    return replace(verdict, status="wrong", message=told)
 
 
 def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: int) -> tuple[int, int]:
     """Return in how many cases an answer is right, and the number of cases."""
     known = behaviour(exercise, seed)
+    n_cases = len(known.cases) + (exercise.in_little_memory is not None)
     if verdict.passed:
-        return len(known.cases), len(known.cases)
+        return n_cases, n_cases
     try:
         seen = known.normalised((outcome.answer or {})["observations"])
         right = [observation_distance(one, other) <= 1 for one, other in zip(seen, known.expected, strict=False)]
-        return sum(right), len(known.cases)
+        return sum(right), n_cases
     except Exception:  # as in judge_outcome
-        return 0, len(known.cases)
+        return 0, n_cases
 
 
 @cache

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from transformer_course.checking.formatting import join_words
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.checking.message_panel import as_html
 from transformer_course.exercise import Exercise
@@ -26,12 +27,14 @@ class SharedMistake:
 
     Args:
         exercise: The exercise.
+        name: The mistake's name.
         does: What it does, as a clause with the marks of ``Panel``.
         students: Who made it.
         n_answers: Number of students who have answered the exercise.
     """
 
     exercise: Exercise
+    name: str
     does: str
     students: Sequence[str]
     n_answers: int
@@ -44,6 +47,7 @@ def class_page(results: ClassResults) -> str:
     parts = [
         f"<h1>The class: {html.escape(', '.join(results.lessons)) or 'nothing graded'}</h1>",
         f"<p>{n_handed_in} {_points_in_short(handed_in, results)}</p>",
+        *([_list(results.remarks)] if any(results.remarks) else []),
         *_to_explain(results),
         *_people(results),
         *_distribution(handed_in, results),
@@ -51,6 +55,11 @@ def class_page(results: ClassResults) -> str:
         *(part for lesson in results.lessons for part in _lesson(lesson, results)),
     ]
     return PAGE_TEMPLATE.format(title="The class", body="\n".join(["<main>", *parts, "</main>"]))
+
+
+def has_nothing_right(student: StudentResult) -> bool:
+    """Return whether a student whose work was graded has no points at all."""
+    return student.status.startswith("graded") and not student.points and not student.bonus
 
 
 def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
@@ -63,10 +72,20 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
         for mistake in one.graded.verdict.mistakes:
             made.setdefault((one.exercise.name, mistake), []).append(student.name)
     found = [
-        SharedMistake(exercise := every_exercise()[name], describe_mistake(exercise, mistake), who, n_answers[name])
+        SharedMistake(
+            exercise := every_exercise()[name], mistake, describe_mistake(exercise, mistake), who, n_answers[name]
+        )
         for (name, mistake), who in made.items()
     ]
     return sorted(found, key=lambda one: (-len(one.students), one.exercise.name, one.does))
+
+
+def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
+    """Return how many students made each recognised mistake, and how many answered: no names, so it may be shared."""
+    return [
+        {"exercise": one.exercise.name, "mistake": one.name, "students": len(one.students), "answers": one.n_answers}
+        for one in shared_mistakes(results)
+    ]
 
 
 def describe_mistake(exercise: Exercise, name: str) -> str:
@@ -115,12 +134,22 @@ def _mistake(one: SharedMistake, where: str = "") -> str:
 
 
 def _people(results: ClassResults) -> Iterator[str]:
+    without = [student for student in results.students if has_nothing_right(student)]
     groups = {
         "Handed in nothing": [s.name for s in results.students if s.status == "nothing handed in"],
+        "Handed in, but never began": [s.name for s in without if not s.has_begun],
+        "Began, and has no points": [s.name for s in without if s.has_begun],
         **{
             status.capitalize(): [f"{s.name}: {' '.join(s.remarks)}" for s in results.students if s.status == status]
             for status in ("could not be graded", "graded in part")
         },
+        "Asks for another look": [
+            f"{s.name}, {one.exercise or 'everything'}: {one.request}" for s in results.students for one in s.requests
+        ],
+        "Changed since last time": results.changes,
+        "Handed in something else as well": [
+            f"{s.name}: {nb.submission.beside}" for s in results.students for nb in s.notebooks if nb.submission.beside
+        ],
         "Called nearly the same as somebody else": [
             f"{student.name}: {remark}" for student in results.students for remark in student.remarks_on_name
         ],
@@ -131,7 +160,6 @@ def _people(results: ClassResults) -> Iterator[str]:
             if lesson.lateness.says
         ],
         "Not in the roster": [student.name for student in results.students if not student.is_listed],
-        "Named in a table, but not in the class": list(results.unknown),
     }
     shown = {title: lines for title, lines in groups.items() if lines}
     if shown:
@@ -147,16 +175,16 @@ def _to_review(results: ClassResults) -> Iterator[str]:
         for lesson in student.lessons.values()
         for note in (lesson.notebook.notes if lesson.notebook else ())
     ]
-    pairs = results.similar
-    if pairs or notes:
+    copies = [(*one,) for one in results.copies]
+    if copies or notes:
         yield "<h2>Worth a look</h2><p>None of this has changed a score.</p>"
-    if pairs:
-        yield f"<h3>Nearly the same ({len(pairs)})</h3><p>The text of the answers, apart from names, comments, "
-        yield "layout and what the course's own solutions have too. That is a reason to read both, and no proof.</p>"
-        rows = [[html.escape(" and ".join(one.students)), one.lesson, f"{one.similarity:.0%}"] for one in pairs]
-        yield _table("Submissions that are nearly the same", ["students", "lesson", "alike"], rows)
+    if copies:
+        yield f"<h3>Nearly the same ({len(copies)})</h3><p>The text of the answers, apart from names, comments, "
+        yield "layout and what the course's own solutions have too. That is a reason to read them, and no proof.</p>"
+        rows = [[html.escape(join_words(who)), lesson, f"{least:.0%}"] for lesson, who, least in copies]
+        yield _table("Submissions that are nearly the same", ["students", "lesson", "alike at least"], rows)
     if notes:
-        yield f"<h3>Calls what was asked for ({len(notes)})</h3>{_list(notes)}"
+        yield f"<h3>Calls, or is, what was to be written ({len(notes)})</h3>{_list(notes)}"
 
 
 def _distribution(handed_in: Sequence[StudentResult], results: ClassResults) -> Iterator[str]:
@@ -216,7 +244,7 @@ def _column(one: ExerciseResult) -> str:
 
 def _bar(n: int, of: int) -> list[str]:
     """Return a number, and a bar that shows it to those who see."""
-    return [str(n), f'<div class="bar" aria-hidden="true" style="width: {8 * n / max(of, 1):.1f}em"></div>']
+    return [str(n), f'<div class="bar" aria-hidden="true" style="width: {5 * n / max(of, 1):.1f}em"></div>']
 
 
 def _table(caption: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

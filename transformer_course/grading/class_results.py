@@ -5,20 +5,35 @@ The same verdicts can be shown again under other rules, and nothing runs twice.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.answer_similarity import SimilarPair, similar_pairs
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_rules import ClassRules
-from transformer_course.grading.late_policy import Lateness
+from transformer_course.grading.late_policy import EXTENSIONS, Lateness, in_words
 from transformer_course.grading.overrides import FILE as OVERRIDES
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
-from transformer_course.grading.tables import escape_formula
-from transformer_course.grading.written_answers import WrittenAnswer
+from transformer_course.grading.written_answers import WrittenAnswer, marked
+
+LEAST_SHARE = 0.2
+"""A lesson counts for the class if as many of those who handed in anything handed it in, or if it is asked for."""
+
+
+class OfStudent(Protocol):
+    """A row of a table of the instructor's."""
+
+    @property
+    def student(self) -> str:
+        """Whose it is, as the table has it."""
+
+
+Row = TypeVar("Row", bound=OfStudent)
 
 
 @dataclass(frozen=True)
@@ -42,6 +57,11 @@ class ExerciseResult:
         """The points: those given by hand, if any are; else the grader's."""
         if self.override is not None and self.override.points is not None:
             return self.override.points
+        return self.automatic_points
+
+    @property
+    def automatic_points(self) -> float:
+        """The grader's points."""
         if self.graded is None:
             return 0
         if self.partial_credit and not self.graded.verdict.passed and self.graded.n_cases:
@@ -70,12 +90,12 @@ class LessonResult:
     @property
     def points(self) -> float:
         """The points of its core exercises."""
-        return sum(one.points for one in self.exercises if not one.exercise.stretch)
+        return round(sum(one.points for one in self.exercises if not one.exercise.stretch), 2)
 
     @property
     def bonus(self) -> float:
         """The points of its stretch exercises, which come on top."""
-        return sum(one.points for one in self.exercises if one.exercise.stretch)
+        return round(sum(one.points for one in self.exercises if one.exercise.stretch), 2)
 
 
 @dataclass(frozen=True)
@@ -90,6 +110,9 @@ class StudentResult:
         comment: What the instructor says about all of it.
         is_listed: Whether the student is in the roster, or there is none.
         written: The written answers, with their marks.
+        extensions: When lessons are due for this student, where that is not when they are for all; "" for every lesson.
+        like: Whose hand-ins are nearly the same, by lesson.
+        requests: What the student has asked to be looked at again, and has no answer yet.
     """
 
     name: str
@@ -99,16 +122,19 @@ class StudentResult:
     comment: str = ""
     is_listed: bool = True
     written: Sequence[WrittenAnswer] = ()
+    extensions: Mapping[str, datetime] = field(default_factory=dict)
+    like: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    requests: Sequence[Override] = ()
 
     @property
     def points(self) -> float:
         """The points of all core exercises."""
-        return sum(lesson.points for lesson in self.lessons.values())
+        return round(sum(lesson.points for lesson in self.lessons.values()), 2)
 
     @property
     def bonus(self) -> float:
         """The points of all stretch exercises."""
-        return sum(lesson.bonus for lesson in self.lessons.values())
+        return round(sum(lesson.bonus for lesson in self.lessons.values()), 2)
 
     @property
     def points_after(self) -> float:
@@ -122,6 +148,12 @@ class StudentResult:
             return "graded in part" if any(notebook.submission.problem for notebook in self.notebooks) else "graded"
         is_broken = any(notebook.submission.problem for notebook in self.notebooks)
         return "could not be graded" if is_broken else "nothing handed in"
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether an exercise that counts was begun."""
+        exercises = [one for lesson in self.lessons.values() for one in lesson.exercises]
+        return any(one.graded and one.graded.verdict.status != "not_started" for one in exercises)
 
     @property
     def isolation(self) -> str:
@@ -141,13 +173,21 @@ class StudentResult:
         if not self.is_listed:
             yield "Not in the roster."
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
+        yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
         counts = Counter(nb.submission.lesson for nb in self.notebooks if nb.submission.lesson)
         yield from (f"{n} notebooks of {lesson}: the best one counts." for lesson, n in counts.items() if n > 1)
         for lesson in self.lessons.values():
             yield from lesson.notebook.notes if lesson.notebook else ()
-            names = [one.exercise.name for one in lesson.exercises if one.override and one.override.points is not None]
-            if names:
-                yield f"Points given by hand: {', '.join(names)}."
+            by_hand = [one for one in lesson.exercises if one.override and one.override.points is not None]
+            if by_hand:
+                yield f"Points given by hand: {', '.join(one.exercise.name for one in by_hand)}."
+            for one in by_hand:
+                if one.automatic_points > one.points:
+                    given, now = plain_number(one.points), plain_number(one.automatic_points)
+                    yield f"{one.exercise.name}: {given} by hand, but the grader now gives {now}."
+        yield from (f"{lesson}: nearly the same as {', '.join(names)}." for lesson, names in self.like.items())
+        yield from (f"{lesson or 'All lessons'} until {in_words(due)}." for lesson, due in self.extensions.items())
+        yield from (f"Asks about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
 
 
 @dataclass(frozen=True)
@@ -160,6 +200,9 @@ class ClassResults:
         unknown: What the instructor's tables name, and is not in the class.
         is_listed: Whether there is a roster.
         similar: Submissions that are nearly the same.
+        rules: What the instructor has set.
+        left_out: How many students handed in a lesson that so few did that it counts for nobody, and of how many.
+        changes: A line about each student whose points are others than those that were written last.
     """
 
     students: Sequence[StudentResult]
@@ -167,6 +210,28 @@ class ClassResults:
     unknown: Sequence[str] = ()
     is_listed: bool = False
     similar: Sequence[SimilarPair] = ()
+    rules: ClassRules = field(default_factory=ClassRules)
+    left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    changes: Sequence[str] = ()
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What the instructor should know about the class."""
+        for lesson, (n, of) in self.left_out.items():
+            yield f"{lesson} was handed in by {n} of {of} students, so it does not count unless --lesson asks for it."
+        yield from self.unknown
+
+    @property
+    def copies(self) -> Iterator[tuple[str, list[str], float]]:
+        """Yield each group of students whose hand-ins are nearly the same, with the lesson and the least similarity."""
+        for lesson in self.lessons:
+            pairs = [pair for pair in self.similar if pair.lesson == lesson]
+            groups: list[set[str]] = []
+            for pair in pairs:
+                met = [group for group in groups if group & {*pair.students}]
+                groups = [group for group in groups if group not in met] + [set(pair.students).union(*met)]
+            for group in groups:
+                yield lesson, sorted(group), min(one.similarity for one in pairs if one.students[0] in group)
 
     @property
     def has_lateness(self) -> bool:
@@ -197,38 +262,76 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     whose = {raw: rules.roster.find(*_lms_ids(own), raw) or Person(raw) for raw, own in graded.items()}
     everybody = list(dict.fromkeys([*listed, *whose.values()]))
     names = _names(everybody)
-    overrides, unknown = _overrides_by_person(rules.overrides, names)
-    lessons = lessons_of(graded)
-    students = []
-    for person in sorted(everybody, key=names.__getitem__):
-        notebooks = [notebook for raw, own in graded.items() if whose[raw] == person for notebook in own]
-        given = overrides.get(person, {})
-        shown = {lesson: _lesson_result(lesson, notebooks, rules, given) for lesson in lessons}
-        comment = given[""].comment if "" in given else ""
-        is_listed = not listed or person in listed
-        written = _written_answers(names[person], shown.values(), rules.marks)
-        students.append(StudentResult(names[person], person, notebooks, shown, comment, is_listed, written))
-    near = [pair for lesson in lessons for pair in similar_pairs(lesson, _fingerprints(students, lesson))]
-    return ClassResults(students, lessons, unknown, is_listed=bool(listed), similar=near)
+    overrides, unknown_overrides = _by_person(OVERRIDES, rules.overrides, names)
+    extensions, unknown_extensions = _by_person(EXTENSIONS, rules.extensions, names)
+    lessons, left_out = lessons_of(graded, rules)
+    by_person: dict[Person, list[GradedSubmission]] = defaultdict(list)
+    for raw, own in graded.items():
+        by_person[whose[raw]] += own
+    shown = {
+        person: {
+            lesson: _lesson_result(
+                lesson,
+                by_person[person],
+                rules,
+                {one.exercise: one for one in overrides[person]},
+                {one.lesson: one.due for one in extensions[person]},
+            )
+            for lesson in lessons
+        }
+        for person in everybody
+    }
+    near: list[SimilarPair] = []
+    for lesson in lessons:
+        counted = {names[person]: own[lesson].notebook for person, own in shown.items()}
+        near += similar_pairs(lesson, {name: notebook.fingerprint for name, notebook in counted.items() if notebook})
+    students = [
+        StudentResult(
+            names[person],
+            person,
+            _of_these_lessons(by_person[person], lessons),
+            shown[person],
+            next((one.comment for one in reversed(overrides[person]) if not one.exercise), ""),
+            not listed or person in listed,
+            list(_written_answers(names[person], shown[person].values(), rules)),
+            {one.lesson: one.due for one in extensions[person]},
+            _like(names[person], near),
+            [one for one in overrides[person] if one.is_open],
+        )
+        for person in sorted(everybody, key=names.__getitem__)
+    ]
+    unknown = [*unknown_overrides, *unknown_extensions]
+    return ClassResults(students, lessons, unknown, bool(listed), near, rules, left_out)
 
 
-def _fingerprints(students: Sequence[StudentResult], lesson: str) -> dict[str, frozenset[int]]:
-    counted = {student.name: student.lessons[lesson].notebook for student in students}
-    return {name: notebook.fingerprint for name, notebook in counted.items() if notebook}
+def _of_these_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> list[GradedSubmission]:
+    """Return a student's notebooks; those of other lessons only if there is nothing else, and with that as problem."""
+    counted = [one for one in notebooks if one.submission.lesson in (*lessons, "")]
+    others = [one for one in notebooks if one not in counted]
+    return counted or [
+        GradedSubmission(replace(one.submission, lesson="", problem=of_another_lesson(one.submission.lesson)), [])
+        for one in others
+    ]
 
 
-def _written_answers(
-    student: str, lessons: Iterable[LessonResult], marks: Sequence[WrittenAnswer]
-) -> list[WrittenAnswer]:
-    """Return what a student has written in the notebooks that count, with the marks."""
-    found = []
+def of_another_lesson(lesson: str) -> str:
+    """Return what is said of a notebook of a lesson that does not count."""
+    return f"This is a notebook of {lesson}, which is not graded here."
+
+
+def _like(student: str, pairs: Sequence[SimilarPair]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for pair in pairs:
+        if student in pair.students:
+            found[pair.lesson] += [other for other in pair.students if other != student]
+    return found
+
+
+def _written_answers(student: str, lessons: Iterable[LessonResult], rules: ClassRules) -> Iterator[WrittenAnswer]:
+    """Yield what a student has written in the notebooks that count, with the marks."""
     for lesson in lessons:
         for question, answer in lesson.notebook.submission.written.items() if lesson.notebook else ():
-            key = lesson.lesson, question, escape_formula(student)
-            mark = next((one for one in marks if one.key == key), None)
-            plain = WrittenAnswer(lesson.lesson, question, student, answer)
-            found.append(replace(mark, student=student, answer=answer) if mark else plain)
-    return found
+            yield marked(WrittenAnswer(lesson.lesson, question, student, answer), rules.marks, rules.rubric)
 
 
 def _lms_ids(notebooks: Sequence[GradedSubmission]) -> list[str]:
@@ -242,24 +345,28 @@ def _names(people: Sequence[Person]) -> dict[Person, str]:
     return {person: name if counts[name] == 1 else f"{name} ({person.id})" for person, name in shown.items()}
 
 
-def _overrides_by_person(
-    overrides: Sequence[Override], names: Mapping[Person, str]
-) -> tuple[dict[Person, dict[str, Override]], list[str]]:
-    """Return the overrides of each person by exercise, and a line on each that is of nobody."""
+def _by_person(
+    file: str, rows: Sequence[Row], names: Mapping[Person, str]
+) -> tuple[Mapping[Person, list[Row]], list[str]]:
+    """Return the rows of a table of the instructor's by person, and a line on each that is of nobody."""
     known, by_name = Roster(list(names)), {name: person for person, name in names.items()}
-    found: dict[Person, dict[str, Override]] = defaultdict(dict)
+    found: dict[Person, list[Row]] = defaultdict(list)
     unknown = []
-    for override in overrides:
-        person = by_name.get(override.student) or known.find(override.student)
+    for row in rows:
+        person = by_name.get(row.student) or known.find(row.student)
         if person is None:
-            unknown.append(f"{OVERRIDES}: there is no student {override.student!r}.")
+            unknown.append(f"{file}: there is no student {row.student!r}.")
         else:
-            found[person][override.exercise] = override
+            found[person].append(row)
     return found, unknown
 
 
 def _lesson_result(
-    lesson: str, notebooks: Sequence[GradedSubmission], rules: ClassRules, overrides: Mapping[str, Override]
+    lesson: str,
+    notebooks: Sequence[GradedSubmission],
+    rules: ClassRules,
+    overrides: Mapping[str, Override],
+    extensions: Mapping[str, datetime],
 ) -> LessonResult:
     """Return a lesson with the notebook that is best for the student."""
 
@@ -269,23 +376,42 @@ def _lesson_result(
             ExerciseResult(e, graded.get(e.name), overrides.get(e.name), rules.partial_credit)
             for e in exercises_of(lesson)
         ]
-        lateness = rules.late_policy.lateness(notebook.submission) if notebook else Lateness()
+        lateness = rules.late_policy.lateness(notebook.submission, extensions) if notebook else Lateness()
         shown = LessonResult(lesson, notebook, exercises, lateness, 0.0)
         after = rules.late_policy.points_after(shown.points, lateness)
         return LessonResult(lesson, notebook, exercises, lateness, after)
 
-    def rank(shown: LessonResult) -> tuple[float, float, bool]:
+    def rank(shown: LessonResult) -> tuple[float, float, float, bool]:
+        """Return what is exported, then all else that speaks for a notebook."""
         assert shown.notebook is not None
-        return shown.points_after + shown.bonus, shown.points + shown.bonus, bool(shown.notebook.exercises)
+        exported = shown.points_after + (shown.bonus if rules.bonus else 0)
+        return exported, shown.points_after + shown.bonus, shown.points + shown.bonus, bool(shown.notebook.exercises)
 
     own = [result(notebook) for notebook in notebooks if notebook.submission.lesson == lesson]
     return max(own, key=rank) if own else result(None)
 
 
-def lessons_of(students: Mapping[str, Sequence[GradedSubmission]]) -> list[str]:
-    """List the lessons that at least one student handed in."""
-    seen = {notebook.submission.lesson for notebooks in students.values() for notebook in notebooks}
-    return [lesson for lesson in every_lesson() if lesson in seen]
+def lessons_of(
+    students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None
+) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """List the lessons that count: those that were asked for, or that enough students handed in.
+
+    Returns:
+        The lessons, and of each that too few handed in how many did, and of how many.
+    """
+    rules = rules or ClassRules()
+    by_student = [{notebook.submission.lesson for notebook in own} - {""} for own in students.values()]
+    counts = Counter(lesson for lessons in by_student for lesson in lessons)
+    n = sum(map(bool, by_student))
+    seen = [lesson for lesson in every_lesson() if counts[lesson]]
+    if rules.lessons:
+        return [lesson for lesson in seen if lesson in rules.lessons], {}
+    few = {
+        lesson: (counts[lesson], n)
+        for lesson in seen
+        if counts[lesson] < LEAST_SHARE * n and lesson not in rules.late_policy.due
+    }
+    return [lesson for lesson in seen if lesson not in few], few
 
 
 def max_points(lessons: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import multiprocessing
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
@@ -171,4 +172,4 @@ def children_allowed() -> Iterator[None]:
 
 def _with_submission(notebook: Mapping[str, Any], submission: Submission) -> GradedSubmission:
     graded = from_dict(notebook)
-    return GradedSubmission(submission, graded.exercises)
+    return GradedSubmission(replace(submission, problem=graded.submission.problem), graded.exercises)

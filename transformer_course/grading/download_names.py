@@ -28,16 +28,19 @@ class DownloadName:
 def read_download_name(name: str) -> DownloadName | None:
     """Return what the name of a file or folder tells; None if none of these systems gave it.
 
+    Canvas comes first: its names begin with what it knows, and end with what the student has called the file, which
+    may look like a name of Moodle's.
+
     >>> read_download_name("lovelaceada_LATE_12345_67890_01_lookup-1.ipynb")
     DownloadName(student='lovelaceada', lms_id='12345', is_marked_late=True)
     >>> read_download_name("Ada Lovelace_98765_assignsubmission_file_").student
     'Ada Lovelace'
     >>> read_download_name("ada_01_lookup.ipynb")
     """
-    if found := MOODLE.fullmatch(name):
-        return DownloadName(found["student"], found["lms_id"])
     if found := CANVAS.fullmatch(name):
         return DownloadName(found["student"], found["lms_id"], found["late"] is not None)
+    if found := MOODLE.fullmatch(name):
+        return DownloadName(found["student"], found["lms_id"])
     return None
 
 

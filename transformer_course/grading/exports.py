@@ -6,8 +6,10 @@ All other cells stay as they are, byte for byte.
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from transformer_course.checking.message_panel import as_html
 from transformer_course.grading.class_results import (
     ClassResults,
     LessonResult,
@@ -15,14 +17,31 @@ from transformer_course.grading.class_results import (
     max_points,
     plain_number,
 )
-from transformer_course.grading.roster import Person, Roster
-from transformer_lab.atomic_write import atomic_write_text
+from transformer_course.grading.roster import PARTICIPANT, Person, Roster, is_canvas_row
+from transformer_course.grading.written_page import mark
 
 CELL = re.compile(r'("(?:[^"]|"")*"|[^",\r\n][^,\r\n]*|)(,|\r\n|\r|\n|$)')
 """A cell as it is written, and what follows it."""
 DEFAULT_COLUMN = "Transformer Course"
 POINTS_POSSIBLE = "points possible"
 """The first cell of the row in which Canvas has the maximum of each column."""
+MAX_LISTED = 20
+"""Number of cells that change which are named."""
+
+
+@dataclass(frozen=True)
+class FilledTable:
+    """A table with points in it, which is not written yet.
+
+    Args:
+        text: The table.
+        found: The result of each student who has points in it.
+        told: Lines that say how many students have points now, who has none, and which cells change.
+    """
+
+    text: str
+    found: Sequence[StudentResult]
+    told: str
 
 
 class RawTable:
@@ -96,31 +115,20 @@ def write_cell(text: str) -> str:
 
 
 def merge_into_canvas(
-    export: Path,
-    results: ClassResults,
-    to: Path,
-    *,
-    lesson: str = "",
-    column: str = DEFAULT_COLUMN,
-    bonus: bool = False,
-) -> str:
+    export: Path, results: ClassResults, *, lesson: str = "", column: str = DEFAULT_COLUMN
+) -> FilledTable:
     """Put the points into a gradebook that Canvas has exported.
 
     Args:
         export: The gradebook.
         results: The results of the class.
-        to: Where to write it.
         lesson: The lesson whose points they are; empty for the sum of all.
         column: The title of the column, with or without the number that Canvas puts after it. If there is none, one is
             added, and Canvas makes an assignment of it.
-        bonus: Whether the points of stretch exercises are added.
-
-    Returns:
-        Lines that say how many students have points now, and who has none.
 
     Raises:
         ValueError: It is no gradebook of Canvas, or the lesson was not graded.
-        OSError: A file cannot be read or written.
+        OSError: The file cannot be read.
     """
     table = RawTable(export)
     student, number = table.column("Student", "Student Name"), table.column("ID")
@@ -131,36 +139,34 @@ def merge_into_canvas(
     place = next((i for i, title in enumerate(table.titles) if numbered.fullmatch(title.casefold())), None)
     place = table.add_column(column) if place is None else place
     rows = {}
+    possible = _possible(results, lesson)
     for row in table.rows[1:]:
         if table.read(row, student).casefold() == POINTS_POSSIBLE:
-            row[place] = _plain(max_points([lesson] if lesson else results.lessons))
-        elif any(row) and table.read(row, number):
+            row[place] = _plain(possible)
+        elif any(row) and not is_canvas_row(table.read(row, student), table.read(row, number)):
             name = table.read(row, login)
             person = Person(table.read(row, number), table.read(row, student), name if "@" in name else "", name)
             rows[person] = (row, table.read(row, sis))
     found, told = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
-    for person, result in found.items():
-        rows[person][0][place] = _plain(_points(result, lesson, bonus))
-    atomic_write_text(to, str(table))
-    return told
+    cells = [(result, rows[person][0], place) for person, result in found.items()]
+    lines = [told, *_fill_in(table, cells, results, lesson)]
+    beyond = sum(_points(result, results, lesson) > possible for result in found.values())
+    if beyond:
+        lines.append(f"{beyond} of them have more than the {_plain(possible)} points possible: Canvas allows that.")
+    return FilledTable(str(table), list(found.values()), "\n".join(lines))
 
 
-def merge_into_moodle(export: Path, results: ClassResults, to: Path, *, lesson: str = "", bonus: bool = False) -> str:
+def merge_into_moodle(export: Path, results: ClassResults, *, lesson: str = "") -> FilledTable:
     """Put points and feedback into a grading worksheet that Moodle has exported.
 
     Args:
         export: The worksheet.
         results: The results of the class.
-        to: Where to write it.
         lesson: The lesson whose points they are; empty for the sum of all.
-        bonus: Whether the points of stretch exercises are added.
-
-    Returns:
-        Lines that say how many students have points now, and who has none.
 
     Raises:
         ValueError: It is no worksheet of Moodle, or the lesson was not graded.
-        OSError: A file cannot be read or written.
+        OSError: The file cannot be read.
     """
     table = RawTable(export)
     number, name, email = (
@@ -179,14 +185,35 @@ def merge_into_moodle(export: Path, results: ClassResults, to: Path, *, lesson: 
     for row in table.rows[1:]:
         if any(row):
             full_name = table.read(row, name) or f"{table.read(row, first)} {table.read(row, last)}".strip()
-            own_id = table.read(row, number).removeprefix("Participant ")
+            own_id = table.read(row, number).removeprefix(PARTICIPANT)
             rows[Person(own_id or table.read(row, email), full_name, table.read(row, email))] = row
     found, told = _matched(results, dict.fromkeys(rows, ""), lesson)
+    cells = [(result, rows[person], grade) for person, result in found.items()]
+    lines = [told, *_fill_in(table, cells, results, lesson)]
     for person, result in found.items():
-        rows[person][grade] = _plain(_points(result, lesson, bonus))
         rows[person][feedback] = write_cell(short_feedback(result, lesson))
-    atomic_write_text(to, str(table))
-    return told
+    return FilledTable(str(table), list(found.values()), "\n".join(lines))
+
+
+def _fill_in(
+    table: RawTable, cells: Sequence[tuple[StudentResult, list[str], int]], results: ClassResults, lesson: str
+) -> list[str]:
+    """Put each student's points into a cell, and return lines on the cells that had others."""
+    changes = []
+    for student, row, place in cells:
+        before, now = table.read(row, place), _plain(_points(student, results, lesson))
+        row[place] = now
+        if before and _number(before) != float(now):
+            changes.append(f"  {student.name}: {before} → {now}")
+    more = [f"  … and {len(changes) - MAX_LISTED} more"] if len(changes) > MAX_LISTED else []
+    return [f"{len(changes)} of them had other points before.", *changes[:MAX_LISTED], *more] if changes else []
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None
 
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
@@ -195,17 +222,25 @@ def short_feedback(student: StudentResult, lesson: str = "") -> str:
     for shown in _lessons(student, lesson):
         late = f" {shown.lateness.says}." if shown.lateness.says else ""
         of = max_points([shown.lesson])
-        lines.append(f"<b>{shown.lesson}</b>: {_plain(shown.points)} of {of} points.{html.escape(late)}")
+        lines.append(f"<b>{shown.lesson}</b>: {_plain(shown.points)} of {of} points.{as_html(late)}")
         for one in shown.exercises:
             panel = one.graded.verdict.panel if one.graded else None
             title, message = (panel.title, panel.message) if panel else (f"{one.exercise.name}: not handed in", "")
             says = "" if one.graded and one.graded.verdict.passed else message.partition("\n")[0]
-            comment = one.override.comment if one.override else ""
-            told = f"{title} ({_plain(one.points)} of {one.exercise.points}). {says} {comment}"
-            lines.append(html.escape(told.strip(), quote=False))
+            bonus = "bonus: " if one.exercise.stretch else ""
+            told = f"{title} ({bonus}{_plain(one.points)} of {one.exercise.points}). {says}"
+            lines.append(f"{as_html(told.strip())} {_plain_html(one.override.comment if one.override else '')}".strip())
+    for answer in student.written:
+        if lesson in ("", answer.lesson):
+            lines.append(f"{_plain_html(answer.question)} ({mark(answer)}). {_plain_html(answer.comment)}".strip())
     if student.comment:
-        lines.append(html.escape(student.comment, quote=False))
+        lines.append(_plain_html(student.comment))
     return "<br>".join(lines)
+
+
+def _plain_html(text: str) -> str:
+    """Return what an instructor has written as HTML in one line; the marks of our messages mean nothing in it."""
+    return html.escape(" ".join(text.split()), quote=False)
 
 
 def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tuple[dict[Person, StudentResult], str]:
@@ -251,10 +286,22 @@ def _has_points(student: StudentResult, lesson: str) -> bool:
     return any(shown.points or shown.bonus for shown in _lessons(student, lesson))
 
 
-def _points(student: StudentResult, lesson: str, bonus: bool) -> float:
+def _points(student: StudentResult, results: ClassResults, lesson: str) -> float:
     """Return the points less what being late costs, and those of written answers."""
     in_words = sum(one.points or 0 for one in student.written if lesson in ("", one.lesson))
-    return in_words + sum(shown.points_after + (shown.bonus if bonus else 0) for shown in _lessons(student, lesson))
+    counted = [(one.points_after, one.bonus if results.rules.bonus else 0) for one in _lessons(student, lesson)]
+    return round(in_words + sum(map(sum, counted)), 2)
+
+
+def _possible(results: ClassResults, lesson: str) -> float:
+    """Return the most that there is without a bonus: all core exercises, and all questions that have a maximum."""
+    questions = {
+        (one.lesson, one.question): one.of or 0
+        for student in results.students
+        for one in student.written
+        if lesson in ("", one.lesson)
+    }
+    return max_points([lesson] if lesson else results.lessons) + sum(questions.values())
 
 
 def _plain(number: float) -> str:

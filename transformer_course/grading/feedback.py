@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +18,15 @@ from transformer_course.grading.class_results import (
     max_points,
     plain_number,
 )
-from transformer_course.grading.page_template import PAGE_TEMPLATE
+from transformer_course.grading.marked_code import marked_code
+from transformer_course.grading.page_template import PAGE_TEMPLATE, preformatted
+from transformer_course.grading.printable_text import file_stem
 from transformer_course.grading.written_answers import WrittenAnswer
+from transformer_course.grading.written_page import mark
 from transformer_lab.atomic_write import atomic_write_text
+
+TO_ASK = "If you think that one of these verdicts is wrong, tell your instructor which one, and why."
+"""The last line of a page."""
 
 
 def write_feedback(folder: Path, results: ClassResults) -> None:
@@ -39,7 +45,7 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     taken: set[str] = set()
     for student in sorted(students):
-        stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:60] or "student"
+        stem = file_stem(student) or "student"
         if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # names of devices on Windows
             stem = f"_{stem}"
         name, number = f"{stem}.html", 2
@@ -68,8 +74,9 @@ def feedback_page(student: StudentResult) -> str:
     for lesson, shown in student.lessons.items():
         if shown.notebook is None:
             parts += [f"<h2>{lesson}</h2><p>Not handed in.</p>"]
-            parts += [panel for one in shown.exercises if one.override for panel in _exercise_panels(one)]
-    return PAGE_TEMPLATE.format(title=html.escape(student.name), body="\n".join(parts))
+            parts += [panel for one in shown.exercises if one.override for panel in _exercise_panels(one, {})]
+    body = "\n".join(["<main>", *parts, f"<p>{TO_ASK}</p>", "</main>"])
+    return PAGE_TEMPLATE.format(title=html.escape(student.name), body=body)
 
 
 def _points(points: float, maximum: float, bonus: float) -> str:
@@ -78,9 +85,9 @@ def _points(points: float, maximum: float, bonus: float) -> str:
 
 
 def _written_panel(one: WrittenAnswer) -> str:
-    of = "" if one.of is None else f" of {plain_number(one.of)}"
-    mark = "not marked yet" if one.points is None else f"{plain_number(one.points)}{of}"
-    return Panel(f"{one.lesson}, {one.question} ({mark})", one.comment, "plain")._repr_html_()
+    criteria = [f"What was looked for: {one.rubric}"] if one.rubric and one.points is not None else []
+    panel = Panel(f"{one.lesson}, {one.question} ({mark(one)})", "\n".join([*criteria, one.comment]), "plain")
+    return f"{panel._repr_html_()}{preformatted(one.answer)}"
 
 
 def _comment(comment: str) -> str:
@@ -93,10 +100,11 @@ def _notebook_section(notebook: GradedSubmission, lesson: LessonResult | None) -
         return [f"<h2>{name}</h2>", Panel("It could not be graded", problem, "bad")._repr_html_()]
     maximum = max_points([notebook.submission.lesson])
     if lesson is None:
-        panels = [panel for one in notebook.exercises for panel in _exercise_panels(ExerciseResult(one.exercise, one))]
+        shown = [ExerciseResult(one.exercise, one) for one in notebook.exercises]
+        panels = [panel for one in shown for panel in _exercise_panels(one, notebook.answers)]
         points = _points(notebook.points, maximum, notebook.bonus)
         return [f"<details><summary>{name}: {points}. Another notebook counts.</summary>", *panels, "</details>"]
-    panels = [panel for one in lesson.exercises for panel in _exercise_panels(one)]
+    panels = [panel for one in lesson.exercises for panel in _exercise_panels(one, notebook.answers)]
     late = []
     if lesson.lateness.says:
         after = f": {plain_number(lesson.points_after)} points" if lesson.points_after != lesson.points else ""
@@ -104,12 +112,17 @@ def _notebook_section(notebook: GradedSubmission, lesson: LessonResult | None) -
     return [f"<h2>{name}: {_points(lesson.points, maximum, lesson.bonus)}</h2>", *late, *panels]
 
 
-def _exercise_panels(result: ExerciseResult) -> Iterator[str]:
+def _exercise_panels(result: ExerciseResult, answers: Mapping[str, str]) -> Iterator[str]:
     by_hand = result.override is not None and result.override.points is not None
     bonus, given = "bonus: " if result.exercise.stretch else "", ", given by hand" if by_hand else ""
     points = f"({bonus}{plain_number(result.points)} of {result.exercise.points}{given})"
     panel = result.graded.verdict.panel if result.graded else Panel(result.exercise.name, "", "plain")
     yield replace(panel, title=f"{panel.title} {points}")._repr_html_()
+    if result.graded and (code := answers.get(result.exercise.name)):
+        shown, is_marked = marked_code(code, result.graded.verdict.message)
+        yield f"<details class='code'{' open' * is_marked}><summary>Your code</summary>{shown}</details>"
+    if result.override and result.override.request:
+        yield Panel("You asked", result.override.request, "plain")._repr_html_()
     if result.override and result.override.comment:
         yield _comment(result.override.comment)
     if result.graded and (hint := _hint(result.graded)):

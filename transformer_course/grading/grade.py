@@ -12,19 +12,26 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from transformer_course.checking.formatting import join_words
-from transformer_course.exercises import every_lesson
-from transformer_course.grading.answer_similarity import calls_of_the_answer, fingerprint
-from transformer_course.grading.assess import GradedSubmission
+from transformer_course.checking.formatting import join_words, readable
+from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.grading.answer_similarity import answer_text, fingerprint
+from transformer_course.grading.assess import LIBRARY_CALLS, GradedSubmission, stumbled_over, with_remarks
 from transformer_course.grading.class_report import write_report
-from transformer_course.grading.class_results import class_results
+from transformer_course.grading.class_results import of_another_lesson
 from transformer_course.grading.class_rules import read_class_rules, write_class_rules
-from transformer_course.grading.gradebook import pluralise, summary, write_gradebook
+from transformer_course.grading.gradebook import pluralise, summary
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.own_exercises import OwnExercises
+from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.progress_bar import show_progress
-from transformer_course.grading.roster import read_roster
-from transformer_course.grading.settings import check_output_folder, new_settings, recorded_settings, versions
+from transformer_course.grading.roster import Roster, read_roster
+from transformer_course.grading.settings import (
+    check_output_folder,
+    new_settings,
+    recorded_settings,
+    versions,
+    write_settings,
+)
 from transformer_course.grading.student_records import Records, read_records
 from transformer_course.grading.submissions import Submission, find_submissions
 from transformer_course.grading.worker import Worker, grade_notebooks
@@ -36,6 +43,9 @@ if TYPE_CHECKING:
     from transformer_course.grading.dask_workers import SchedulerGrader
 
 MAX_JOBS = 256
+ALL_LESSONS = "all"
+"""Stands for every lesson, where some were asked for earlier."""
+MAX_NOTE_LENGTH = 300
 LEVELS = ("none", "shared user", "full")
 """How far the notebooks' code may be kept from all else, the weakest first."""
 Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
@@ -50,6 +60,7 @@ def grade(
     roster: Path | None = None,
     late_policy: LatePolicy | None = None,
     partial_credit: bool = False,
+    library_calls: str = "",
     seed: int | None = None,
     seconds: float = 10.0,
     memory_mb: int = 2048,
@@ -69,12 +80,16 @@ def grade(
     Args:
         paths: Notebooks, students' folders, or folders of students' folders.
         out: Where to write: a new folder, or that of an earlier grading.
-        lessons: The lessons to grade; by default, all that at least one student handed in.
+        lessons: The lessons to grade, which are kept in ``out``, or ``ALL_LESSONS``; by default those which are kept
+            there, or else all that enough students handed in.
         roster: A table of all students, which is kept in ``out``; by default that which is kept there.
         late_policy: Due dates and penalties, which are kept in ``out``; by default those which are kept there.
-        partial_credit: Whether an answer that is right in some cases has that part of the points, from now on.
-        seed: Seed of the cases. By default that of the earlier grading, or else a new secret one; it is recorded in
-            ``results.json``, and grading again with it gives the same points.
+        partial_credit: Whether an answer that is right in some cases has that part of the points, from now on; False
+            leaves it as it was.
+        library_calls: What becomes of a right answer that calls the library's function, or torch's, which it should
+            have been: ``full`` points, with a ``remark``, or ``none``; empty leaves it as it was.
+        seed: Secret that, with the code of a notebook, its cases are drawn from. By default that of the earlier
+            grading, or else a new one; it is recorded in ``results.json``, and grading again with it gives the same.
         seconds: Time limit of one exercise.
         memory_mb: Memory limit of one exercise.
         jobs: Number of processes that grade at once.
@@ -95,27 +110,29 @@ def grade(
             the scheduler's workers are of another version.
         OSError: A file cannot be read or written, or the jail does not start.
     """
-    if seed is not None and not 0 <= seed < 2**63:
-        raise ValueError(f"seed must be between 0 and 2**63 - 1; got seed={seed}")
-    if not 1 <= jobs <= MAX_JOBS:
-        raise ValueError(f"jobs must be between 1 and {MAX_JOBS}; got jobs={jobs}")
-    if unknown := set(lessons) - {*every_lesson()}:
-        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
+    _check(seed, jobs, lessons, library_calls)
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
     check_output_folder(out)
-    read_class_rules(out)  # whatever is wrong with the instructor's tables shows before anything runs
-    if roster:
-        read_roster(roster)
+    kept = read_class_rules(out)  # whatever is wrong with the instructor's tables shows before anything runs
+    listed = Roster(read_roster(roster)) if roster else kept.roster
+    wanted = [] if ALL_LESSONS in lessons else lessons or kept.lessons
+    library_calls = library_calls or kept.library_calls
+    partial_credit |= kept.partial_credit
+    rules = roster, late_policy or kept.late_policy, partial_credit, wanted, own, library_calls
     earlier = None if fresh else recorded_settings(out)
     if earlier and seed not in (None, earlier["seed"]):
         used = earlier["seed"]
         raise ValueError(f"{out} was graded with the seed {used}, so {seed} needs another folder, or a fresh start")
     if seed is None:
-        seed = int(earlier["seed"]) if earlier else secrets.randbelow(2**31)
+        seed = int(earlier["seed"]) if earlier else secrets.randbelow(2**63)
     students: dict[str, list[Submission]] = defaultdict(list)
-    for submission in find_submissions(paths, ignore=out):
+    known = {} if fresh else read_records(out)
+    for submission in find_submissions(paths, out, lambda name: name in known or listed.find(name) is not None):
+        if wanted and submission.lesson not in (*wanted, ""):
+            submission = replace(submission, problem=of_another_lesson(submission.lesson))
         students[submission.student].append(submission)
-    settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **versions()}
+    settings = {"seed": seed, "limits": [seconds, memory_mb], **versions()}
+    settings |= {"library_calls": library_calls} if library_calls != "remark" else {}
     settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
@@ -126,23 +143,34 @@ def grade(
         with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler, jail) as grader:
             guards = min(grader.guards, key=lambda guards: LEVELS.index(isolation(guards)))  # the weakest
             if isolation(guards) == "none" and not unconfined:
-                raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
+                raise ValueError(f"{caution(guards)} To grade all the same, give --unconfined.")
             if warning := caution(guards):
                 logging.getLogger(__name__).warning(warning)  # before anything runs
             if fresh:
                 records.forget_all()
             # That nothing can be written shows now, not when the whole class has been graded.
             told = new_settings(seed, limits, guards)
-            write_gradebook(out, class_results(read_records(out), read_class_rules(out)), told)
-            write_class_rules(out, roster, late_policy, partial_credit, own)
+            write_settings(out, told)
+            write_class_rules(out, *rules)
             try:
-                _grade_students(todo, grader, lessons, records)
+                _grade_students(todo, grader, records, library_calls)
             finally:
                 shown = write_report(out, told)
     else:
-        write_class_rules(out, roster, late_policy, partial_credit, own)
+        write_class_rules(out, *rules)
         shown = write_report(out, earlier or {})
     return summary(out, shown, n_kept=len(read_records(out)) - len(todo))
+
+
+def _check(seed: int | None, jobs: int, lessons: Sequence[str], library_calls: str) -> None:
+    if seed is not None and not 0 <= seed < 2**63:
+        raise ValueError(f"seed must be between 0 and 2**63 - 1; got seed={seed}")
+    if not 1 <= jobs <= MAX_JOBS:
+        raise ValueError(f"jobs must be between 1 and {MAX_JOBS}; got jobs={jobs}")
+    if unknown := set(lessons) - {*every_lesson(), ALL_LESSONS}:
+        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
+    if library_calls not in ("", *LIBRARY_CALLS):
+        raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}; got {library_calls!r}")
 
 
 def _warn_of_changed_settings(students: Iterable[str], records: Records) -> None:
@@ -155,21 +183,21 @@ def _warn_of_changed_settings(students: Iterable[str], records: Records) -> None
 def _grade_students(
     students: Mapping[str, Sequence[Submission]],
     grader: "LocalGrader | SchedulerGrader",
-    lessons: Sequence[str],
     records: Records,
+    library_calls: str,
 ) -> None:
-    """Grade each student's notebooks of these lessons, and record the results one student after the other."""
-    wanted = {
-        name: [one for one in every if not lessons or one.lesson in {*lessons, ""}] for name, every in students.items()
-    }
+    """Grade each student's notebooks, and record the results one student after the other."""
 
     def keep(name: str, graded: Sequence[GradedSubmission], guards: Mapping[str, Any]) -> None:
         level = isolation(guards)
-        noted = [_with_notes(replace(one, isolation=level)) for one in graded]
-        records.write(name, students[name], noted, guards)
+        try:
+            noted = [_with_notes(replace(one, isolation=level), library_calls) for one in graded]
+            records.write(name, students[name], noted, guards)
+        except (ValueError, TypeError, LookupError, RecursionError) as error:  # of one student, and of no other
+            records.write(name, students[name], [stumbled_over(one, error) for one in students[name]], guards)
 
-    with contextlib.closing(grader.grade(wanted, keep)) as graded:
-        show_progress(graded, len(wanted))
+    with contextlib.closing(grader.grade(students, keep)) as graded:
+        show_progress(graded, len(students))
 
 
 class LocalGrader:
@@ -235,12 +263,18 @@ def open_grader(
             yield LocalGrader(workers, limits, seed)
 
 
-def _with_notes(graded: GradedSubmission) -> GradedSubmission:
-    """Return a graded notebook with what its text tells the instructor."""
+def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmission:
+    """Return a graded notebook with what its answers tell the instructor, and what that costs."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:
         return graded
-    return replace(graded, notes=list(calls_of_the_answer(cells, lesson)), fingerprint=fingerprint(cells, lesson))
+    exercises = [with_remarks(one, library_calls) for one in graded.exercises]
+    told = [f"{one.exercise.name} {remark}." for one in exercises for remark in one.remarks]
+    notes = [readable(" ".join(without_control_codes(one).split()), MAX_NOTE_LENGTH) for one in told]
+    texts = {one.name: without_control_codes(answer_text(cells, one.name)) for one in exercises_of(lesson)}
+    answers = {name: text for name, text in texts.items() if text}
+    text = fingerprint(cells, lesson)
+    return replace(graded, exercises=exercises, notes=notes, fingerprint=text, answers=answers)
 
 
 @contextlib.contextmanager

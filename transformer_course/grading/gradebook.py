@@ -1,7 +1,7 @@
 """The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from transformer_course.exercise import Exercise
 from transformer_course.grading.class_results import ClassResults, StudentResult, plain_number
 from transformer_course.grading.printable_text import printable
 from transformer_course.grading.student_records import as_dict
-from transformer_course.grading.tables import as_csv, escape_formula
+from transformer_course.grading.tables import as_csv
 from transformer_lab.atomic_write import atomic_write_text
 
 MAX_LISTED_STUDENTS = 20
@@ -20,13 +20,12 @@ MAX_LISTED_STUDENTS = 20
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
     """Return a row of the gradebook: who it is, points for each exercise, their sum, what being late costs, remarks."""
     person = student.person
-    listed = {"id": person.id, "name": person.name, "email": person.email, "login": person.login}
-    shown = {title: escape_formula(text) for title, text in listed.items()} if results.is_listed else {}
+    shown = asdict(person) if results.is_listed else {}
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
     late = {"late": " ".join(f"{one.lesson}: {one.lateness.says}." for one in counted if one.lateness.says)}
     return {
-        "student": escape_formula(student.name),
+        "student": student.name,
         **shown,
         **{_column(one.lesson, e.exercise): plain_number(e.points) for one in lessons for e in one.exercises},
         "points": plain_number(student.points),
@@ -37,15 +36,19 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
         "status": student.status,
         "isolation": student.isolation,
         "notebooks": " ".join(f"{one.lesson}:{one.notebook.submission.sha256}" for one in counted if one.notebook),
-        "remarks": escape_formula(" ".join(student.remarks)),
-        "comment": escape_formula(" ".join(_comments(student))),
+        "remarks": _in_one_line(student.remarks),
+        "comment": _in_one_line(_comments(student)),
     }
+
+
+def _in_one_line(texts: Iterable[str]) -> str:
+    return " ".join(" ".join(texts).split())
 
 
 def _written(student: StudentResult) -> float | None:
     """Return the points of all written answers; None as long as one has not been marked."""
     points = [one.points for one in student.written]
-    return None if None in points else plain_number(sum(filter(None, points)))
+    return None if None in points else plain_number(round(sum(filter(None, points)), 2))
 
 
 def _comments(student: StudentResult) -> Iterator[str]:
@@ -77,7 +80,6 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
         "students": {student.name: _as_dict(student) for student in results.students},
     }
     out.mkdir(parents=True, exist_ok=True)
-    # First the file that identifies the folder: after an interruption it may be written again.
     atomic_write_text(out / "results.json", json.dumps(told, indent=1, ensure_ascii=False) + "\n")
     atomic_write_text(out / "gradebook.csv", as_csv([gradebook_row(student, results) for student in results.students]))
 
@@ -116,6 +118,39 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
     }
 
 
+def recorded_points(out: Path) -> dict[str, dict[str, float]]:
+    """Return the points of each student that were written last, by exercise; nothing where none can be read."""
+    try:
+        students = json.loads((out / "results.json").read_text("utf-8"))["students"]
+        return {
+            str(name): {
+                str(exercise): float(one["points"])
+                for lesson in told["lessons"].values()
+                for exercise, one in lesson["exercises"].items()
+            }
+            for name, told in students.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) -> list[str]:
+    """Return a line about each student who was there before, and has other points now."""
+    lines = []
+    for student in results.students:
+        if (was := before.get(student.name)) is None:
+            continue
+        now = {one.exercise.name: one.points for lesson in student.lessons.values() for one in lesson.exercises}
+        changed = [
+            f"{name} {plain_number(was.get(name, 0))} → {plain_number(points)}"
+            for name, points in now.items()
+            if was.get(name, 0) != points
+        ]
+        if changed:
+            lines.append(f"{student.name}: {', '.join(changed)}")
+    return lines
+
+
 def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     """Return a few lines that say what was graded, what could not be, and how much is of an earlier grading."""
     notebooks = [notebook for student in results.students for notebook in student.notebooks]
@@ -130,13 +165,22 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
         lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}")
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
+    for notebook in notebooks:
+        killed = [one.exercise.name for one in notebook.exercises if one.was_killed]
+        path = printable(str(notebook.submission.path))
+        lines += [f"  {path}: {name} was killed twice, as a system does that runs out of memory." for name in killed]
     lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     if results.is_listed:
         missing = sum(student.status == "nothing handed in" for student in results.students)
         unlisted = [student.name for student in results.students if not student.is_listed]
         lines.append(f"  {pluralise(missing, 'student')} of the roster handed in nothing.")
         lines += [f"  {printable(name)} is not in the roster." for name in unlisted]
-    lines += [f"  {line}" for line in results.unknown]
+    lines += [f"  {line}" for line in results.remarks]
+    if results.changes:
+        lines.append(f"  Changed since last time: {pluralise(len(results.changes), 'student')}.")
+        lines += [f"    {line}" for line in results.changes[:MAX_LISTED_STUDENTS]]
+    if held := "; ".join(results.rules.says()):
+        lines.append(f"  In force: {held}.")
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
 
 

@@ -5,12 +5,14 @@ import re
 import stat
 import struct
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
+
+from transformer_course.grading.printable_text import printable
 
 MAX_NOTEBOOK_BYTES = 16 << 20
 """An honest notebook with many pictures has a few million."""
@@ -22,7 +24,13 @@ MAX_DIRECTORY_BYTES = 4 << 20
 MAX_INNER_ZIPS = 1
 """Number of zips inside each other, besides the outermost."""
 TIMESTAMP = "timestamp.txt"
-"""Where nbgrader keeps the time at which the notebooks beside it were handed in."""
+"""Where nbgrader keeps the time at which an assignment was handed in, in the folder that it makes for that."""
+NOT_HANDED_IN = {TIMESTAMP, "thumbs.db", "desktop.ini"}
+"""Files that systems lay beside what was handed in."""
+NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
+NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
+Time = tuple[datetime | None, str]
+"""When something was handed in, and where that is known from, in words."""
 
 
 class UnreadableFile(ValueError):
@@ -31,7 +39,7 @@ class UnreadableFile(ValueError):
 
 @dataclass(frozen=True)
 class HandIn:
-    """One file, or a folder that has nothing to read.
+    """One file, or a folder or zip that has nothing to read.
 
     Args:
         path: Where it is, with the zip that it is in as one of the folders.
@@ -40,6 +48,7 @@ class HandIn:
         time: When it was last changed; None if that is not known.
         time_source: Where that time is from, in words.
         problem: Why it is not to be read; empty if it is.
+        is_notebook: Whether it could be one by its name.
     """
 
     path: Path
@@ -48,35 +57,53 @@ class HandIn:
     time: datetime | None = None
     time_source: str = ""
     problem: str = ""
+    is_notebook: bool = True
 
 
-def files_below(folder: Path, ignore: Path | None = None) -> Iterator[HandIn]:
-    """Find the notebooks in a folder and in the zips there; nothing that is hidden, and nothing through a link.
+def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool = False) -> Iterator[HandIn]:
+    """Find the files in a folder and in the zips there; nothing that is hidden, and nothing through a link.
 
-    Folders directly below that have no notebook are told, too, with their problem: each is a student's. Each is to be
+    Folders directly below that have no file are told, too, with their problem: each is a student's. Each file is to be
     read before the next is asked for.
 
     Args:
         folder: The folder.
         ignore: A folder that is not searched.
+        of_nbgrader: Whether nbgrader has collected what is in it, so that its timestamps are there.
     """
-    for entry in sorted(folder.iterdir()):
-        if _is_hidden(entry.name):
-            continue
+    entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
+    is_cloned = _is_cloned(folder, [one for one in entries if one.is_dir() or one.suffix.lower() in (".ipynb", ".zip")])
+
+    def time(path: Path) -> Time:
+        if of_nbgrader:
+            student, assignment, *_ = (*path.relative_to(folder).parts, "", "")
+            noted = _noted_time(folder / student / assignment / TIMESTAMP)
+            if noted is not None:
+                return noted, TIMESTAMP
+        return (None, "") if is_cloned else time_of(path)
+
+    for entry in entries:
         if entry.is_symlink() and entry.is_dir():
             linked = "This is a link to a folder somewhere else, and links are not followed."
             yield HandIn(entry, (entry.name,), problem=linked)
         elif entry.is_dir() and not _is_same(entry, ignore):
             found = False
             for path in sorted(_files_in_tree(entry, ignore)):
-                for hand_in in _file(path, path.relative_to(folder).parts):
+                for hand_in in _file(path, path.relative_to(folder).parts, time(path)):
                     found = True
                     yield hand_in
             if not found:
-                empty = "There is no notebook to grade in this folder."
-                yield HandIn(entry, (entry.name,), problem=empty)
+                yield HandIn(entry, (entry.name,), problem=NO_NOTEBOOK_IN_FOLDER)
         elif not entry.is_dir():
-            yield from _file(entry, (entry.name,))
+            yield from _file(entry, (entry.name,), time(entry))
+
+
+def _is_cloned(folder: Path, entries: Sequence[Path]) -> bool:
+    """Return whether all files there have the time of cloning; one student alone cannot make it look so."""
+    above = [folder, *folder.resolve().parents][: MAX_DEPTH + 1]
+    return any((one / ".git").exists() for one in above) or (
+        bool(entries) and all((entry / ".git").exists() for entry in entries)
+    )
 
 
 def _files_in_tree(folder: Path, ignore: Path | None) -> Iterator[Path]:
@@ -90,15 +117,23 @@ def _files_in_tree(folder: Path, ignore: Path | None) -> Iterator[Path]:
         yield from (Path(here, name) for name in files if not _is_hidden(name))
 
 
-def _file(path: Path, parts: tuple[str, ...]) -> Iterator[HandIn]:
-    if path.suffix == ".ipynb":
-        yield one_file(path, parts)
-    elif path.suffix.lower() == ".zip" and not path.is_symlink() and path.is_file():
-        yield from files_in_zip(path, (*parts[:-1], path.stem))
+def _file(path: Path, parts: tuple[str, ...], time: Time) -> Iterator[HandIn]:
+    suffix = path.suffix.lower()
+    if suffix == ".ipynb":
+        yield one_file(path, parts, time)
+    elif suffix == ".zip" and not path.is_symlink() and path.is_file():
+        yield from files_in_zip(path, (*parts[:-1], path.stem), time)
+    elif path.name.lower() not in NOT_HANDED_IN:
+        yield HandIn(path, parts, bytes, *time, problem=_no_notebook(path.name), is_notebook=False)
 
 
-def one_file(path: Path, parts: tuple[str, ...]) -> HandIn:
-    """Return a notebook that lies in a folder."""
+def _no_notebook(name: str) -> str:
+    suffix = printable(PurePosixPath(name).suffix[:20])
+    return f"This is no notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
+
+
+def one_file(path: Path, parts: tuple[str, ...], time: Time) -> HandIn:
+    """Return a notebook that lies in a folder, with the time at which it was handed in."""
 
     def read() -> bytes:
         try:
@@ -109,14 +144,11 @@ def one_file(path: Path, parts: tuple[str, ...]) -> HandIn:
         except OSError as error:
             raise UnreadableFile(f"The file cannot be read: {error.strerror}.") from error
 
-    return HandIn(path, parts, read, *_time_of(path))
+    return HandIn(path, parts, read, *time)
 
 
-def _time_of(path: Path) -> tuple[datetime | None, str]:
-    if (noted := _noted_time(path.with_name(TIMESTAMP))) is not None:
-        return noted, TIMESTAMP
-    if any((folder / ".git").exists() for folder in list(path.parents)[: MAX_DEPTH + 1]):
-        return None, ""  # the files of a clone have the time of cloning
+def time_of(path: Path) -> Time:
+    """Return when a file or a zip was changed, by the file system, which its content says nothing to."""
     try:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC), "time of the file"
     except (OSError, ValueError, OverflowError):
@@ -136,23 +168,27 @@ def _noted_time(path: Path) -> datetime | None:
         return None
 
 
-def files_in_zip(path: Path, parts: tuple[str, ...] = ()) -> Iterator[HandIn]:
-    """Find the notebooks in a zip, and in zips in it; what cannot be read is told with its problem.
+def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = None) -> Iterator[HandIn]:
+    """Find the files in a zip, and in zips in it; what cannot be read is told with its problem.
 
     Each is to be read before the next is asked for.
 
     Args:
         path: The zip.
-        parts: The names of the folders that it is in, and its own.
+        parts: The names of the folders that it is in, and its own, if it is a student's; none if it is that of a class.
+        time: When it was handed in, which holds for all that is in it: what a student's zip says of its files is what
+            the student says. None if it is that of a class, which says when each file was handed in.
     """
     try:
         with path.open("rb") as file:
-            yield from _members(file, path, path.stem, parts)
+            yield from _members(file, path, path.stem, parts, time)
     except OSError as error:
         yield HandIn(path, parts or (path.stem,), problem=f"The file cannot be read: {error.strerror}.")
 
 
-def _members(file: IO[bytes], shown: Path, stem: str, parts: tuple[str, ...], depth: int = 0) -> Iterator[HandIn]:
+def _members(
+    file: IO[bytes], shown: Path, stem: str, parts: tuple[str, ...], time: Time | None, depth: int = 0
+) -> Iterator[HandIn]:
     try:
         _check_directory(file)
         archive = zipfile.ZipFile(file)
@@ -161,36 +197,64 @@ def _members(file: IO[bytes], shown: Path, stem: str, parts: tuple[str, ...], de
         yield HandIn(shown, parts or (stem,), problem=why)
         return
     with archive:
-        seen: set[tuple[str, ...]] = set()
-        for info in archive.infolist():
-            name = PurePosixPath(info.filename.replace("\\", "/"))
-            suffix = name.suffix.lower()
-            if info.is_dir() or suffix not in (".ipynb", ".zip") or any(_is_hidden(p) for p in name.parts if p != ".."):
-                continue
-            inner = name.parts
-            problem = _problem_of(info, name)
-            if inner in seen:
-                problem = "The zip holds two files of this name: the first one was read."
-            seen.add(inner)
-            if len(inner) > 1 and inner[0].casefold() == stem.casefold():  # a folder, zipped under its own name
-                inner = inner[1:]
-            if _leads_out(name):
-                inner = (*(() if parts else (stem,)), name.name)
-            here, path = (*parts, *inner), shown.joinpath(*inner)
-            if not problem and suffix == ".zip" and depth == MAX_INNER_ZIPS:
-                problem = "This is a zip in a zip in a zip, and is not read."
-            if problem:
-                yield HandIn(path, here, problem=problem)
-            elif suffix == ".ipynb":
-                yield HandIn(path, here, _reader(archive, info), *_time_in_zip(info))
-            else:
-                here = (*here[:-1], name.stem)
-                try:
-                    content = BytesIO(_read_member(archive, info, MAX_INNER_ZIP_BYTES))
-                except UnreadableFile as error:
-                    yield HandIn(path, here, problem=str(error))
-                else:
-                    yield from _members(content, path, name.stem, here, depth + 1)
+        folders, filled = set[str](), set[str]()
+        for info, inner, problem in _entries(archive, stem, is_class=not parts):
+            (folders if info.is_dir() else filled).update(inner[:1])
+            if not info.is_dir():
+                own_time = time or _time_in_zip(info)
+                yield from _member(archive, info, shown.joinpath(*inner), (*parts, *inner), own_time, problem, depth)
+        if parts and not filled:
+            yield HandIn(shown, parts, problem=NO_NOTEBOOK_IN_ZIP)
+        for folder in set() if parts else sorted(folders - filled):  # of a class, each is a student's
+            yield HandIn(shown / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
+
+
+def _entries(
+    archive: zipfile.ZipFile, stem: str, *, is_class: bool
+) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...], str]]:
+    """Yield what a zip lists, with the names of its folders and its own as seen from inside, and with its problem."""
+    seen: set[tuple[str, ...]] = set()
+    for info in archive.infolist():
+        name = PurePosixPath(info.filename.replace("\\", "/"))
+        inner = name.parts
+        if not inner or any(_is_hidden(part) for part in inner if part != "..") or name.name.lower() in NOT_HANDED_IN:
+            continue
+        problem = _problem_of(info, name)
+        if inner in seen:
+            problem = "The zip holds two files of this name: the first one was read."
+        seen.add(inner)
+        if inner[0].casefold() == stem.casefold() and (len(inner) > 1 or info.is_dir()):
+            inner = inner[1:]  # a folder, zipped under its own name
+        if _leads_out(name):
+            inner = (*((stem,) if is_class else ()), name.name)
+        yield info, inner, problem
+
+
+def _member(
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    path: Path,
+    here: tuple[str, ...],
+    time: Time,
+    problem: str,
+    depth: int,
+) -> Iterator[HandIn]:
+    """Find what a file in a zip is: a notebook, a zip, or neither."""
+    suffix = path.suffix.lower()
+    if suffix not in (".ipynb", ".zip"):
+        yield HandIn(path, here, bytes, *time, problem or _no_notebook(path.name), is_notebook=False)
+    elif problem or (suffix == ".zip" and depth == MAX_INNER_ZIPS):
+        yield HandIn(path, here, problem=problem or "This is a zip in a zip in a zip, and is not read.")
+    elif suffix == ".ipynb":
+        yield HandIn(path, here, _reader(archive, info), *time)
+    else:
+        here = (*here[:-1], path.stem)
+        try:
+            content = BytesIO(_read_member(archive, info, MAX_INNER_ZIP_BYTES))
+        except UnreadableFile as error:
+            yield HandIn(path, here, problem=str(error))
+        else:
+            yield from _members(content, path, path.stem, here, time, depth + 1)
 
 
 def _check_directory(file: IO[bytes]) -> None:
@@ -246,7 +310,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
         raise UnreadableFile("The zip is damaged.") from error
 
 
-def _time_in_zip(info: zipfile.ZipInfo) -> tuple[datetime | None, str]:
+def _time_in_zip(info: zipfile.ZipInfo) -> Time:
     try:
         return datetime(*info.date_time).astimezone(UTC), "time in the zip"
     except (ValueError, OverflowError, OSError):

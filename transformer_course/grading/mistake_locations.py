@@ -16,14 +16,16 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.jail.jail import Jail
 from transformer_course.jail.trace_conversation import Conversation
-from transformer_course.locating.fault_location import MAX_SECONDS, is_small, may_have_place, with_place
+from transformer_course.locating.fault_location import is_small, may_have_place, with_place
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import NotPlainData
 from transformer_course.running.trace import CannotTrace, Expression, Trace
 from transformer_course.running.trace_data import MAX_BYTES, pack_request, unpack_expressions, unpack_traces
 
-NOTE = "This was found in other cases than the graded one below, so its numbers and sizes may differ."
+NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
 """Said after a place, where a case follows."""
+MAX_SECONDS = 2.0
+"""Seconds that the answer may compute while a place is searched, and a third of those that the clock may run."""
 PLACE_SEED = 0
 """Seed of the cases on which places are searched, unless it is the one that counts."""
 
@@ -50,7 +52,7 @@ def with_place_in_jail(
     cases = [case for case in known.cases if is_small(case)]
     if not cases:
         return verdict
-    limits = replace(jail.limits, seconds=10 * MAX_SECONDS, answer_mb=MAX_BYTES >> 20)
+    limits = replace(jail.limits, seconds=min(3 * MAX_SECONDS, jail.limits.seconds), answer_mb=MAX_BYTES >> 20)
     traced_job = {**job, "cases": [case.as_dict() for case in cases]}
     with jail.conversation(traced_job, limits, cpu_seconds=MAX_SECONDS) as talk:
         try:
@@ -91,6 +93,8 @@ class TracedInJail:
 
     def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
         """Call the answer on a case, with some expressions replaced."""
+        if not any(one is case for one in self._cases):
+            return Trace(error=("NotTraced", ""))  # it is too large to be sent
         [trace] = self._traces(pack_request(self._index(case), put or {}, is_watched=is_watched), 1)
         return trace
 

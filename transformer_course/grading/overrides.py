@@ -10,7 +10,7 @@ from transformer_course.grading.tables import read_table
 
 FILE = "overrides.csv"
 """In the folder of results; the grader makes it, and never writes to it again."""
-TITLES = ("student", "lesson", "exercise", "points", "comment")
+TITLES = ("student", "lesson", "exercise", "points", "comment", "request")
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,19 @@ class Override:
         exercise: The name of the exercise; empty for a comment on all of the student's work.
         points: Points in place of those of the grader; None leaves those.
         comment: What the student is told; may be empty.
+        request: What the student asks to be looked at again; may be empty.
     """
 
     student: str
     exercise: str
     points: float | None = None
     comment: str = ""
+    request: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the student has asked, and has no answer yet."""
+        return bool(self.request) and self.points is None and not self.comment
 
 
 def make_overrides_file(out: Path) -> None:
@@ -66,7 +73,7 @@ def _override(row: Mapping[str, str]) -> Override:
     if points and not name:
         raise ValueError(f"points are given for an exercise, and none is named; got points={points!r}")
     most = every_exercise()[name].points if name else 0
-    return Override(student, name, _number(points, most), row.get("comment", ""))
+    return Override(student, name, _number(points, most), row.get("comment", ""), row.get("request", ""))
 
 
 def _number(text: str, most: float) -> float | None:

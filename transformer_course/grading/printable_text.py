@@ -1,6 +1,18 @@
-"""Text from files and from learners, in a form that no terminal, page or file system acts on."""
+"""Text from files and from learners, in a form that no terminal, page, table or file system acts on."""
 
+import hashlib
+import re
 import unicodedata
+
+JOINERS = "\u200c\u200d"
+"""Invisible, and parts of words and emoji."""
+MAX_STEM_BYTES = 80
+"""Bytes of a name in the name of a file; every file system takes 255, with what comes before and after."""
+
+
+def encodable(text: str) -> str:
+    """Return text without lone halves of characters, which JSON can hold and no file can."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 def printable(text: str) -> str:
@@ -15,5 +27,26 @@ def clean_name(name: str) -> str:
 
 
 def without_control_codes(text: str) -> str:
-    """Return lines of text in which nothing acts on a terminal or a page."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    """Return lines of text in which nothing acts on a terminal or a page, and which end as all others do."""
+    return "\n".join("".join(map(_visible, line)) for line in encodable(text).expandtabs(4).splitlines())
+
+
+def _visible(character: str) -> str:
+    if character.isprintable() or character in JOINERS:
+        return character
+    return " " if unicodedata.category(character) == "Zs" else "\N{REPLACEMENT CHARACTER}"
+
+
+def file_stem(name: str) -> str:
+    """Return the beginning of a file's name that tells whose it is; empty if nothing of the name can be used."""
+    squeezed = re.sub(r"[^\w.-]+", "_", name).strip("._")
+    return squeezed.encode("utf-8", "replace")[:MAX_STEM_BYTES].decode("utf-8", "ignore").strip("._")
+
+
+def record_name(name: str) -> str:
+    """Return the name of a file that no other name has.
+
+    >>> record_name("Ada")
+    'Ada-9ce7df1e.json'
+    """
+    return f"{file_stem(name)}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.json"

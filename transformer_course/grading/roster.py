@@ -18,6 +18,10 @@ COLUMNS = {
     "last name": ("last name", "lastname", "surname", "family name"),
 }
 """What the columns of a roster may be called."""
+PARTICIPANT = "Participant "
+"""What Moodle writes before its numbers."""
+TEST_STUDENT = ("student, test", "test student")
+"""What Canvas calls the student that is nobody."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,11 @@ def read_roster(path: Path) -> list[Person]:
     """
     people: dict[str, Person] = {}
     for row in read_table(path):
+        if is_canvas_row(row.get("student", ""), row.get("id", "")) and {"student", "id", "section"} <= row.keys():
+            continue
         found = {key: next((row[t] for t in titles if row.get(t)), "") for key, titles in COLUMNS.items()}
         name = found["name"] or f"{found['first name']} {found['last name']}".strip()
-        own_id = found["id"] or found["login"] or found["email"] or name
+        own_id = found["id"].removeprefix(PARTICIPANT) or found["login"] or found["email"] or name
         if not own_id:
             raise ValueError(
                 f"{path}, line {row['line']}: nobody is named; there is no id, login, e-mail address or name"
@@ -57,6 +63,11 @@ def read_roster(path: Path) -> list[Person]:
             raise ValueError(f"{path}, line {row['line']}: a second row has the id {own_id!r}")
         people[own_id] = Person(own_id, name, found["email"], found["login"])
     return list(people.values())
+
+
+def is_canvas_row(student: str, number: str) -> bool:
+    """Return whether a row of Canvas's gradebook is no student's: its maxima, its remarks, or its test student."""
+    return not number or student.casefold() in TEST_STUDENT
 
 
 class Roster:

@@ -1,4 +1,4 @@
-"""The settings of a grading: how results come about, as ``results.json`` says it, and whether a folder holds some."""
+"""The settings of a grading: how results come about, and whether a folder holds some."""
 
 import json
 from collections.abc import Mapping
@@ -12,11 +12,14 @@ from typing import Any
 import torch
 
 from transformer_course.jail.resource_limits import Limits
+from transformer_lab.atomic_write import atomic_write_text
 
+FILE = "settings.json"
+"""Written before anything is graded, so that a grading can go on whatever it was stopped by."""
 KIND = "transformer-course grading"
-"""Value of ``kind`` in ``results.json``, which identifies a folder of results."""
+"""Value of ``kind`` in that file, which identifies a folder of results."""
 SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
-"""What ``results.json`` says about how the results came about."""
+"""What it says about how the results came about, and ``results.json`` says again."""
 
 
 def check_output_folder(out: Path) -> None:
@@ -32,7 +35,7 @@ def check_output_folder(out: Path) -> None:
 
 
 def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a grading comes about, as ``results.json`` has it.
+    """Return how a grading comes about.
 
     Args:
         seed: Seed of the cases.
@@ -50,11 +53,17 @@ def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[s
     }
 
 
+def write_settings(out: Path, settings: Mapping[str, Any]) -> None:
+    """Keep the settings in a folder of results, which is made if it is not there."""
+    out.mkdir(parents=True, exist_ok=True)
+    atomic_write_text(out / FILE, json.dumps(dict(settings), indent=1) + "\n")
+
+
 def recorded_settings(out: Path) -> dict[str, Any] | None:
     """Return how the results in a folder came about; None if there are none."""
     try:
-        results = json.loads((out / "results.json").read_text("utf-8"))
-        return {key: results[key] for key in SETTINGS} if results["kind"] == KIND else None
+        told = json.loads((out / FILE).read_text("utf-8"))
+        return {key: told[key] for key in SETTINGS} if told["kind"] == KIND else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

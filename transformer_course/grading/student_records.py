@@ -5,7 +5,6 @@ Whenever the grader is stopped, nothing that was finished is lost. What has not 
 
 import hashlib
 import json
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
-from transformer_course.grading.printable_text import printable
+from transformer_course.grading.printable_text import printable, record_name
 from transformer_course.grading.submissions import Submission
 from transformer_lab.atomic_write import atomic_write_text
 
@@ -38,7 +37,7 @@ class Records:
 
     Args:
         out: The folder of results.
-        settings: All that decides the points besides the notebooks: the seed, the limits, the lessons, the version.
+        settings: All that decides the points besides the notebooks: the seed, the limits, the version.
     """
 
     def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
@@ -78,7 +77,9 @@ class Records:
             "key": self._key(submissions),
             "settings": self._told,
             "guards": dict(guards),
-            "notebooks": [{**as_dict(one), "fingerprint": sorted(one.fingerprint)} for one in graded],
+            "notebooks": [
+                {**as_dict(one), "fingerprint": sorted(one.fingerprint), "answers": dict(one.answers)} for one in graded
+            ],
         }
         self._folder.mkdir(parents=True, exist_ok=True)
         atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
@@ -91,7 +92,8 @@ class Records:
         for notebook in record["notebooks"] if record else []:
             if one := times.get((Path(notebook["notebook"]).name, notebook["digest"])):
                 notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
-                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id, "remark": one.remark}
+                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id}
+                notebook |= {"remark": one.remark, "beside": one.beside}
         if json.dumps(record) != before:
             atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
@@ -101,8 +103,7 @@ class Records:
             path.unlink()
 
     def _path(self, student: str) -> Path:
-        stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:60]
-        return self._folder / f"{stem}-{hashlib.sha256(student.encode()).hexdigest()[:8]}.json"
+        return self._folder / record_name(student)
 
     @property
     def _told(self) -> dict[str, str]:
@@ -110,8 +111,6 @@ class Records:
         told = {name: setting for name, setting in self._settings.items() if name != "seed"}
         if limits := told.get("limits"):
             told["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
-        if "lessons" in told:
-            told["lessons"] = ", ".join(told["lessons"]) or "all"
         if own := told.pop("own", None):
             told["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
         return {name: str(setting) for name, setting in told.items()}
@@ -145,6 +144,7 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "lesson": notebook.submission.lesson,
         "problem": notebook.submission.problem,
         "remark": notebook.submission.remark,
+        "beside": notebook.submission.beside,
         "digest": notebook.submission.digest,
         "sha256": notebook.submission.sha256,
         "lms_id": notebook.submission.lms_id,
@@ -167,6 +167,7 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
                 "seconds": round(one.seconds, 3),
                 "n_right": one.n_right,
                 "n_cases": one.n_cases,
+                "remarks": list(one.remarks),
             }
             for one in notebook.exercises
         ],
@@ -180,7 +181,8 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         Path(notebook["notebook"]),
         notebook["lesson"],
         problem=notebook["problem"],
-        remark=notebook.get("remark", ""),  # earlier editions have none
+        remark=notebook.get("remark", ""),  # earlier editions have none of these three
+        beside=notebook.get("beside", ""),
         digest=notebook["digest"],
         sha256=notebook["sha256"],
         lms_id=notebook["lms_id"],
@@ -191,13 +193,15 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
     )
     exercises = [_exercise(one) for one in notebook["exercises"]]
     fingerprint = frozenset(map(int, notebook.get("fingerprint", ())))
-    return GradedSubmission(submission, exercises, notebook["isolation"], notebook["notes"], fingerprint)
+    answers = dict(notebook.get("answers", {}))
+    return GradedSubmission(submission, exercises, notebook["isolation"], notebook["notes"], fingerprint, answers)
 
 
 def _exercise(one: Mapping[str, Any]) -> GradedExercise:
     verdict = Verdict(one["exercise"], one["status"], one["message"], tuple(one["mistakes"]), tuple(one["hints"]))
     exercise = every_exercise()[one["exercise"]]
-    return GradedExercise(exercise, verdict, one["seconds"], one["n_right"], one["n_cases"])
+    remarks = one.get("remarks", ())  # earlier editions have none
+    return GradedExercise(exercise, verdict, one["seconds"], one["n_right"], one["n_cases"], remarks=remarks)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -210,11 +214,12 @@ def _read(path: Path) -> dict[str, Any] | None:
         _check(settings, {str: [*settings]})
         for notebook in record["notebooks"]:
             _check(notebook, NOTEBOOK)
-            for text in (*notebook["notes"], *notebook["written"].values(), notebook.get("remark", "")):
+            later = [notebook.get("remark", ""), notebook.get("beside", ""), *notebook.get("answers", {}).values()]
+            for text in (*notebook["notes"], *notebook["written"].values(), *later):
                 _check({"text": text}, {str: ["text"]})
             for exercise in notebook["exercises"]:
                 _check(exercise, EXERCISE)
-                for text in (*exercise["mistakes"], *exercise["hints"]):
+                for text in (*exercise["mistakes"], *exercise["hints"], *exercise.get("remarks", ())):
                     _check({"text": text}, {str: ["text"]})
             from_dict(notebook)
         return record

@@ -9,27 +9,43 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
 from transformer_course.grading.download_names import DownloadName, classroom_prefix, read_download_name
-from transformer_course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
-from transformer_course.grading.printable_text import clean_name, printable
+from transformer_course.grading.hand_ins import (
+    NO_NOTEBOOK_IN_FOLDER,
+    HandIn,
+    UnreadableFile,
+    files_below,
+    files_in_zip,
+    one_file,
+    time_of,
+)
+from transformer_course.grading.printable_text import clean_name, encodable, printable
 from transformer_course.grading.written_answers import written_answer_of
 
 MAX_CODE_LENGTH = 1 << 20
 """Number of characters in all code cells together."""
 MAX_CELLS = 5000
 MAX_ID_LENGTH = 100
+MAX_WRITTEN_ANSWERS = 100
 MAX_NOTEBOOKS = 50
 """Number of notebooks of a student; with more, all other students would wait for hours."""
+MAX_LISTED = 3
+"""Number of files beside the notebooks that are named."""
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
-NO_NOTEBOOK = "There is no notebook to grade in this folder."
+A_CLASS = (
+    "This has the work of several students, and was given as one's: grade it alone, under a name that is nobody's."
+)
 SUBMITTED = "submitted"
 """The folder of a course in nbgrader that holds a folder for each student."""
+CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
+"""What a zip of a class is called, where several zips are given."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,7 @@ class Submission:
         cells: The code cells, each with its ``id`` and ``source``.
         problem: Why it cannot be graded; empty if it can.
         remark: What the instructor should know about the student's name; empty if nothing.
+        beside: What else the student handed in that is no notebook, in words; empty if nothing.
         raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
         digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
         sha256: That of the whole file.
@@ -59,6 +76,7 @@ class Submission:
     cells: Sequence[dict[str, str]] = field(default_factory=list)
     problem: str = ""
     remark: str = ""
+    beside: str = ""
     raw_name: str = ""
     digest: str = ""
     sha256: str = ""
@@ -74,63 +92,115 @@ class Submission:
         return clean_name(self.path.name)
 
 
-def find_submissions(paths: Sequence[Path], ignore: Path | None = None) -> list[Submission]:
-    """Find all submissions, each once.
+def find_submissions(
+    paths: Sequence[Path], ignore: Path | None = None, is_student: Callable[[str], bool] = lambda name: False
+) -> list[Submission]:
+    """Find all submissions, each once, and one with a problem for each student who handed in something else.
 
     Args:
         paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle
-            or GitHub Classroom, a course of nbgrader, or a zip of one of these.
+            or GitHub Classroom, a course of nbgrader, or a zip of one of these. Of several zips, each is a student's,
+            unless it is called as ``CLASS_ZIP``.
         ignore: A folder that is not searched: an earlier grading may be among the submissions.
+        is_student: Whether a student is called so: whatever is in a folder or zip of this name is that student's.
 
     Raises:
-        ValueError: A path does not exist, or holds no notebook at all.
+        ValueError: A path does not exist, or holds nothing at all.
     """
     found: list[Submission] = []
+    n_zips = sum(path.suffix.lower() == ".zip" for path in paths)
     for path in paths:
         if not path.exists():
             raise ValueError(f"there is no file or folder {printable(str(path))}")
         name = path.resolve().name
         if path.is_dir():
-            folder = path / SUBMITTED if (path / SUBMITTED).is_dir() else path
-            repositories = [entry.name for entry in folder.iterdir() if (entry / ".git").exists()]
-            here = _without_prefix(_read_all(files_below(folder, ignore), name), name, repositories)
+            of_nbgrader = (path / SUBMITTED).is_dir()
+            folder = path / SUBMITTED if of_nbgrader else path
+            files = files_below(folder, ignore, of_nbgrader=of_nbgrader)
+            if is_student(name):
+                own = (replace(file, parts=(name, *file.parts)) for file in files)
+                here = _of_one(_read_all(own, name), name, is_student)
+            else:
+                repositories = [entry.name for entry in folder.iterdir() if (entry / ".git").exists()]
+                here = _without_prefix(_read_all(files, name), name, repositories)
+        elif path.suffix.lower() == ".zip" and (
+            is_student(path.stem) or (n_zips > 1 and not CLASS_ZIP.fullmatch(path.stem))
+        ):
+            files = files_in_zip(path, (path.stem,), time_of(path))
+            here = _of_one(_read_all(files, path.stem), path.stem, is_student)
         elif path.suffix.lower() == ".zip":
             here = _without_prefix(_read_all(files_in_zip(path), path.stem), path.stem, [])
         else:
-            here = [_read_submission(one_file(path, (path.name,)), path.resolve().parent.name)]
-        if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK for one in here)):
+            here = [_read_submission(one_file(path, (path.name,), time_of(path)), path.resolve().parent.name)]
+        if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK_IN_FOLDER for one in here)):
             raise ValueError(f"no notebook lies in {printable(str(path))}")
         found += here
     once = {(os.path.abspath(submission.path), submission.problem): submission for submission in found}
     return _told_apart(list(once.values()))
 
 
+def _of_one(submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]) -> Sequence[Submission]:
+    """Return what is one student's; where the names of several are in it, only a problem."""
+    parts = {part for one in submissions for part in one.path.parts[-2:]}
+    numbers = {known.lms_id for known in map(read_download_name, parts) if known}
+    others = {part for part in parts if part != student and is_student(part)}
+    return [replace(submissions[0], lesson="", problem=A_CLASS)] if max(len(numbers), len(others)) > 1 else submissions
+
+
 def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
-    """Read the notebooks of each student, but not more than ``MAX_NOTEBOOKS``.
+    """Read the notebooks of each student, but not more than ``MAX_NOTEBOOKS``, and note what else there is.
 
     Args:
         files: What was handed in.
         parent: The name of the folder or zip that it is in.
     """
-    found: dict[str, list[Submission]] = defaultdict(list)
-    n_files: Counter[tuple[str, ...]] = Counter()
-    is_one_students = False
+    notebooks: dict[str, list[Submission]] = defaultdict(list)
+    others: dict[str, list[Submission]] = defaultdict(list)
+    left_out: Counter[str] = Counter()
+    loose: list[tuple[str, Submission]] = []
     for file in files:
-        is_one_students |= len(file.parts) == 1 and not file.problem
-        n_files[file.parts[:-1][:1]] += 1
-        if len(file.parts) == 1 or n_files[file.parts[:1]] <= MAX_NOTEBOOKS:
-            submission = _read_submission(file, parent)
-            found[submission.raw_name].append(submission)
-    for (folder,) in [parts for parts, n in n_files.items() if parts and n > MAX_NOTEBOOKS]:
-        too_many = f"{n_files[folder,]} notebooks are in this folder: only the first {MAX_NOTEBOOKS} were looked at."
-        first = next(one for every in found.values() for one in every if folder in one.path.parts)
-        above = first.path.parts[: first.path.parts.index(folder) + 1]
-        found[first.raw_name].append(replace(first, path=Path(*above), lesson="", cells=[], problem=too_many))
-    for submissions in found.values():
-        if all(one.problem == NOTHING_TO_GRADE for one in submissions):
-            submissions.append(replace(submissions[0], path=submissions[0].path.parent, problem=NO_NOTEBOOK))
-    left_out = {NOTHING_TO_GRADE, NO_NOTEBOOK} if is_one_students else {NOTHING_TO_GRADE}
-    return [one for submissions in found.values() for one in submissions if one.problem not in left_out]
+        raw_name = _raw_name(_student_of(file, parent))
+        if file.is_notebook and len(notebooks[raw_name]) >= MAX_NOTEBOOKS:
+            left_out[raw_name] += 1
+            continue
+        submission = _read_submission(file, parent)
+        if file.is_notebook and submission.problem not in (NOTHING_TO_GRADE, NO_NOTEBOOK_IN_FOLDER):
+            notebooks[raw_name].append(submission)
+        elif len(file.parts) == 1 and not submission.lms_id:
+            loose.append((raw_name, submission))
+        else:
+            others[raw_name].append(submission)
+    for raw_name, submission in loose:  # in the folder of the one student whose it is, or of a class
+        if not notebooks.get(parent) and submission.problem != NOTHING_TO_GRADE:
+            others[raw_name].append(submission)
+        elif notebooks.get(parent) and submission.problem != NO_NOTEBOOK_IN_FOLDER:
+            others[parent].append(submission)
+    students = dict.fromkeys([*notebooks, *others])
+    return [one for raw in students for one in _of_student(notebooks[raw], others[raw], left_out[raw])]
+
+
+def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n_left_out: int) -> Iterator[Submission]:
+    """Yield a student's notebooks, the first with what lies beside; or, if there are none, what there is instead."""
+    strange = [one for one in others if one.problem != NOTHING_TO_GRADE]
+    if notebooks:
+        yield replace(notebooks[0], beside=_listed(strange))
+        yield from notebooks[1:]
+    elif strange:
+        more = f" So it is with {len(strange) - 1} more." if len(strange) > 1 else ""
+        yield replace(strange[0], problem=strange[0].problem + more)
+    elif others:
+        yield replace(others[0], path=others[0].path.parent, problem=NO_NOTEBOOK_IN_FOLDER)
+    if n_left_out:
+        n = len(notebooks) + n_left_out
+        many = f"{n} notebooks are in this folder: only the first {len(notebooks)} were looked at."
+        yield replace(notebooks[0], path=notebooks[0].path.parent, lesson="", cells=[], problem=many)
+
+
+def _listed(others: Sequence[Submission]) -> str:
+    """Return the names of a few files in words; empty if there are none."""
+    names = [one.file for one in others[:MAX_LISTED]]
+    more = [f"{len(others) - MAX_LISTED} more"] if len(others) > MAX_LISTED else []
+    return f"Handed in besides, and no notebook: {join_words([*names, *more])}." if names else ""
 
 
 def _without_prefix(submissions: Sequence[Submission], folder: str, repositories: Sequence[str]) -> list[Submission]:
@@ -172,11 +242,17 @@ def _student_of(file: HandIn, parent: str) -> DownloadName:
     name = file.parts[0]
     if (known := read_download_name(name)) is not None:
         return known
-    if len(file.parts) > 1 or file.path.suffix != ".ipynb":
+    is_folder_or_zip = file.is_notebook and file.path.suffix.lower() != ".ipynb"
+    if len(file.parts) > 1 or is_folder_or_zip:
         return DownloadName(name)
-    lesson, stem = lesson_by_name(name), name.removesuffix(".ipynb")
+    lesson, stem = lesson_by_name(name), Path(name).stem
     before = stem.partition(lesson)[0].strip(" _-.") if lesson else stem
     return DownloadName(before or parent)
+
+
+def _raw_name(whose: DownloadName) -> str:
+    """Return what tells a student from all others of these files."""
+    return f"{whose.student} {whose.lms_id}" if whose.lms_id else whose.student
 
 
 def lesson_by_name(name: str) -> str:
@@ -198,7 +274,7 @@ def _read_submission(file: HandIn, parent: str) -> Submission:
         clean_name(whose.student),
         file.path,
         lesson,
-        raw_name=f"{whose.student} {whose.lms_id}" if whose.lms_id else whose.student,
+        raw_name=_raw_name(whose),
         lms_id=whose.lms_id,
         handed_in=file.time.isoformat(timespec="seconds") if file.time else "",
         time_source=file.time_source if file.time else "",
@@ -212,6 +288,8 @@ def _read_submission(file: HandIn, parent: str) -> Submission:
         cells, written = read_cells(content)
     except UnreadableFile as error:
         return replace(submission, problem=str(error))
+    except Exception as error:  # whatever one student's file does, all others are read
+        return replace(submission, problem=f"The file cannot be read ({type(error).__name__}).")
     lesson = lesson or lesson_by_cells(cells)
     if not lesson and any(name in file.path.stem for name in UNGRADED):
         return replace(submission, problem=NOTHING_TO_GRADE)
@@ -244,6 +322,10 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
         raise UnreadableFile(f"The notebook has {len(cells)} cells of code; at most {MAX_CELLS} are read.")
     if sum(len(cell["source"]) for cell in cells) > MAX_CODE_LENGTH:
         raise UnreadableFile(f"The notebook holds more than {MAX_CODE_LENGTH >> 20} million characters of code.")
+    if len(written) > MAX_WRITTEN_ANSWERS:
+        raise UnreadableFile(
+            f"The notebook has {len(written)} written answers; at most {MAX_WRITTEN_ANSWERS} are read."
+        )
     return cells, written
 
 
@@ -251,4 +333,4 @@ def _cell(cell: dict[str, Any]) -> dict[str, str]:
     source, metadata = cell["source"], cell.get("metadata", {})
     text = source if isinstance(source, str) else "".join(source)
     name = cell.get("id") or metadata.get("id")  # Colab keeps ids in the metadata
-    return {"id": name[:MAX_ID_LENGTH] if isinstance(name, str) else "", "source": text}
+    return {"id": printable(name[:MAX_ID_LENGTH]) if isinstance(name, str) else "", "source": encodable(text)}

@@ -1,4 +1,7 @@
-"""Tables as CSV: those that an instructor keeps are read, and those that are written are safe in a spreadsheet."""
+"""Tables as CSV: those that an instructor keeps are read, and those that are written are safe in a spreadsheet.
+
+What is written is read again as it was, so that a table can be filled in and written any number of times.
+"""
 
 import csv
 import io
@@ -7,8 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMULA = re.compile(r"""(^|[;,|])(["'\s]*[=+@＝＋－＠-])""")
+from transformer_course.grading.printable_text import without_control_codes
+
+START_OF_FORMULA = r"""["'\s]*[=+@＝＋－＠-]"""
+FORMULA = re.compile(rf"(^|[;,|])({START_OF_FORMULA})")
 """What a spreadsheet takes for the start of a formula, also where it splits cells at other signs than a comma."""
+ESCAPED_FORMULA = re.compile(rf"(^|[;,|])'({START_OF_FORMULA})")
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
@@ -32,7 +39,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
         titles = [_lower_case_words(title) for title in next(reader, [])]
         rows = []
         for row in reader:
-            cells = dict(zip(titles, map(str.strip, row), strict=False))
+            cells = dict(zip(titles, (unescape_formula(cell.strip()) for cell in row), strict=False))
             if any(cells.values()):
                 rows.append({**dict.fromkeys(titles, ""), **cells, "line": str(reader.line_num)})
     except csv.Error as error:
@@ -43,12 +50,16 @@ def read_table(path: Path) -> list[dict[str, str]]:
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows, which all have the same columns, as CSV."""
+    """Return rows, which all have the same columns, as CSV in which no text acts on a spreadsheet or a terminal."""
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0] if rows else [], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({title: _safe(cell) for title, cell in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _safe(cell: Any) -> Any:
+    return escape_formula(without_control_codes(cell)) if isinstance(cell, str) else cell
 
 
 def escape_formula(text: str) -> str:
@@ -58,6 +69,15 @@ def escape_formula(text: str) -> str:
     "'=1+1"
     """
     return FORMULA.sub(r"\1'\2", text)
+
+
+def unescape_formula(text: str) -> str:
+    """Return text as it was before ``escape_formula``.
+
+    >>> unescape_formula("'=1+1"), unescape_formula("it's"), unescape_formula("'twas")
+    ('=1+1', "it's", "'twas")
+    """
+    return ESCAPED_FORMULA.sub(r"\1\2", text)
 
 
 def _lower_case_words(title: str) -> str:

@@ -5,11 +5,16 @@ memory; an answer that exceeds them costs its own points, and the process, which
 """
 
 import contextlib
+import hmac
+import json
 import multiprocessing
 import os
+import signal
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -21,18 +26,20 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, every_exercise
 from transformer_course.grading.assess import (
+    COULD_NOT_BE_JUDGED,
+    Allowance,
     GradedExercise,
     GradedSubmission,
     assess,
-    count_right,
     judge_answer,
     run_answer,
+    stumbled_over,
 )
 from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.container import Container
 from transformer_course.jail.interpreter import START_TIMEOUT, JailError
-from transformer_course.jail.jail import Jail
+from transformer_course.jail.jail import Jail, remove_dead_jails
 from transformer_course.jail.resource_limits import SUPERVISOR_SECONDS, Limits
 
 REFERENCE_SECONDS = 120.0
@@ -41,7 +48,8 @@ JUDGE_SECONDS = 30.0
 """Time in which an answer must be judged; what honest answers take is below a second."""
 JUDGE_MB = 2048
 """Memory that reading and judging an answer may take."""
-COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
+DYING_SECONDS = 0.5
+"""Time in which a process that has closed its pipe has ended."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,7 @@ class Worker:
             JailError: The jail does not start, the process has been killed, or the course's own answer takes too long,
                 which is no learner's fault.
         """
-        exercise = every_exercise()[task.name]
+        exercise, begun = every_exercise()[task.name], time.monotonic()
         for is_again in (False, True):
             self._wait_until_ready()
             try:
@@ -123,13 +131,17 @@ class Worker:
                 raise
             except (EOFError, OSError, TimeoutError):
                 judged = None
+            self._process.join(DYING_SECONDS)
+            was_killed = self._process.exitcode == -signal.SIGKILL
             self._end()
             if self._is_killed:
                 raise JailError("the process that grades was ended")
             self._start()
-            if judged is None or is_again:  # once, a jail may break because the system has no process left
+            # Once, the process may be killed, or a jail break, because the system has no memory or process left.
+            if is_again or (judged is None and not was_killed):
                 break
-        return GradedExercise(exercise, Verdict(task.name, "crashed", COULD_NOT_BE_JUDGED), task.limits.kill_after)
+        verdict, seconds = Verdict(task.name, "crashed", COULD_NOT_BE_JUDGED), time.monotonic() - begun
+        return GradedExercise(exercise, verdict, min(seconds, task.limits.kill_after), cost=seconds)
 
     def _wait_for_reference(self, name: str) -> None:
         if not self._connection.poll(REFERENCE_SECONDS):
@@ -148,6 +160,7 @@ class Worker:
         self._process.join()
         self._connection.close()
         self._jail.close()
+        remove_dead_jails()  # if it was killed, it has not removed its own
 
     def _start(self) -> None:
         self._guards: dict[str, Any] | None = None
@@ -186,12 +199,37 @@ class Worker:
 def grade_notebooks(
     worker: Worker, submissions: Sequence[Submission], limits: Limits, seed: int
 ) -> list[GradedSubmission]:
-    """Grade the notebooks of a student, one after the other."""
+    """Grade the notebooks of a student, one after the other.
+
+    Args:
+        worker: Who grades them.
+        submissions: The notebooks.
+        limits: Limits of each exercise.
+        seed: The secret of this grading, of which the seed of each notebook's cases is made.
+    """
 
     def assess_one(submission: Submission, exercise: Exercise, limits: Limits) -> GradedExercise:
-        return worker.assess(Task(submission, exercise.name, seed, limits))
+        return worker.assess(Task(submission, exercise.name, seed_of_cases(seed, submission.cells), limits))
 
-    return [assess(submission, limits, assess_one) for submission in submissions]
+    allowances: defaultdict[str, Allowance] = defaultdict(lambda: Allowance(limits))
+    graded = []
+    for submission in submissions:
+        try:
+            graded.append(assess(submission, allowances[submission.lesson], assess_one))
+        except OSError:
+            raise  # of this machine, and of no student
+        except Exception as error:
+            graded.append(stumbled_over(submission, error))
+    return graded
+
+
+def seed_of_cases(secret: int, cells: Sequence[Mapping[str, str]]) -> int:
+    """Return the seed of a notebook's cases: the same for the same code, and another as soon as that has changed.
+
+    So whatever feedback tells of the cases is of no use in another notebook, and grading again gives the same.
+    """
+    code = json.dumps([cell["source"] for cell in cells]).encode()
+    return int.from_bytes(hmac.digest(str(secret).encode(), code, "sha256")[:7], "big")
 
 
 def start_method() -> Literal["fork", "forkserver", "spawn"]:
@@ -232,7 +270,7 @@ def serve(connection: Connection, jail: Jail, own: Sequence[OwnExercises] = ()) 
         every_exercise()  # a jail takes as long to start; and later, imports would count as an answer's time
         with jail:
             connection.send(jail.guards)
-            with contextlib.suppress(EOFError, KeyboardInterrupt):  # the grader has ended, or is about to
+            with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):  # the grader ends
                 while (task := connection.recv()) is not None:
                     _grade(task, jail, connection)
     except JailError as error:
@@ -247,8 +285,8 @@ def _grade(task: Task, jail: Jail, connection: Connection) -> None:
         connection.send(None)
         job, outcome = run_answer(task.submission, exercise, jail, task.seed)
         connection.send(outcome.seconds)
-        verdict = judge_answer(exercise, job, outcome, jail, task.seed)
-        connection.send((verdict, *count_right(exercise, verdict, outcome, task.seed)))
+        graded = judge_answer(exercise, job, outcome, jail, task.seed)
+        connection.send((graded.verdict, graded.n_right, graded.n_cases, graded.cost, graded.remarks))
 
 
 @contextlib.contextmanager

@@ -1,31 +1,46 @@
 """Answers in words: collected into a table to be marked by hand, and read back with points and comments.
 
-A written answer is a cell of text that an instructor has added to a lesson: its id begins with ``written-``, or
-nbgrader knows it as an answer that is graded by hand.
+A written answer is a cell of text that an instructor has added to a lesson: one of its tags, or its id, begins with
+``written-``, or nbgrader knows it as an answer that is graded by hand.
 """
 
-import csv
-import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_course.grading.tables import escape_formula, read_table
+from transformer_course.grading.printable_text import without_control_codes
+from transformer_course.grading.tables import as_csv, read_table
 from transformer_lab.atomic_write import atomic_write_text
 
 SHEET = "written_answers.csv"
 """In the folder of results; the instructor fills in the columns points and comment."""
 RUBRIC = "rubric.csv"
 """In the folder of results, if the instructor puts it there: a row with question, of and rubric for each question."""
-TEXT_SHEET = "written_answers.md"
 TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
 PREFIX = "written-"
+UNSAFE = re.compile(r"[^\w .-]+")
+"""What the name of a question cannot have; students can change it, and it stands in tables and headings."""
 MAX_LENGTH = 20_000
 """Number of characters of an answer that are kept."""
 CHANGED_NOTE = "The answer has changed since it was marked."
+Key = tuple[str, str, str]
+"""Lesson, question and student."""
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """A row of the rubric.
+
+    Args:
+        of: The most points that there are; None if that is not said.
+        text: What to look for.
+    """
+
+    of: float | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,7 @@ class WrittenAnswer:
         of: The most that there are for it; None if that is not known.
         comment: What the student is told.
         note: What the instructor should know.
+        rubric: What the rubric says about the question.
     """
 
     lesson: str
@@ -51,9 +67,10 @@ class WrittenAnswer:
     of: float | None = None
     comment: str = ""
     note: str = ""
+    rubric: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Key:
         """What tells it from all others."""
         return self.lesson, self.question, self.student
 
@@ -64,25 +81,26 @@ def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
         return None
     metadata = cell.get("metadata", {})
     source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-    name, marks = cell.get("id") or metadata.get("id"), metadata.get("nbgrader")
-    if isinstance(name, str) and name.startswith(PREFIX):
-        return name.removeprefix(PREFIX)[:100], source[:MAX_LENGTH]
-    if isinstance(marks, Mapping) and marks.get("grade") is True and marks.get("solution") is True:
-        return str(marks.get("grade_id", name))[:100], source[:MAX_LENGTH]
-    return None
+    tags, marks = metadata.get("tags"), metadata.get("nbgrader")
+    names = [cell.get("id"), metadata.get("id"), *(tags if isinstance(tags, list) else [])]
+    named = [name.removeprefix(PREFIX) for name in names if isinstance(name, str) and name.startswith(PREFIX)]
+    if not named and isinstance(marks, Mapping) and marks.get("grade") is True and marks.get("solution") is True:
+        named = [str(marks.get("grade_id", cell.get("id")))]
+    if not named:
+        return None
+    return UNSAFE.sub("_", named[0][:100]).strip("_- ") or "question", without_control_codes(source[:MAX_LENGTH])
 
 
-def read_marks(out: Path) -> list[WrittenAnswer]:
+def read_marks(out: Path) -> dict[Key, WrittenAnswer]:
     """Read the answers in the sheet of a folder of results, with their marks.
 
     Raises:
         ValueError: Points are no number, or more than there are.
         OSError: The sheet cannot be read.
     """
-    if not (out / SHEET).exists():
-        return []
-    rows = read_table(out / SHEET)
-    return [_answer(row, f"{out / SHEET}, line {row['line']}") for row in rows]
+    rows = read_table(out / SHEET) if (out / SHEET).exists() else []
+    answers = [_answer(row, f"{out / SHEET}, line {row['line']}") for row in rows]
+    return {one.key: one for one in answers}
 
 
 def _answer(row: Mapping[str, str], where: str) -> WrittenAnswer:
@@ -103,53 +121,54 @@ def _number(text: str, title: str, most: float, where: str) -> float | None:
     return number
 
 
-def write_sheet(out: Path, answers: Iterable[WrittenAnswer]) -> None:
-    """Write the sheet, with the marks that it has already, and the same to be read as text; nothing if there are none.
+def read_rubric(out: Path) -> dict[str, Criteria]:
+    """Read what to look for in the answers to each question; nothing if the folder has no rubric.
+
+    Raises:
+        ValueError: A maximum is no number.
+        OSError: The file cannot be read.
+    """
+    path = out / RUBRIC
+    rows = read_table(path) if path.exists() else []
+    return {
+        row.get("question", ""): Criteria(
+            _number(row.get("of", ""), "of", math.inf, f"{path}, line {row['line']}"), row.get("rubric", "")
+        )
+        for row in rows
+    }
+
+
+def marked(plain: WrittenAnswer, marks: Mapping[Key, WrittenAnswer], rubric: Mapping[str, Criteria]) -> WrittenAnswer:
+    """Return an answer with its mark, if it has one, and with what the rubric says."""
+    criteria = rubric.get(plain.question, Criteria())
+    before = marks.get(plain.key)
+    if before is None:
+        return replace(plain, of=criteria.of, rubric=criteria.text)
+    is_same = " ".join(before.answer.split()) == " ".join(plain.answer.split())
+    note = "" if is_same or before.points is None else CHANGED_NOTE
+    note = note or (before.note if is_same else "")
+    of = criteria.of if before.of is None else before.of
+    return replace(before, answer=plain.answer, of=of, note=note, rubric=criteria.text)
+
+
+def write_sheet(out: Path, answers: Iterable[WrittenAnswer], marks: Mapping[Key, WrittenAnswer]) -> None:
+    """Write the sheet, or nothing if there are no answers.
 
     Args:
         out: The folder of results.
-        answers: The answers of everybody, without marks.
+        answers: The answers of everybody, as ``marked`` returns them.
+        marks: What was in the sheet: marks of students that are no longer there are never thrown away.
 
     Raises:
-        ValueError: The sheet or the rubric that is there cannot be read.
-        OSError: A file cannot be read or written.
+        OSError: The sheet cannot be written.
     """
-    marked = {one.key: one for one in read_marks(out)}
-    rubric = {row.get("question", ""): row for row in read_table(out / RUBRIC)} if (out / RUBRIC).exists() else {}
-    rows = []
-    for plain in sorted(answers, key=lambda one: one.key):
-        one = replace(plain, answer=escape_formula(plain.answer.strip()), student=escape_formula(plain.student))
-        if before := marked.pop(one.key, None):
-            is_same = " ".join(before.answer.split()) == " ".join(one.answer.split())
-            note = "" if is_same or before.points is None else CHANGED_NOTE
-            one = replace(before, answer=one.answer, note=note or (before.note if is_same else ""))
-        if one.of is None and one.question in rubric:
-            of = rubric[one.question].get("of", "")
-            one = replace(one, of=_number(of, "of", math.inf, f"{out / RUBRIC}, line {rubric[one.question]['line']}"))
-        rows.append(one)
-    rows += marked.values()  # of students that are no longer there: marks are never thrown away
-    if not rows:
-        return
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(TITLES)
-    for one in rows:
-        cells = (getattr(one, title) for title in TITLES)
-        writer.writerow("" if cell is None else f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
-    atomic_write_text(out / SHEET, text.getvalue())
-    atomic_write_text(out / TEXT_SHEET, _as_text(rows, {name: row.get("rubric", "") for name, row in rubric.items()}))
+    rows = {**marks, **{one.key: one for one in answers}}
+    table = [{title: _cell(getattr(rows[key], title)) for title in TITLES} for key in sorted(rows)]
+    if table:
+        atomic_write_text(out / SHEET, as_csv(table))
 
 
-def _as_text(rows: Sequence[WrittenAnswer], rubric: Mapping[str, str]) -> str:
-    parts = [f"# Written answers\n\nPoints and comments belong into {SHEET}.\n"]
-    question = None
-    for one in rows:
-        if question != (one.lesson, one.question):
-            question = one.lesson, one.question
-            parts.append(f"\n## {one.lesson}: {one.question}\n")
-            if rubric.get(one.question):
-                parts.append(f"\nRubric: {rubric[one.question]}\n")
-        mark = "not marked" if one.points is None else f"{one.points:g}" + ("" if one.of is None else f" of {one.of:g}")
-        quoted = re.sub(r"^", "> ", one.answer, flags=re.MULTILINE)
-        parts.append(f"\n### {one.student} ({mark})\n\n{quoted}\n")
-    return "".join(parts)
+def _cell(told: str | float | None) -> str | float:
+    if told is None:
+        return ""
+    return int(told) if isinstance(told, float) and told == int(told) else told

@@ -23,6 +23,7 @@ def graded(monkeypatch):
         roster,
         late_policy,
         partial_credit,
+        library_calls,
         seed,
         seconds,
         memory_mb,
@@ -35,6 +36,7 @@ def graded(monkeypatch):
         jail,
     ):
         module.seen_scheduler, module.seen_jail = scheduler, jail
+        module.seen_library_calls = library_calls
         seen_rules.append((roster, late_policy, partial_credit))
         module.seen_own = own
         events.append("graded")

@@ -1,8 +1,13 @@
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.grading.sample_results import write_results
+from tests.transformer_course.grading.sample_results import notebook, write_results
+from transformer_course.grading.class_report import write_report
+from transformer_course.grading.settings import new_settings
+from transformer_course.grading.student_records import Records
+from transformer_course.jail.resource_limits import Limits
 from transformer_lab.cli.main import main
 
 
@@ -15,6 +20,27 @@ def test_points_come_into_a_table_beside_the_results(tmp_path: Path, capsys):
     (tmp_path / "export.csv").write_text("Identifier,Grade\nParticipant ada,\n")
     assert main(["export", str(tmp_path / "graded"), "--moodle", str(tmp_path / "export.csv")]) == 0
     assert (tmp_path / "graded" / "moodle.csv").read_text().startswith("Identifier,Grade,Feedback comments\n")
+
+
+def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):
+    write_results(tmp_path / "graded", {"ada": 2})
+    (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
+    command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]
+    assert main([*command, "--look"]) == 0
+    told = capsys.readouterr().out
+    assert "1 of them had other points before." in told and "  ada: 1 → " in told and "Nothing was written." in told
+    assert not (tmp_path / "graded" / "canvas.csv").exists()
+
+
+def test_feedback_for_canvas_lies_beside_the_table(tmp_path: Path, capsys):
+    file = "ada_12345_67890_01_lookup.ipynb"
+    Records(tmp_path, {}).write("ada", [], [notebook(1, file=file, lms_id="12345")], {})
+    write_report(tmp_path, new_settings(7, Limits(), {}))
+    (tmp_path / "export.csv").write_text("Student,ID\nAda,12345\n")
+    assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv")]) == 0
+    assert "The feedback of 1 of them is" in capsys.readouterr().out
+    with zipfile.ZipFile(tmp_path / "canvas_feedback.zip") as archive:
+        assert archive.namelist() == [file]
 
 
 def test_what_cannot_be_exported_is_told_in_a_line(tmp_path: Path, capsys):

@@ -21,10 +21,12 @@ def test_grade_is_told_what_was_typed(graded):
     lessons = ["--lesson", "01_lookup", "--lesson", "02_scaling"]
     limits = ["--seconds", "2.5", "--memory", "512"]
     how = ["--seed", "7", "--jobs", "3", "--fresh", "--unconfined", "--container", "podman", "--scheduler", "tcp://x:1"]
+    how += ["--library-calls", "none"]
     main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *limits, *how])
     paths = [Path("a.ipynb"), Path("b")]
     assert graded == [(paths, Path("graded"), ["01_lookup", "02_scaling"], 7, 2.5, 512, 3, True, True, "podman")]
     assert sys.modules[GRADE].seen_scheduler == "tcp://x:1"
+    assert sys.modules[GRADE].seen_library_calls == "none"
 
 
 def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, own_file):

@@ -38,6 +38,15 @@ def test_the_lesson_folder_that_is_missing_is_told_in_one_line(monkeypatch, tmp_
     assert capsys.readouterr().err == f"transformer-course: {missing}\n"
 
 
+def test_a_folder_that_cannot_be_written_to_is_told_in_one_line_with_the_way_out(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "file" / "lessons"))
+    assert main(["lab"]) == 2
+    said = f"{tmp_path / 'file' / 'lessons'} cannot be written to: Not a directory. "
+    advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
+    assert capsys.readouterr() == ("", f"transformer-course: {said}{advice}\n")
+
+
 @pytest.mark.parametrize("wanted", ["03", "3", "heads", "03_heads", "03_heads.ipynb"])
 def test_a_lesson_is_opened_by_its_number_or_its_name(opened, wanted):
     assert main(["lab", "--no-browser", "--lesson", wanted]) == 0

@@ -3,12 +3,13 @@ from typing import Any
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import cells
+from tests.transformer_course.jail.sample_submissions import cells, grade_answer, linux
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.assess import (
+    Allowance,
     GradedExercise,
     GradedSubmission,
     assess,
@@ -16,6 +17,7 @@ from transformer_course.grading.assess import (
     count_right,
     judge_outcome,
     library_source,
+    with_remarks,
 )
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.jail import Jail, Outcome
@@ -75,13 +77,15 @@ class FakeJail(Jail):
         self.answer = answer
         self.jobs: list[dict[str, Any]] = []
 
-    def run(self, job: dict[str, Any], packed: bytes = b"") -> Outcome:
+    def run(self, job: dict[str, Any], packed: bytes = b"", models: bytes = b"") -> Outcome:
         self.jobs.append({**job, **unpack(packed)})
         return Outcome(self.answer, "exit 0", 0.25)
 
 
 def graded_in(jail: Jail, submission: Submission, seed: int) -> GradedSubmission:
-    return assess(submission, jail.limits, lambda one, exercise, _: assess_exercise(one, exercise, jail, seed))
+    return assess(
+        submission, Allowance(jail.limits), lambda one, exercise, _: assess_exercise(one, exercise, jail, seed)
+    )
 
 
 SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
@@ -92,7 +96,7 @@ def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
     notebook = graded_in(jail, SUBMISSION, 1234567)
     assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in notebook.exercises]
     for job in jail.jobs:
-        assert job.keys() == {"name", "cells", "cases", "seconds", "clock", "library"}
+        assert job.keys() == {"name", "asked", "cells", "cases", "seconds", "clock", "library"}
         assert job["name"] not in job["library"] and len(job["library"]) == len(every_exercise()) - 1
         assert "1234567" not in str(job)
 
@@ -147,7 +151,9 @@ def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
         "soft_lookup": f"def soft_lookup(query):\n    {rest}",
     }
     submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
-    graded = {one.exercise.name: one.verdict for one in assess(submission, Limits(), graded_by_text).exercises}
+    graded = {
+        one.exercise.name: one.verdict for one in assess(submission, Allowance(Limits()), graded_by_text).exercises
+    }
     assert graded.pop("softmax").status == "wrong" and graded["soft_lookup"].status == status
     says = "right with the course's `softmax` in place of yours" in graded.pop("soft_lookup").message
     assert says == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
@@ -170,7 +176,7 @@ def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
             return GradedExercise(exercise, Verdict(exercise.name, "not_started", ""), 0.0)
         return assess_exercise(one, exercise, jail, 7)
 
-    graded = {one.exercise.name: one for one in assess(submission, jail.limits, assess_one).exercises}
+    graded = {one.exercise.name: one for one in assess(submission, Allowance(jail.limits), assess_one).exercises}
     assert len(graded) == len(lesson)
     assert [graded[name].verdict.passed for name in answers] == [False, True, True, True]
     assert graded["soft_lookup"].n_right == graded["soft_lookup"].n_cases > 0
@@ -190,3 +196,45 @@ def test_right_cases_are_counted():
     assert counted({"observations": broken}, "passed") == (n, n)
     for answer in (None, {}, {"observations": 3}, {"observations": [3]}, {"crash": {}}):
         assert counted(answer) == (0, n)
+
+
+UNWATCHED = """
+from torch.utils._python_dispatch import _disable_current_modes
+def blockwise_attention(queries, keys, values, block):
+    with _disable_current_modes():
+        return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values
+"""
+
+
+@linux
+def test_all_scores_at_once_need_more_memory_than_there_is(jail: Jail):
+    solution = every_exercise()["blockwise_attention"].solution
+    right = grade_answer(jail, solution, "blockwise_attention")
+    assert right.verdict.passed and right.n_right == right.n_cases
+    at_once = grade_answer(jail, UNWATCHED, "blockwise_attention")
+    assert (at_once.points, at_once.verdict.status) == (0, "wrong")
+    assert "131,072 keys" in at_once.verdict.message and "more than 128 MB" in at_once.verdict.message
+    small_only = (
+        f"{solution.replace('blockwise_attention', 'right')}\ndef blockwise_attention(queries, keys, values, block):"
+    )
+    small_only += "\n    return right(queries[:, :], keys[..., :999, :], values[..., :999, :], block)"
+    graded = grade_answer(jail, small_only, "blockwise_attention")
+    assert (graded.points, graded.n_right) == (0, graded.n_cases - 1)
+
+
+@pytest.mark.parametrize(
+    ("library_calls", "points", "remarks", "says"),
+    [
+        ("full", 2, [], None),
+        ("remark", 2, ["calls `torch.softmax`"], "Remark: it calls `torch.softmax`."),
+        ("none", 0, ["calls `torch.softmax`"], "it calls `torch.softmax`, so it has no points"),
+    ],
+)
+def test_the_instructor_says_what_a_call_of_the_answer_costs(
+    library_calls: str, points: int, remarks: list[str], says: str | None
+):
+    passed = GradedExercise(SOFTMAX, Verdict("softmax", "passed", "Right."), 0.1, 3, 3, 0.1, ["calls `torch.softmax`"])
+    told = with_remarks(passed, library_calls)
+    assert (told.points, [*told.remarks]) == (points, remarks)
+    assert says in told.verdict.message if says else told.verdict.message == "Right."
+    assert told.n_right == (3 if points else 0)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.class_page import class_page, describe_mistake, shared_mistakes
+from transformer_course.grading.class_page import class_page, describe_mistake, mistake_counts, shared_mistakes
 from transformer_course.grading.class_results import ClassResults, class_results
 from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.late_policy import LatePolicy
@@ -39,6 +39,12 @@ def test_the_mistake_of_most_students_comes_first():
     assert (first.exercise, first.does) == (SECOND, COMMON.does.rstrip("."))
     assert first.students == ["student 0", "student 1", "student 2"] and first.n_answers == 5
     assert second.students == ["other"]
+    assert mistake_counts(a_class())[0] == {
+        "exercise": SECOND.name,
+        "mistake": COMMON.name,
+        "students": 3,
+        "answers": 5,
+    }
     page = text_of(class_page(a_class()))
     to_explain = page.partition("What to explain again")[2].partition("Who needs a word")[0]
     assert f"3 of 5 : {SECOND.name} :" in to_explain and "other" not in to_explain
@@ -50,6 +56,15 @@ def test_everybody_who_needs_a_word_is_named():
     assert "Could not be graded (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
     assert "late: 01_lookup, 2 days late (time of the file)" in page and "Not in the roster (1) late" in page
     assert "6 of 7 students handed in." in page
+
+
+def test_who_has_nothing_right_or_never_began_is_named():
+    begun = notebook(0)
+    never = [replace(one, verdict=replace(one.verdict, status="not_started")) for one in begun.exercises]
+    graded = {"ada": [begun], "ben": [replace(begun, exercises=never)], "cleo": [notebook(1)]}
+    page = text_of(class_page(class_results(graded)))
+    assert "Handed in, but never began (1) ben" in page and "Began, and has no points (1) ada" in page
+    assert "cleo" not in page.partition("Who needs a word")[2].partition("Points")[0]
 
 
 def test_each_exercise_is_counted_by_how_it_went():

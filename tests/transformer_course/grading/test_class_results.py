@@ -13,7 +13,7 @@ from transformer_course.grading.class_results import class_results
 from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.feedback import feedback_page
 from transformer_course.grading.gradebook import summary
-from transformer_course.grading.late_policy import LatePolicy
+from transformer_course.grading.late_policy import Extension, LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
 
@@ -110,3 +110,82 @@ def test_with_partial_credit_right_cases_count_and_full_points_stay():
         class_results({"ada": [book]}, ClassRules(partial_credit=partial)).students for partial in (False, True)
     )
     assert strict.points == FIRST.points and kind.points == FIRST.points + SECOND.points / 4
+
+
+def test_a_lesson_that_hardly_anybody_handed_in_changes_nobodys_points_and_is_said():
+    graded = {f"student {n}": [notebook(2)] for n in range(9)}
+    graded["euler"] = [notebook(1, file="02_scaling.ipynb", lesson="02_scaling")]
+    results = class_results(graded)
+    assert results.lessons == ["01_lookup"]
+    line = "02_scaling was handed in by 1 of 10 students, so it does not count unless --lesson asks for it."
+    assert list(results.remarks) == [line] and line in summary(Path("out"), results) and line in class_page(results)
+    [euler] = [student for student in results.students if student.name == "euler"]
+    told = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
+    assert (euler.status, list(euler.remarks)) == ("could not be graded", [told])
+    assert told.partition(": ")[2] in feedback_page(euler)
+    asked = class_results(graded, ClassRules(lessons=["01_lookup", "02_scaling"]))
+    due = class_results(graded, ClassRules(late_policy=LatePolicy({"02_scaling": datetime(2026, 10, 12, tzinfo=UTC)})))
+    assert asked.lessons == due.lessons == ["01_lookup", "02_scaling"] and not list(asked.remarks)
+    graded["student 0"].append(notebook(1, file="02_scaling.ipynb", lesson="02_scaling"))
+    assert class_results(graded).lessons == asked.lessons  # two of ten are enough
+
+
+def test_of_several_notebooks_what_is_exported_decides():
+    exercises = exercises_of("01_lookup")
+    core = [one for one in notebook(99).exercises if not one.exercise.stretch]
+    in_time = replace(notebook(0, handed_in="2026-10-11T09:00:00+00:00"), exercises=core)
+    late = notebook(99, file="01_lookup-1.ipynb", handed_in="2026-10-12T09:00:00+00:00")
+    full = sum(e.points for e in exercises if not e.stretch)
+    for bonus, best in ((False, in_time), (True, late)):
+        [ada] = class_results({"ada": [late, in_time]}, replace(LATE, bonus=bonus)).students
+        assert ada.lessons["01_lookup"].notebook is best
+        assert ada.points_after == (full if best is in_time else 0.9 * full)
+
+
+def test_an_extension_is_for_one_student_and_is_said():
+    late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
+    extension = Extension("Ada Lovelace", "01_lookup", datetime(2026, 10, 14, tzinfo=UTC))
+    rules = replace(LATE, roster=Roster(PEOPLE), extensions=[extension, replace(extension, student="bob")])
+    results = class_results({"1": [late], "2": [late]}, rules)
+    ada, li_na, _ = results.students
+    assert ada.points_after == ada.points > li_na.points_after
+    assert any(remark.startswith("01_lookup until 2026-10-1") for remark in ada.remarks)
+    assert results.unknown == ["extensions.csv: there is no student 'bob'."]
+
+
+def test_points_by_hand_that_fall_behind_the_grader_are_remarked():
+    overrides = [Override("ada", FIRST.name, 0.5), Override("ben", FIRST.name, 0.5)]
+    ada, ben = class_results({"ada": [notebook(1)], "ben": [notebook(0)]}, ClassRules(overrides=overrides)).students
+    assert f"{FIRST.name}: 0.5 by hand, but the grader now gives {FIRST.points}." in ada.remarks
+    assert list(ben.remarks) == [f"Points given by hand: {FIRST.name}."]
+
+
+def test_a_request_is_open_until_it_has_an_answer():
+    open_one = Override("ada", FIRST.name, request="My line 3 is right.")
+    [ada] = class_results({"ada": [notebook(0)]}, ClassRules(overrides=[open_one])).students
+    assert f"Asks about {FIRST.name}: My line 3 is right." in ada.remarks and "You asked" in feedback_page(ada)
+    assert "Asks for another look (1)" in class_page(class_results({"ada": []}, ClassRules(overrides=[open_one])))
+    for answer in (replace(open_one, points=1.0), replace(open_one, comment="No: look at 4.")):
+        [ada] = class_results({"ada": [notebook(0)]}, ClassRules(overrides=[answer])).students
+        assert not ada.requests and "You asked" in feedback_page(ada)
+
+
+def test_copies_are_told_in_groups_and_in_each_row():
+    own, other = frozenset(range(100)), frozenset(range(500, 600))
+    prints = (
+        {f"a{n}": own - {n} for n in range(4)} | {f"b{n}": other - {500 + n} for n in range(2)} | {"c": frozenset()}
+    )
+    results = class_results({name: [replace(notebook(1), fingerprint=runs)] for name, runs in prints.items()})
+    assert len(results.similar) == 7
+    groups = {tuple(who): (lesson, round(least, 2)) for lesson, who, least in results.copies}
+    assert groups == {("a0", "a1", "a2", "a3"): ("01_lookup", 0.98), ("b0", "b1"): ("01_lookup", 0.98)}
+    assert "01_lookup: nearly the same as b1." in results.students[4].remarks and "Nearly the same (2)" in class_page(
+        results
+    )
+
+
+def test_sums_are_rounded():
+    book = notebook(0)
+    third = [replace(one, n_right=1, n_cases=3) for one in book.exercises]
+    [ada] = class_results({"ada": [replace(book, exercises=third)]}, ClassRules(partial_credit=True)).students
+    assert ada.points == round(ada.points, 2) and len(str(ada.points)) < 6 and len(str(ada.bonus)) < 6

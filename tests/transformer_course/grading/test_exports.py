@@ -2,19 +2,23 @@
 
 import csv
 import io
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.transformer_course.grading.sample_results import notebook
+from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
+from transformer_course.grading.assess import GradedExercise
 from transformer_course.grading.class_results import ClassResults, class_results, max_points
 from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.exports import RawTable, merge_into_canvas, merge_into_moodle
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
+from transformer_course.grading.written_answers import WrittenAnswer
 
 FIRST, SECOND, *_ = exercises_of("01_lookup")
 CANVAS = (
@@ -44,11 +48,11 @@ def class_of_three() -> ClassResults:
     )
 
 
-def merged(folder: Path, text: str, results: ClassResults, **how: str | bool) -> tuple[str, str]:
+def merged(folder: Path, text: str, results: ClassResults, **how: str) -> tuple[str, str]:
     (folder / "export.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
     merge = merge_into_canvas if text.startswith(("\ufeffStudent", "Student")) else merge_into_moodle
-    told = merge(folder / "export.csv", results, folder / "merged.csv", **how)  # type: ignore[operator]
-    return (folder / "merged.csv").read_bytes().decode("utf-8", "surrogateescape"), told
+    table = merge(folder / "export.csv", results, **how)
+    return table.text, table.told
 
 
 def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path: Path):
@@ -58,9 +62,11 @@ def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path:
         "bli,1,7,", f"bli,1,{FIRST.points},"
     ).replace("Points Possible,,,,,10,", f"Points Possible,,,,,{most},")
     assert told.splitlines() == [
-        "2 of 4 rows have points now.",
+        "2 of 3 rows have points now.",
         "  eve: no row is this student's.",
         "  oneilben: could not be graded; the cell stays as it was.",
+        "1 of them had other points before.",
+        f"  bli: 7 → {FIRST.points}",
     ]
 
 
@@ -89,13 +95,38 @@ def test_moodle_gets_grades_and_feedback(tmp_path: Path):
     assert ben[4] == "3" and "nothing handed in; the cell stays as it was" in told
 
 
+def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):
+    bonus = next(e for e in exercises_of("01_lookup") if e.stretch)
+    told = Verdict(bonus.name, "wrong", "Look at `x` & <i>, *twice*.\nMore.")
+    book = replace(notebook(0), exercises=[GradedExercise(bonus, told, 0.1)])
+    results = class_results({"98765": [book]})
+    written = [WrittenAnswer("01_lookup", "why", "98765", "So.", 2.0, 3.0, "Well `said`.")]
+    results = replace(results, students=[replace(results.students[0], written=written)])
+    _, ada, _ = csv.reader(io.StringIO(merged(tmp_path, MOODLE, results)[0], newline=""))
+    assert f"{bonus.name}: not right yet (bonus: 0 of {bonus.points})" in ada[7] and ada[4] == "2"
+    assert (
+        "Look at <code>x</code> &amp; &lt;i&gt;, <em>twice</em>." in ada[7] and "why (2 of 3). Well `said`." in ada[7]
+    )
+
+
+def test_what_is_possible_in_canvas_has_the_written_answers(tmp_path: Path):
+    one = WrittenAnswer("01_lookup", "why", "ada", "So.", 2.0, 3.0)
+    results = class_results({"ada": [notebook(99, written={"why": "So."})]}, ClassRules(marks={one.key: one}))
+    text, told = merged(tmp_path, "Student,ID\nPoints Possible,\nada,1\n", results)
+    most = max_points(["01_lookup"])
+    assert text.splitlines()[1:] == [f"Points Possible,,{most + 3}", f"ada,1,{most + 2}"] and "possible" not in told
+
+
 def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
     results = class_results({"ada": [notebook(99), notebook(99, lesson="02_scaling", file="02_scaling.ipynb")]})
     text = "Student,ID\nada,1\n"
     bonus = sum(e.points for e in exercises_of("01_lookup") if e.stretch)
     assert merged(tmp_path, text, results)[0] == f"Student,ID,Transformer Course\nada,1,{results.max_points}\n"
-    one, _ = merged(tmp_path, text, results, lesson="01_lookup", bonus=True)
-    assert one == f"Student,ID,Transformer Course\nada,1,{max_points(['01_lookup']) + bonus}\n"
+    results = replace(results, rules=ClassRules(bonus=True))
+    one, told = merged(tmp_path, text, results, lesson="01_lookup")
+    most = max_points(["01_lookup"])
+    assert one == f"Student,ID,Transformer Course\nada,1,{most + bonus}\n"
+    assert f"1 of them have more than the {most} points possible: Canvas allows that." in told
     with pytest.raises(ValueError, match="nobody handed in '03_heads'; there are 01_lookup, 02_scaling"):
         merged(tmp_path, text, results, lesson="03_heads")
 

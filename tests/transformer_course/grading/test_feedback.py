@@ -70,6 +70,22 @@ def test_the_notebook_that_counts_comes_first_and_others_are_folded():
     assert text.count("Another notebook counts.") == 1
 
 
+def test_a_learner_sees_the_own_code_with_the_place_marked():
+    softmax = every_exercise()["softmax"]
+    code = "def softmax(scores):\n    return scores / scores.sum()"
+    message = "It is here.\n    line 2:  return scores / scores.sum()\n                             ^^^^^^^^^^^^"
+    cases: list[tuple[Status, str, str]] = [
+        ("wrong", message, "<details class='code' open>"),
+        ("passed", "", "<details class='code'>"),
+    ]
+    for status, told, opening in cases:
+        graded = GradedExercise(softmax, Verdict("softmax", status, told), 0.1)
+        submission = Submission("ada", Path("01_lookup.ipynb"), "01_lookup")
+        text = page("ada", [GradedSubmission(submission, [graded], answers={"softmax": code})])
+        assert f"{opening}<summary>Your code</summary>" in text
+        assert ("<mark>scores.sum()</mark>" in text) is (status == "wrong")
+
+
 def test_the_hint_says_more_than_the_verdict():
     softmax = every_exercise()["softmax"]
 

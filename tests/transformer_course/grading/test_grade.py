@@ -1,7 +1,10 @@
 import contextlib
+import csv
+import io
 import json
 import os
 import sys
+import zipfile
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -14,8 +17,10 @@ from tests.transformer_course.jail.sample_submissions import RIGHT, cells, write
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.assess import GradedExercise, assess, assess_exercise
+from transformer_course.grading.assess import Allowance, GradedExercise, assess, assess_exercise
+from transformer_course.grading.class_report import read_results
 from transformer_course.grading.class_rules import read_class_rules
+from transformer_course.grading.exports import merge_into_moodle
 from transformer_course.grading.grade import caution, grade
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.submissions import Submission
@@ -97,7 +102,7 @@ def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: P
 
 def test_the_results_record_how_they_came_about(graded: Path):
     told = results(graded)
-    assert 0 <= told["seed"] < 2**31
+    assert 0 <= told["seed"] < 2**63
     assert {"date", "versions", "limits", "guards", "platform"} <= told.keys()
     assert told["limits"]["seconds"] == 60.0
 
@@ -240,15 +245,31 @@ def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
         limits.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after)
 
-    assess(Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Limits(seconds=10.0), sleeps)
+    assess(
+        Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Allowance(Limits(seconds=10.0)), sleeps
+    )
     assert limits == [10.0, 9.0, *[1.0] * (len(lesson) - 2)]
+
+
+def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_notebooks_of_a_lesson():
+    seen: list[float] = []
+
+    def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
+        seen.append(given.seconds)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 0.1, cost=12.0)
+
+    allowance = Allowance(Limits(seconds=10.0))
+    graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, is_long_to_judge) for _ in range(50)]
+    assert seen == [10.0, 8.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
+    last = graded[-1].exercises[-1]
+    assert last.points == 0 and "was not run: the notebooks of this lesson" in last.verdict.message
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
 def test_without_a_guard_nothing_is_graded_unless_asked_for(worker: InThisProcess, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     worker.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
-    with pytest.raises(ValueError, match=r"can read, change and delete your files .* say that the code is unconfined"):
+    with pytest.raises(ValueError, match=r"can read, change and delete your files .* give --unconfined"):
         grade([path], tmp_path / "out")
     assert not worker.graded
     grade([path], tmp_path / "out", unconfined=True)
@@ -260,9 +281,14 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
     told = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)
-    assert "Graded 1 notebook of 2 students: 01_lookup (1)." in told
-    assert f"eve: 0 of {CORE['01_lookup']} points" in told
-    assert "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
+    assert f"eve: 0 of {CORE['01_lookup']} points" in told and "In force: only 01_lookup." in told
+    other = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
+    assert other in told and "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
+    book = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
+    assert book.loc["eve", "status"] == "could not be graded" and other in str(book.loc["eve", "remarks"])
+    assert "In force: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
+    told = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", lessons=["all"])
+    assert f"eve: 0 of {sum(CORE.values())} points" in told and "In force" not in told
 
 
 GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
@@ -340,7 +366,10 @@ def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatc
 
 
 class Canned:
-    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes."""
+    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes.
+
+    What has ``torch.softmax`` is remarked on.
+    """
 
     guards = GUARDED
     n_graded = 0
@@ -349,7 +378,8 @@ class Canned:
         self.n_graded += 1
         is_right = any("right" in cell["source"] for cell in task.submission.cells)
         verdict = Verdict(task.name, "passed" if is_right else "wrong", "")
-        return GradedExercise(every_exercise()[task.name], verdict, 0.1)
+        calls = any(f"def {task.name}" in c["source"] and "torch.softmax" in c["source"] for c in task.submission.cells)
+        return GradedExercise(every_exercise()[task.name], verdict, 0.1, remarks=["calls torch.softmax"] * calls)
 
     def kill(self) -> None: ...
 
@@ -390,6 +420,29 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
     assert pd.read_csv(out / "gradebook.csv", index_col="student").loc["Ada Lovelace", "01_lookup: softmax"] == 0
 
 
+def test_settings_that_are_not_given_again_hold_and_a_cut_file_is_no_loss(canned: Canned, tmp_path: Path):
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
+    out, due = tmp_path / "out", datetime(2026, 10, 12, 18, tzinfo=UTC)
+    policy = LatePolicy({"": due, "01_lookup": due}, 10, 15)
+    grade([tmp_path / "class"], out, lessons=["01_lookup"], late_policy=policy, partial_credit=True)
+    n = canned.n_graded
+    (out / "results.json").write_text('{"kind": "transf')
+    told = grade([tmp_path / "class"], out, late_policy=policy.changed({"": due}, None, None))
+    at = f"{due.astimezone():%Y-%m-%d %H:%M}"
+    rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late; 15 minutes of grace"
+    assert f"In force: {rules}; partial credit." in told and canned.n_graded == n
+    assert results(out)["students"]["ada"]["points"] == CORE["01_lookup"]
+
+
+@pytest.mark.usefixtures("canned")
+def test_a_zip_of_somebody_in_the_roster_is_theirs_whatever_is_in_it(tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "eve.zip", "w") as archive:
+        archive.write(write_notebook(tmp_path / "x.ipynb", cells({}, others=["right"])), "alice/01_lookup.ipynb")
+    (tmp_path / "roster.csv").write_text("id\nalice\neve\n")
+    grade([tmp_path / "eve.zip"], tmp_path / "out", roster=tmp_path / "roster.csv")
+    assert rows(tmp_path / "out") == {"alice": 0, "eve": CORE["01_lookup"]}
+
+
 @pytest.mark.usefixtures("canned")
 def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -421,10 +474,49 @@ def test_partial_credit_and_a_roster_are_asked_for_once(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_what_the_texts_tell_is_kept_with_the_results(tmp_path: Path):
+def test_what_an_answer_calls_is_kept_with_the_results_and_told_on_every_page(tmp_path: Path):
     calls = "def softmax(scores): return torch.softmax(scores, -1)"
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": calls}))
     grade([tmp_path], tmp_path / "out")
     assert results(tmp_path / "out")["students"]["ada"]["notebooks"][0]["notes"] == ["softmax calls torch.softmax."]
     assert "softmax calls torch.softmax." in (tmp_path / "out" / "class.html").read_text("utf-8")
-    assert "calls torch.softmax" not in (tmp_path / "out" / "feedback" / "ada.html").read_text("utf-8")
+    assert "it calls torch.softmax." in (tmp_path / "out" / "feedback" / "ada.html").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("canned")
+def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(tmp_path: Path):
+    folder = "Anna Müller_{}_assignsubmission_file_"
+    for number, source in (("900001", "right"), ("900002", "other")):
+        path = tmp_path / "class" / folder.format(number) / "01_lookup.ipynb"
+        write_notebook(path, cells({}, others=[source]))
+    worksheet = tmp_path / "worksheet.csv"
+    rows_of = [f"Participant 90000{n},Anna Müller,anna{n}@uni.edu,,\n" for n in (1, 2)]
+    worksheet.write_text("Identifier,Full name,Email address,Grade,Feedback comments\n" + "".join(rows_of), "utf-8")
+    told = grade([tmp_path / "class"], tmp_path / "out", roster=worksheet)
+    assert "0 students of the roster handed in nothing." in told and "not in the roster" not in told
+    assert rows(tmp_path / "out") == {"Anna Müller (900001)": CORE["01_lookup"], "Anna Müller (900002)": 0}
+    filled = merge_into_moodle(worksheet, read_results(tmp_path / "out"))
+    grades = [row["Grade"] for row in csv.DictReader(io.StringIO(filled.text, newline=""))]
+    assert grades == [str(CORE["01_lookup"]), "0"]
+
+
+@pytest.mark.usefixtures("canned")
+def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp_path: Path):
+    write_notebook(tmp_path / "class" / "lovelaceada_12345_678_01_lookup.ipynb", cells({}, others=["right"]))
+    (tmp_path / "class" / "neilben_12346_679_01_lookup.html").write_text("<html>")
+    write_notebook(tmp_path / "class" / "euler_12347_680_02_scaling.ipynb", cells({}, "02_scaling"))
+    book = tmp_path / "canvas.csv"
+    people = [("Lovelace, Ada", 12345), ("Neil, Ben", 12346), ("Euler, Leo", 12347), ("Gauss, Carl", 12348)]
+    listed = [f'"{name}",{number},,,1,\n' for name, number in [*people, ("Student, Test", 99)]]
+    titles = "Student,ID,SIS User ID,SIS Login ID,Section,Lab (1)\n    Points Possible,,,,,10\n"
+    book.write_text(titles + "".join(listed))
+    told = grade([tmp_path / "class"], tmp_path / "out", roster=book, lessons=["01_lookup"])
+    table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student", keep_default_na=False)
+    assert dict(table["status"]) == {
+        "Euler, Leo": "could not be graded",
+        "Gauss, Carl": "nothing handed in",
+        "Lovelace, Ada": "graded",
+        "Neil, Ben": "could not be graded",
+    }
+    assert "1 student of the roster handed in nothing." in told and set(table["of"]) == {CORE["01_lookup"]}
+    assert "neilben_12346_679_01_lookup.html: This is no notebook (.html)" in str(table.loc["Neil, Ben", "remarks"])

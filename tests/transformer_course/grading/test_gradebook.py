@@ -1,5 +1,8 @@
+import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ import pandas as pd
 import pytest
 
 from tests.transformer_course.grading.sample_results import notebook
+from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
 from transformer_course.grading import gradebook
 from transformer_course.grading.assess import GradedSubmission
@@ -18,6 +22,8 @@ from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
 from transformer_course.grading.settings import new_settings
+from transformer_course.grading.tables import read_table
+from transformer_course.jail.exit_reasons import explain_exit
 from transformer_course.jail.resource_limits import Limits
 
 
@@ -39,10 +45,13 @@ def test_the_table_has_points_for_each_exercise_and_in_all():
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])
-def test_no_cell_begins_a_formula(name: str):
-    table = table_of({name: [notebook(0, file=f"{name}.ipynb", problem="It is damaged.")]})
-    assert table.loc[0, "student"] == f"'{name}"
-    assert table.loc[0, "remarks"] == f"'{name}.ipynb: It is damaged."
+def test_no_cell_begins_a_formula(tmp_path: Path, name: str):
+    written_results(tmp_path, {name: [notebook(0, file=f"{name}.ipynb", problem="It is\x1b damaged.\r")]})
+    [row] = csv.DictReader(io.StringIO((tmp_path / "gradebook.csv").read_bytes().decode(), newline=""))
+    assert row["student"] == f"'{name}"
+    assert row["remarks"] == f"'{name}.ipynb: It is\N{REPLACEMENT CHARACTER} damaged."
+    [read] = read_table(tmp_path / "gradebook.csv")
+    assert read["student"] == name
 
 
 def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> dict[str, Any]:
@@ -72,7 +81,7 @@ def test_who_it_is_and_how_late_has_columns_of_its_own():
     )
     late = notebook(2, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
     table = table_of({"al": [late]}, rules).set_index("student")
-    ada, ben = table.loc["Ada Lovelace"], table.loc["'=Ben"]
+    ada, ben = table.loc["Ada Lovelace"], table.loc["=Ben"]
     assert tuple(ada[["id", "name", "email", "login"]]) == ("1", "Ada Lovelace", "ada@uni.edu", "al")
     assert ada["points after lateness"] == ada["points"] / 2 > 0
     assert ada["late"] == "01_lookup: 1 day late (time of the file)."
@@ -115,6 +124,14 @@ def test_the_summary_counts_and_names_what_could_not_be_graded():
     assert gradebook.summary(Path("out"), class_results({"ada": [notebook(0)]})).startswith(
         "Graded 1 notebook of 1 student:"
     )
+
+
+def test_the_summary_says_what_was_killed():
+    graded = notebook(1)
+    killed = Verdict(graded.exercises[2].exercise.name, "crashed", explain_exit("SIGKILL", Limits()))
+    exercises = [*graded.exercises[:2], replace(graded.exercises[2], verdict=killed), *graded.exercises[3:]]
+    told = gradebook.summary(Path("out"), class_results({"ada": [replace(graded, exercises=exercises)]}))
+    assert f"01_lookup.ipynb: {killed.exercise} was killed twice" in told and told.count("killed") == 1
 
 
 def test_the_summary_of_a_large_class_lists_no_students():

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from transformer_course.grading import hand_ins
+from transformer_course.grading import hand_ins, submissions
 from transformer_course.grading.submissions import Submission, find_submissions
 
 NOTEBOOK = nbformat.writes(new_notebook(cells=[new_code_cell("check(softmax)", id="check-softmax")])).encode()
@@ -220,3 +220,111 @@ def test_a_damaged_member_and_a_long_list_of_contents_say_so(tmp_path: Path, mon
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip is damaged."
     monkeypatch.setattr(hand_ins, "MAX_DIRECTORY_BYTES", 20)
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip holds too many files."
+
+
+@pytest.mark.parametrize("where", ["folder", "zip"])
+@pytest.mark.parametrize("name", ["{}_9876{}_555_", "{}_9876{}_assignsubmission_file_/", "{}{}/"])
+def test_every_kind_of_file_has_a_row_that_says_what_it_is(tmp_path: Path, where: str, name: str):
+    content = {
+        "01_lookup.html": b"<html>",
+        "01_lookup.py": b"1",
+        "my answers.pdf": b"%PDF",
+        "lookup.IPYNB": NOTEBOOK,
+        "all.7z": b"7z",
+        "empty.zip": zipped({}),
+        "no notebook.zip": zipped({"x.py": b""}),
+        "odd comment.zip": zipped({"01_lookup.ipynb": NOTEBOOK}) + b"PK\5\6" + bytes(18),
+        "noname": b"",
+    }
+    files = {name.format(f"student{n}", n) + file: data for n, (file, data) in enumerate(content.items())}
+    if where == "zip":
+        (tmp_path / "class.zip").write_bytes(zipped(files))
+        found = find_submissions([tmp_path / "class.zip"])
+    else:
+        found = find_submissions([write_files(tmp_path / "class", files)])
+    problems = sorted(one.problem.partition(":")[0] for one in found)
+    assert len({one.student for one in found}) == len(found) == len(content)
+    assert problems == [
+        "",
+        *["There is no notebook to grade in this zip."] * 2,
+        "This is no notebook",
+        *(f"This is no notebook ({suffix})" for suffix in (".7z", ".html", ".pdf", ".py", ".py")),
+    ]
+
+
+def test_what_lies_beside_a_notebook_is_named_and_costs_nothing(tmp_path: Path):
+    files = {"ada/01_lookup.ipynb": NOTEBOOK, "ada/02_scaling.HTML": b"", "ada/a.py": b"", "ada/x/.DS_Store": b""}
+    more = {f"ben/{n}.png": b"" for n in range(5)} | {"ben/01_lookup.ipynb": NOTEBOOK, "ben/Thumbs.db": b""}
+    ada, ben = find_submissions([write_files(tmp_path / "class", files | more)])
+    assert ada.beside == "Handed in besides, and no notebook: 02_scaling.HTML and a.py." and ada.problem == ""
+    assert ben.beside == "Handed in besides, and no notebook: 0.png, 1.png, 2.png and 2 more."
+    [alone] = find_submissions([tmp_path / "class" / "ada"])
+    assert (alone.student, alone.beside) == ("ada", ada.beside)
+
+
+def test_an_empty_folder_in_the_zip_of_a_class_is_a_student_too(tmp_path: Path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("ada_98765_assignsubmission_file_/01_lookup.ipynb", NOTEBOOK)
+        archive.writestr("ben_98766_assignsubmission_file_/", b"")
+    (tmp_path / "class.zip").write_bytes(content.getvalue())
+    assert told(find_submissions([tmp_path / "class.zip"])) == {
+        ("ada", "01_lookup", ""),
+        ("ben", "", "There is no notebook to grade in this folder."),
+    }
+
+
+def test_a_name_that_a_student_gives_makes_nothing_anybody_elses(tmp_path: Path):
+    canvas = write_files(
+        tmp_path / "canvas", {"eve_55555_66666_x_12345_assignsubmission_file_01_lookup.ipynb": NOTEBOOK}
+    )
+    assert [one.lms_id for one in find_submissions([canvas])] == ["55555"]
+    theirs = zipped({"alice/01_lookup.ipynb": NOTEBOOK, "bob_12345_67890_01_lookup.ipynb": NOTEBOOK})
+    zips = write_files(tmp_path / "zips", {"eve.zip": theirs, "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})})
+    both = [zips / "eve.zip", zips / "ada.zip"]
+    assert {one.student for one in find_submissions(both)} == {"eve", "ada"}
+    assert {one.student for one in find_submissions([zips])} == {"eve", "ada"}
+    assert {one.student for one in find_submissions(both[:1], is_student=lambda name: name == "eve")} == {"eve"}
+    folder = write_files(tmp_path / "eve", {"alice/01_lookup.ipynb": NOTEBOOK})
+    assert {one.student for one in find_submissions([folder], is_student=lambda name: name == "eve")} == {"eve"}
+    two = zipped({f"{name}_01_lookup.ipynb": NOTEBOOK for name in ("ada_12345_67890", "ben_12346_67891")})
+    write_files(zips, {"week 1.zip": two})
+    [ada, week] = find_submissions([zips / "ada.zip", zips / "week 1.zip"])
+    assert (ada.problem, week.problem) == ("", submissions.A_CLASS)
+    names = {"2", "ada", "ben"}  # a folder is called like a student's number, and is that of the class
+    write_files(tmp_path / "2", {f"{name}/01_lookup.ipynb": NOTEBOOK for name in ("ada", "ben")})
+    [two_of_them] = find_submissions([tmp_path / "2"], is_student=names.__contains__)
+    assert (two_of_them.student, two_of_them.problem) == ("2", submissions.A_CLASS)
+
+
+def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):
+    noon = datetime(2026, 10, 14, 12, tzinfo=UTC)
+    early = b"2026-10-01 00:00:00.000000 UTC"
+    files = {
+        "eve/timestamp.txt": early,
+        "eve/01_lookup.ipynb": NOTEBOOK,
+        "eve/01_lookup/timestamp.txt": early,
+        "eve/.git/HEAD": b"",
+        "zoe.zip": zipped({"01_lookup.ipynb": NOTEBOOK, "timestamp.txt": early}),
+    }
+    nbgrader = {
+        f"submitted/eve/01_lookup/{name}": data
+        for name, data in {"x/timestamp.txt": early, "x/a.ipynb": NOTEBOOK}.items()
+    }
+    of_file = (noon.isoformat(), "time of the file")
+    for layout, content in (("class", files), ("course", nbgrader)):
+        for path in write_files(tmp_path / layout, content).rglob("*"):
+            os.utime(path, (noon.timestamp(), noon.timestamp()))
+        assert {(one.handed_in, one.time_source) for one in find_submissions([tmp_path / layout])} == {of_file}
+    assert [one.handed_in for one in find_submissions([tmp_path / "class" / "zoe.zip"], is_student=bool)] == [
+        of_file[0]
+    ]
+    (tmp_path / "all.zip").write_bytes(
+        zipped(files)
+    )  # which says when each was handed in, and the student's own does not
+    assert {one.time_source for one in find_submissions([tmp_path / "all.zip"])} == {"time in the zip"}
+    inner = zipped({"01_lookup.ipynb": NOTEBOOK})
+    with zipfile.ZipFile(tmp_path / "later.zip", "w") as archive:
+        archive.writestr(zipfile.ZipInfo("zoe_12345_67890_a.zip", (2026, 10, 20, 9, 30, 0)), inner)
+    [zoe] = find_submissions([tmp_path / "later.zip"])
+    assert datetime.fromisoformat(zoe.handed_in) == datetime(2026, 10, 20, 9, 30).astimezone()

@@ -1,10 +1,10 @@
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from transformer_course.grading.late_policy import Lateness, LatePolicy, parse_due, read_late_policy
+from transformer_course.grading.late_policy import Extension, Lateness, LatePolicy, parse_due, read_extensions
 from transformer_course.grading.submissions import Submission
 
 DUE = datetime(2026, 10, 12, 18, tzinfo=UTC)
@@ -48,13 +48,42 @@ def test_each_day_takes_its_part_off_and_no_more_than_all(days: int, points: flo
     assert POLICY.points_after(7, Lateness(days)) == points
 
 
-def test_a_policy_is_read_as_it_was_written(tmp_path: Path):
-    assert read_late_policy(tmp_path / "none") == LatePolicy()
-    POLICY.write(tmp_path / "policy.json")
-    assert read_late_policy(tmp_path / "policy.json") == POLICY
-    (tmp_path / "policy.json").write_text("[]")
-    with pytest.raises(ValueError, match="holds no due dates"):
-        read_late_policy(tmp_path / "policy.json")
+def test_a_policy_is_read_as_it_was_written():
+    assert LatePolicy.from_dict(POLICY.as_dict()) == POLICY and LatePolicy.from_dict({}) == LatePolicy()
+
+
+def test_what_is_not_given_again_holds():
+    other = DUE + timedelta(days=7)
+    assert POLICY.changed({}, None, None) == POLICY
+    assert POLICY.changed({"": other}, None, None) == LatePolicy({"01_lookup": DUE, "": other}, 10, 15)
+    assert POLICY.changed({"01_lookup": other}, 20, None) == LatePolicy({"01_lookup": other}, 20, 15)
+    assert list(POLICY.changed({"": other}, None, 0).says())[1:] == [
+        f"01_lookup due {DUE.astimezone():%Y-%m-%d %H:%M}",
+        "10 % off for each day late",
+    ]
+    with pytest.raises(ValueError, match="need due dates, given by --due"):
+        LatePolicy().changed({}, 10, None)
+
+
+def test_an_extension_is_for_one_student_and_never_shortens():
+    late = replace(SUBMISSION, handed_in="2026-10-14T00:00:00+00:00")
+    longer, shorter = DUE + timedelta(days=1), DUE - timedelta(days=9)
+    assert POLICY.lateness(late, {"01_lookup": longer}).days == 1 and POLICY.lateness(late).days == 2
+    assert POLICY.lateness(late, {"": longer}).days == 1 and POLICY.lateness(late, {"": shorter}).days == 2
+    marked = replace(late, is_marked_late=True)
+    assert POLICY.lateness(marked, {"": DUE + timedelta(days=5)}) == Lateness()  # Canvas knows nothing of it
+    assert LatePolicy().lateness(late, {"": longer}).days == 1
+
+
+def test_extensions_are_read_and_what_is_wrong_with_them_is_named_by_its_line(tmp_path: Path):
+    assert read_extensions(tmp_path) == []
+    path = tmp_path / "extensions.csv"
+    path.write_text("student,lesson,due\nAda,,2026-10-12T18:00+00:00\nBen,01_lookup,2026-10-12T18:00+00:00\n")
+    assert read_extensions(tmp_path) == [Extension("Ada", "", DUE), Extension("Ben", "01_lookup", DUE)]
+    for row, says in {"Ada,03,2026-10-12": "lesson '03'", ",,2026-10-12": "no student", "Ada,,soon": "a date"}.items():
+        path.write_text(f"student,lesson,due\n{row}\n")
+        with pytest.raises(ValueError, match=rf"extensions\.csv, line 2: .*{says}"):
+            read_extensions(tmp_path)
 
 
 def test_a_time_without_a_zone_is_that_of_this_machine():

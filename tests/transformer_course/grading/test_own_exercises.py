@@ -8,7 +8,7 @@ import pytest
 from tests.transformer_course.jail.sample_submissions import linux, write_notebook
 from transformer_course import exercises
 from transformer_course.exercises import LESSONS, every_exercise, every_lesson, exercises_of, is_own
-from transformer_course.grading.assess import assess, assess_exercise
+from transformer_course.grading.assess import Allowance, assess, assess_exercise
 from transformer_course.grading.class_report import rewrite_report
 from transformer_course.grading.grade import grade
 from transformer_course.grading.own_exercises import FOLDER, OwnExercises, read_own_exercises
@@ -62,14 +62,14 @@ def test_their_answers_never_enter_the_jail(own_file: Path, tmp_path: Path, jail
     OwnExercises.read(own_file)
     jobs, run = [], jail.run
 
-    def note(job, packed) -> Outcome:
+    def note(job, packed, *rest, **options) -> Outcome:
         jobs.append({**job, **unpack(packed)})
-        return run(job, packed)
+        return run(job, packed, *rest, **options)
 
     monkeypatch.setattr(jail, "run", note)
     handed_in(tmp_path, "def centred(x):\n    return x", MODULE.format("parts."), RIGHT)
     [submission] = find_submissions([tmp_path / "ada"])
-    graded = assess(submission, jail.limits, lambda one, e, _: assess_exercise(one, e, jail, 7))
+    graded = assess(submission, Allowance(jail.limits), lambda one, e, _: assess_exercise(one, e, jail, 7))
     assert [one.verdict.status for one in graded.exercises] == ["wrong", "crashed"]
     assert len(jobs) == 2  # the second is not tried again with the right answer to the first
     for job in jobs:

@@ -1,6 +1,6 @@
 import pytest
 
-from transformer_course.grading.printable_text import clean_name, printable, without_control_codes
+from transformer_course.grading.printable_text import clean_name, printable, record_name, without_control_codes
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,14 @@ def test_a_path_stays_a_path():
 
 
 def test_lines_stay_lines():
-    assert without_control_codes("one\n\x1b[2Jtwo\r") == "one\n\N{REPLACEMENT CHARACTER}[2Jtwo\N{REPLACEMENT CHARACTER}"
+    assert without_control_codes("one\n\x1b[2Jtwo\r") == "one\n\N{REPLACEMENT CHARACTER}[2Jtwo"
+    assert without_control_codes("one\rtwo\u2028three\r\n\tfour\xa0\ud800") == (
+        "one\ntwo\nthree\n    four \N{REPLACEMENT CHARACTER}"
+    )
+
+
+def test_the_name_of_a_record_fits_into_every_file_system():
+    letters = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
+    names = [f"{letters}a", f"{letters}b", "\udcff", "e\u0301" * 200, "..", ""]
+    records = [record_name(name) for name in names]
+    assert len(set(records)) == len(names) and max(len(name.encode()) for name in records) < 120

@@ -53,6 +53,21 @@ def test_names_of_many_words_and_accents_are_found():
     assert Roster([jan]).find("vanderbergjan") == Roster([jan]).find("JANVANDERBERG") == jan
 
 
+def test_the_rows_that_canvas_adds_are_no_students(tmp_path: Path):
+    text = (
+        "Student,ID,SIS User ID,SIS Login ID,Section,Lab (12)\n,,,,,Manual Posting\n    Points Possible,,,,,10\n"
+        '"Lovelace, Ada",12345,a17,ada@uni.edu,1,\n"Student, Test",99,,x,1,\n'
+    )
+    assert read_roster(table(tmp_path, text)) == [Person("12345", "Lovelace, Ada", "", "ada@uni.edu")]
+
+
+def test_two_of_one_name_in_moodles_worksheet_are_found_by_their_numbers(tmp_path: Path):
+    text = "Identifier,Full name\nParticipant 900001,Anna Müller\nParticipant 900002,Anna Müller\n"
+    people = read_roster(table(tmp_path, text))
+    assert [person.id for person in people] == ["900001", "900002"]
+    assert Roster(people).find("900002", "Anna Müller") == people[1]
+
+
 def test_nobody_is_found_where_several_have_the_name():
     roster = Roster([Person("1", "Li Na"), Person("2", "Lin A")])
     assert roster.find("lina") is None and roster.find("2", "lina") == Person("2", "Lin A")

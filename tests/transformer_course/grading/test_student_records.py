@@ -27,15 +27,14 @@ def records(out: Path, **settings: object) -> Records:
 
 
 def test_settings_that_differ_are_told_in_words(tmp_path: Path):
-    records(tmp_path, lessons=[], own={"week_3": "5e" * 32}).write("ada", [SUBMISSION], [GRADED], GUARDS)
-    changed = records(tmp_path, lessons=["01_lookup"], limits=[2.5, 512], torch="2.13").changed_settings("ada")
+    records(tmp_path, own={"week_3": "5e" * 32}).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    changed = records(tmp_path, limits=[2.5, 512], torch="2.13").changed_settings("ada")
     assert changed.split("; ") == [
         "limits: 2.5 s and 512 MB now, 10 s and 2048 MB last time",
-        "lessons: 01_lookup now, all last time",
         "torch: 2.13 now, none last time",
         "exercises of your own: none now, week_3 (5e5e5e5e) last time",
     ]
-    assert records(tmp_path, lessons=[], own={"week_3": "5e" * 32}).changed_settings("ada") == ""
+    assert records(tmp_path, own={"week_3": "5e" * 32}).changed_settings("ada") == ""
     assert records(tmp_path).changed_settings("ben") == ""
 
 

@@ -160,6 +160,15 @@ def test_any_name_of_a_cell_can_be_read(name: object):
     assert len(cell["id"]) <= 100
 
 
+@pytest.mark.parametrize("text", ["\ud800", ["a", "\udfff"]])
+def test_halves_of_characters_are_replaced_where_they_are_read(text: object):
+    code = {"cell_type": "code", "source": text, "id": "\ud800"}
+    content = json.dumps({"nbformat": 4, "cells": [code, {**code, "cell_type": "markdown", "id": "written-\ud800"}]})
+    [cell], written = submissions.read_cells(content.encode())
+    assert cell["source"].endswith("\N{REPLACEMENT CHARACTER}") and cell["id"] == "?"
+    assert [(name, answer[-1]) for name, answer in written.items()] == [("question", "\N{REPLACEMENT CHARACTER}")]
+
+
 def test_a_notebook_of_another_course_says_so(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "cooking.ipynb", [{"id": "", "source": "1 + 1"}])
     assert "no lesson of the course" in find_submissions([tmp_path])[0].problem

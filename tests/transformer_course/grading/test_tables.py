@@ -1,8 +1,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from transformer_course.grading.tables import as_csv, escape_formula, read_table
+from transformer_course.grading.tables import as_csv, escape_formula, read_table, unescape_formula
 
 
 @pytest.mark.parametrize(
@@ -11,6 +13,11 @@ from transformer_course.grading.tables import as_csv, escape_formula, read_table
 )
 def test_what_begins_a_formula_gets_an_apostrophe(text: str, written: str):
     assert escape_formula(text) == written
+
+
+@given(st.text("ab;,|'\"=+@- \n"))
+def test_what_was_escaped_is_read_as_it_was(text: str):
+    assert unescape_formula(escape_formula(text)) == text
 
 
 def test_a_table_in_another_encoding_says_so(tmp_path: Path):

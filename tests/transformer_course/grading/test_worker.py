@@ -14,8 +14,9 @@ import torch
 from tests.transformer_course.jail.sample_submissions import RIGHT, linux, softmax_after
 from transformer_course.checking.verdict import Verdict
 from transformer_course.grading import worker as worker_module
+from transformer_course.grading.assess import COULD_NOT_BE_JUDGED
 from transformer_course.grading.submissions import Submission
-from transformer_course.grading.worker import COULD_NOT_BE_JUDGED, Task, Worker, limited_memory
+from transformer_course.grading.worker import Task, Worker, limited_memory, seed_of_cases
 from transformer_course.jail.interpreter import JailError
 from transformer_course.jail.resource_limits import Limits
 
@@ -89,6 +90,30 @@ def test_an_answer_whose_jail_broke_down_once_is_graded_again_and_not_for_ever(
         assert (graded.verdict.passed, graded.seconds, graded.n_right) == (True, 0.5, 3)
         assert worker.assess(task(RIGHT["similarity"], "similarity")).verdict.message == COULD_NOT_BE_JUDGED
     assert [len(path.read_text()) for path in sorted(tmp_path.iterdir())] == [2, 2]
+
+
+def is_killed_once(folder: Path, connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    connection.recv()
+    connection.send(None)
+    if not (folder / "killed").exists():
+        (folder / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    connection.send(0.1)
+    connection.send((Verdict("softmax", "passed", ""), 10, 10))
+
+
+def test_an_answer_whose_worker_was_killed_is_graded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", partial(is_killed_once, tmp_path))
+    with Worker(LIMITS) as worker:
+        assert worker.assess(task("")).points == 2
+
+
+def test_other_code_gets_other_cases_and_the_same_code_the_same():
+    one, other = [{"id": "a", "source": "x = 1"}], [{"id": "a", "source": "x = 1 "}]
+    assert seed_of_cases(7, one) == seed_of_cases(7, [{"id": "b", "source": "x = 1"}])
+    seeds = {seed_of_cases(7, one), seed_of_cases(7, other), seed_of_cases(8, one)}
+    assert len(seeds) == 3 and all(0 <= seed < 2**63 for seed in seeds)
 
 
 def says_that_it_is_ready(connection: Connection, *_: object) -> None:

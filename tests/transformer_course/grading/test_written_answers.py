@@ -1,5 +1,6 @@
 """Written answers go out in a sheet, are marked by hand, and come back; no mark is ever lost."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from transformer_course.grading.submissions import read_cells
 from transformer_course.grading.written_answers import (
     CHANGED_NOTE,
     WrittenAnswer,
+    marked,
     read_marks,
+    read_rubric,
     write_sheet,
     written_answer_of,
 )
@@ -24,7 +27,7 @@ ADA = WrittenAnswer("01_lookup", "why", "ada", 'Because\n  it, says "so".')
 BEN = WrittenAnswer("01_lookup", "why", "=ben", "=1+1")
 
 
-def marked(out: Path, points: str, comment: str = "Good.") -> None:
+def fill_in(out: Path, points: str, comment: str = "Good.") -> None:
     """Mark ada's answer as an instructor does in a spreadsheet."""
     table = pd.read_csv(out / "written_answers.csv", dtype=str, keep_default_na=False)
     table.loc[table["student"] == "ada", ["points", "comment"]] = [points, comment]
@@ -36,6 +39,7 @@ def marked(out: Path, points: str, comment: str = "Good.") -> None:
     [
         ({"cell_type": "markdown", "id": "written-why", "source": ["a\n", "b"]}, ("why", "a\nb")),
         ({"cell_type": "markdown", "metadata": {"id": "written-why"}, "source": "a"}, ("why", "a")),
+        ({"cell_type": "markdown", "metadata": {"tags": [3, "x", "written-why"]}, "source": "a"}, ("why", "a")),
         (
             {
                 "cell_type": "markdown",
@@ -60,27 +64,32 @@ def test_a_notebook_is_read_with_its_written_answers():
 
 def test_marks_survive_and_a_changed_answer_is_noted(tmp_path: Path):
     (tmp_path / "rubric.csv").write_text("question,of,rubric\nwhy,3,One point for each reason.\n")
-    write_sheet(tmp_path, [BEN, ADA])
-    assert [(one.student, one.answer, one.of) for one in read_marks(tmp_path)] == [
-        ("'=ben", "'=1+1", 3.0),
+    write(tmp_path, [BEN, ADA])
+    assert [(one.student, one.answer, one.of) for one in read_marks(tmp_path).values()] == [
+        ("=ben", "=1+1", 3.0),
         ("ada", ADA.answer, 3.0),
     ]
-    marked(tmp_path, "2.5")
+    assert '"\'=ben","\'=1+1"' in (tmp_path / "written_answers.csv").read_text("utf-8")
+    fill_in(tmp_path, "2.5")
     for answer, note in ((ADA.answer, ""), ("Another.", CHANGED_NOTE)):
-        write_sheet(tmp_path, [BEN, replace(ADA, answer=answer)])
-        ben, ada = read_marks(tmp_path)
+        write(tmp_path, [BEN, replace(ADA, answer=answer)])
+        ben, ada = read_marks(tmp_path).values()
         assert (ada.points, ada.comment, ada.answer, ada.note) == (2.5, "Good.", answer, note) and ben.points is None
-    write_sheet(tmp_path, [BEN])
-    assert [one.points for one in read_marks(tmp_path)] == [None, 2.5]
-    text = (tmp_path / "written_answers.md").read_text("utf-8")
-    assert "## 01_lookup: why\n\nRubric: One point for each reason." in text and "### ada (2.5 of 3)" in text
+    write(tmp_path, [BEN])
+    assert [one.points for one in read_marks(tmp_path).values()] == [None, 2.5]
+
+
+def write(out: Path, answers: list[WrittenAnswer]) -> None:
+    """Write the sheet as a report does."""
+    marks = read_marks(out)
+    write_sheet(out, [marked(one, marks, read_rubric(out)) for one in answers], marks)
 
 
 @pytest.mark.parametrize("points", ["4", "-1", "many", "inf"])
 def test_points_that_there_are_not_are_named_by_their_line(tmp_path: Path, points: str):
     (tmp_path / "rubric.csv").write_text("question,of\nwhy,3\n")
-    write_sheet(tmp_path, [replace(ADA, answer="So.")])
-    marked(tmp_path, points)
+    write(tmp_path, [replace(ADA, answer="So.")])
+    fill_in(tmp_path, points)
     with pytest.raises(ValueError, match=rf"line 2: points must be a number between 0 and 3; got points='{points}'"):
         read_marks(tmp_path)
 
@@ -90,9 +99,32 @@ def test_marks_come_into_gradebook_and_feedback(tmp_path: Path):
     for _ in range(2):
         write_report(tmp_path, new_settings(7, Limits(), {}))
     assert pd.read_csv(tmp_path / "gradebook.csv")["written"].isna().all()
-    marked(tmp_path, "2", "Well said.")
+    fill_in(tmp_path, "2", "Well said.")
     write_report(tmp_path, new_settings(7, Limits(), {}))
     assert pd.read_csv(tmp_path / "gradebook.csv").loc[0, "written"] == 2
-    assert read_marks(tmp_path)[0].points == 2
+    assert [one.points for one in read_marks(tmp_path).values()] == [2]
     page = (tmp_path / "feedback" / "ada.html").read_text("utf-8")
-    assert "01_lookup, why (2)" in page and "Well said." in page
+    assert "01_lookup, why (2)" in page and "Well said." in page and "it, says &quot;so&quot;." in page
+
+
+def test_the_rubric_shows_at_once_beside_the_answers(tmp_path: Path):
+    (tmp_path / "rubric.csv").write_text("question,of,rubric\nwhy,3,One point for each <reason>.\n")
+    Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": "# Not a heading\n=1+1"})], {})
+    write_report(tmp_path, new_settings(7, Limits(), {}))
+    [ada] = read_marks(tmp_path).values()
+    assert ada.of == 3
+    text = (tmp_path / "written_answers.html").read_text("utf-8")
+    assert "One point for each &lt;reason&gt;." in text and "<h3>ada (not marked yet, 3 at most)</h3>" in text
+    assert '<pre class="own"># Not a heading\n=1+1</pre>' in text and "1 of 1 are not marked yet." in text
+    fill_in(tmp_path, "2")
+    write_report(tmp_path, new_settings(7, Limits(), {}))
+    page = (tmp_path / "feedback" / "ada.html").read_text("utf-8")
+    assert "why (2 of 3)" in page and "What was looked for: One point" in page
+
+
+@pytest.mark.parametrize(
+    "name", ['written-=HYPERLINK("x")', "written-a\n### ada (10 of 10)", "written-\x1b[2J", "written-"]
+)
+def test_a_question_is_called_nothing_that_acts_on_a_table_or_a_page(name: str):
+    question, answer = written_answer_of({"cell_type": "markdown", "id": name, "source": "a\rb\x1b"}) or ("", "")
+    assert re.fullmatch(r"\w[\w .-]*", question) and answer == "a\nb\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,136 @@
+"""No point is gained by replacing any function that runs beside an answer: what is judged is judged elsewhere."""
+
+import importlib
+import inspect
+import os
+import pkgutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from tests.helpers.thoroughness import Thoroughness
+from tests.transformer_course.jail.sample_submissions import linux
+from transformer_course import running
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.assess import judge_outcome, observed_outside
+from transformer_course.jail.jail import Outcome
+from transformer_course.jail.resource_limits import Limits
+from transformer_course.running import answer_job
+from transformer_course.running.case import Case
+from transformer_course.running.plain_data import NotPlainData, pack, unpack
+
+SEED = 20_170_612
+WRONG = {
+    "writes into its argument": (
+        "softmax",
+        "def softmax(s):\n    s -= s.amax(-1, keepdim=True)\n    return s.exp_().div_(s.sum(-1, keepdim=True))",
+    ),
+    "returns something else the second time": (
+        "softmax",
+        "calls = []\ndef softmax(s):\n    calls.append(1)\n    return s.softmax(-1) * (len(calls) % 2)",
+    ),
+    "returns its argument": ("softmax", "def softmax(s): return s"),
+    "draws the likeliest": (
+        "sample_next",
+        "def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None): return logits.argmax(-1)",
+    ),
+    "never decays": ("parameter_groups", "def parameter_groups(model): return [], [*model.parameters()]"),
+}
+REPLACEMENTS: dict[str, Callable[..., Any]] = {
+    "nothing": lambda *a, **k: None,
+    "its first argument": lambda *a, **k: a[0] if a else True,
+    "true": lambda *a, **k: True,
+    "an empty list": lambda *a, **k: [],
+}
+BOTH_SIDES = ("plain_data",)
+"""What packs and unpacks is the border itself, which the jail's own tests attack."""
+
+
+def modules() -> list[Any]:
+    return [importlib.import_module(f"{running.__name__}.{one.name}") for one in pkgutil.iter_modules(running.__path__)]
+
+
+def functions() -> Iterator[tuple[str, list[tuple[Any, str]]]]:
+    """Yield the functions and methods of the room, each with all places that it is found by."""
+    for module in modules():
+        if module.__name__.rpartition(".")[2] in BOTH_SIDES:
+            continue
+        for name, thing in vars(module).items():
+            if getattr(thing, "__module__", "") != module.__name__:
+                continue
+            if inspect.isfunction(thing):
+                places = [(other, name) for other in modules() if vars(other).get(name) is thing]
+                yield f"{module.__name__}.{name}", places
+            elif inspect.isclass(thing):
+                own = [key for key, value in vars(thing).items() if inspect.isfunction(value)]
+                yield from ((f"{module.__name__}.{name}.{key}", [(thing, key)]) for key in own)
+
+
+FUNCTIONS = dict(functions())
+
+
+def answer(name: str, source: str, places: list[tuple[Any, str]], replacement: Callable[..., Any]) -> Any:
+    """Return what comes back of an answer that has replaced a function beside it; None where nothing does."""
+    exercise = every_exercise()[name]
+    cases = [case.as_dict() for case in exercise.cases(SEED)]
+    cell = {"id": "", "source": f"import replacing\nreplacing.now()\n{source}"}
+    job: Any = {"name": name, "cells": [cell], "cases": cases, "seconds": 20.0, "library": {}}
+    replacing = mock.Mock()
+    replacing.now = lambda: [setattr(holder, key, replacement) for holder, key in places]
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:  # what is replaced there is gone with it
+        try:
+            sys.modules["replacing"] = replacing
+            signal.alarm(20)
+            with open(writing, "wb") as pipe:
+                pipe.write(pack(answer_job.run_job(job)))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(child, 0)
+    with suppress(NotPlainData):
+        return unpack(data)
+    return None
+
+
+def passes(name: str, came: Any) -> bool:
+    """Return whether what came back earns the points; what else is to be said of it does not matter here."""
+    exercise = every_exercise()[name]
+    outcome = observed_outside(exercise, Outcome(came if isinstance(came, dict) else None, "exit 0", 0.1), SEED)
+    with mock.patch("transformer_course.checking.judge.recognise", return_value=None):
+        return judge_outcome(exercise, outcome, SEED, Limits()).passed
+
+
+@linux
+@pytest.mark.parametrize("wrong", WRONG)
+def test_no_function_beside_an_answer_can_be_replaced_for_a_point(wrong: str, thoroughness: Thoroughness):
+    name, source = WRONG[wrong]
+    n_back = 0
+    for number, function in enumerate(FUNCTIONS):
+        for turn, (by, replacement) in enumerate(REPLACEMENTS.items()):
+            if thoroughness.enabled or (number % 6 == 0 and number // 6 % len(REPLACEMENTS) == turn):
+                came = answer(name, source, FUNCTIONS[function], replacement)
+                assert not passes(name, came), (function, by)
+                n_back += came is not None
+    assert n_back > len(FUNCTIONS) // 12  # most replacements break nothing, and gain nothing
+
+
+@linux
+@pytest.mark.parametrize("name", sorted({name for name, _ in WRONG.values()}))
+def test_a_right_answer_passes_in_the_same_way(name: str):
+    assert passes(name, answer(name, every_exercise()[name].solution, [], len))
+
+
+def test_no_case_says_in_the_jail_what_it_shows():
+    for exercise in every_exercise().values():
+        for case in exercise.cases(1):
+            told = case.as_dict()
+            assert "label" not in told and case.label not in str(told)
+            assert Case(**told).label == ""

@@ -1,0 +1,50 @@
+"""A learner's own code on a page, with the place marked that the verdict is about."""
+
+import html
+import re
+
+from transformer_course.checking.explain import ON_LINE
+
+MAX_LINES = 200
+"""Number of lines that are shown."""
+PLACE = re.compile(r"^    line (\d+):  (?:… )?(.+?)(?: …)?\n( +)(\^+)$", re.MULTILINE)
+"""How a message shows an expression: its line, and underneath what of it is meant."""
+LINE = re.compile(ON_LINE.format(r"(\d+)") + "(.+)$", re.MULTILINE)
+"""How a message shows where an error was raised."""
+
+
+def marked_code(code: str, message: str) -> tuple[str, bool]:
+    """Return code as HTML with numbered lines, and whether a place is marked in it.
+
+    Args:
+        code: The cell that defines the answer.
+        message: What the verdict says; it is believed only where the code has the line that it shows.
+    """
+    lines = code.splitlines()
+    number, begin, end = _place(lines, message)
+    shown = []
+    for n, line in enumerate(lines[:MAX_LINES], 1):
+        parts = [line[:begin], line[begin:end], line[end:]] if n == number else [line]
+        before, *rest = map(html.escape, parts)
+        told = f"{before}<mark>{rest[0]}</mark>{rest[1]}" if rest else before
+        shown.append(f"{n:>3}  {told}")
+    more = [f"     … and {len(lines) - MAX_LINES} more lines"] if len(lines) > MAX_LINES else []
+    return '<pre class="own">{}</pre>'.format("\n".join([*shown, *more])), 0 < number <= MAX_LINES
+
+
+def _place(lines: list[str], message: str) -> tuple[int, int, int]:
+    """Return the number of a line, and where in it the place begins and ends; 0 for none."""
+    if (found := PLACE.search(message)) is not None:
+        number, text = int(found[1]), found[2]
+        at = _line(lines, number).find(text)
+        begin = at + len(found[3]) - (found.start(2) - found.start())
+        return (number, begin, begin + len(found[4])) if at >= 0 and begin >= at else (0, 0, 0)
+    if (found := LINE.search(message)) is not None:
+        number, text = int(found[1]), found[2].strip()
+        at = _line(lines, number).find(text)
+        return (number, at, at + len(text)) if at >= 0 else (0, 0, 0)
+    return 0, 0, 0
+
+
+def _line(lines: list[str], number: int) -> str:
+    return lines[number - 1] if 0 < number <= len(lines) else ""
