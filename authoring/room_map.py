@@ -55,22 +55,23 @@ PLACES = {
     "jail": Box(0, 2, UNTRUSTED, "the sandbox"),
     "exercise": Box(1, 0, TRUSTED, "what an exercise", "is made of"),
     "steps": Box(1, 1, TRUSTED, "an answer in steps"),
-    "checking": Box(2, 0, TRUSTED, "judge, verdict,", "what is said"),
+    "slips": Box(2, 0, TRUSTED, "mistakes made", "from the steps"),
+    "checking": Box(3, 0, TRUSTED, "judge, verdict,", "what is said"),
     "exercises": Box(2, 1, TRUSTED, "answers, cases,", "known mistakes"),
-    "locating": Box(3, 0, TRUSTED, "the place in the code"),
-    "workspace": Box(3, 1, TRUSTED, "the learner’s folder"),
-    "lesson": Box(4, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
-    "home": Box(4, 1, TRUSTED, "the page in", "JupyterLab"),
-    "grading": Box(4, 2, TRUSTED, "hand-ins in,", "gradebook out"),
-    "commands": Box(5.3, 0.9, TRUSTED, "lab, release, grade,", "feedback, export"),
-    "views": Box(5.3, 2, TRUSTED, "pictures with a handle"),
-    "clinic": Box(2, 3, TRUSTED, "models with a bug"),
-    "diagrams": Box(3, 3, TRUSTED, "drawings"),
-    "authoring": Box(5.3, 3, AUTHORS, "for authors:", "not shipped"),
+    "locating": Box(4, 0, TRUSTED, "the place in the code"),
+    "workspace": Box(4, 1, TRUSTED, "the learner’s folder"),
+    "lesson": Box(5, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
+    "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
+    "grading": Box(5, 2, TRUSTED, "hand-ins in,", "gradebook out"),
+    "commands": Box(6, 1, TRUSTED, "lab, release, grade,", "feedback, export"),
+    "views": Box(6, 2, TRUSTED, "pictures with a handle"),
+    "clinic": Box(3, 3, TRUSTED, "models with a bug"),
+    "diagrams": Box(4, 3, TRUSTED, "drawings"),
+    "authoring": Box(6, 3, AUTHORS, "for authors:", "not shipped"),
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
 pretrained, fast by generation; generation, pretrained and data by text, text by training, training by cli. Lower \
-left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, checking, \
+left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, slips, checking, \
 locating, workspace, lesson, home, grading and commands; views, clinic and diagrams, which need the library alone."""
 
 

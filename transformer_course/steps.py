@@ -16,6 +16,7 @@ steps, and in a module ``self``. The last step is the answer::
 import ast
 import functools
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,15 +67,34 @@ class InSteps:
         return (inspect.getdoc(self.steps[step]) or step).partition("\n")[0].rstrip(".")
 
     def noun(self, name: str) -> str:
-        """Return what the value of a step is, as a noun: the second paragraph of its docstring, up to a colon.
+        """Return what the value of a step is, as a noun: the second paragraph of its docstring, up to colon or shape.
 
         An argument is called by its name.
         """
         if name not in self.steps:
             return f"`{name}`"
         paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
-        told = " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else f"the result of “{self.describe(name)}”"
-        return told.partition(":")[0].rstrip(".")
+        told = " ".join(paragraphs[1].split()) if self.has_noun(name) else f"the result of “{self.describe(name)}”"
+        return re.sub(r", \([^)]*\)$", "", told.partition(":")[0].rstrip("."))
+
+    def has_noun(self, name: str) -> bool:
+        """Return whether a step's docstring tells what its value is."""
+        return len((inspect.getdoc(self.steps[name]) or "").split("\n\n")) > 1
+
+    def noun_of_part(self, place: Sequence[int]) -> str:
+        """Return what a part of the answer is, as a noun; "" where the steps do not tell.
+
+        Args:
+            place: The index of the part, and where that is a tuple too, the index in that, and so on.
+        """
+        name = self.last
+        for index in place:
+            made = ast.parse(self.expression(name) or "()", mode="eval").body
+            part = made.elts[index] if isinstance(made, ast.Tuple) and index < len(made.elts) else None
+            if not isinstance(part, ast.Name) or part.id not in self.steps:
+                return ""
+            name = part.id
+        return self.noun(name)
 
     def formula(self, name: str) -> str:
         """Return how the value of a step is made: its whole description, or what it needs."""
@@ -96,6 +116,16 @@ class InSteps:
         body = cast(ast.FunctionDef, ast.parse(lines).body[0]).body[1:]
         one = body[0] if len(body) == 1 and isinstance(body[0], ast.Return) else None
         return ast.get_source_segment(lines, one.value) if one and one.value else None
+
+    def ladder(self, name: str) -> tuple[str, ...]:
+        """Return hints on a step in its own words: what should come of it, and how that is done as code."""
+        if name not in self.steps:
+            return (f"`{name}` is an argument: nothing has to be done to it first.", f"Use `{name}` as it comes in.")
+        code, asked = self.expression(name), [need for need in needs(self.steps[name]) if need in self.steps]
+        says = [f"`{need}` is {self.noun(need).partition(',')[0]}" for need in asked if code and need in code]
+        where = f", where {_joined(says)}" if says else ""
+        as_code = f"As code: `{code}`{where}." if code and "\n" not in code and "`" not in code else ""
+        return (f"It should give {self.formula(name)}.", as_code or f"The step: {self.describe(name)}.")
 
     def values(self, bound: inspect.BoundArguments) -> dict[str, Any]:
         """Return the right values of all steps and arguments, in order."""
@@ -256,6 +286,11 @@ class _Evaluation:
         return (
             (step(*given), None) if self.shared is None else self.shared.call(step, given, [same for _, same in asked])
         )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 @functools.cache

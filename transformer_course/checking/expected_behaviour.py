@@ -3,7 +3,7 @@
 import copy
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
@@ -17,13 +17,18 @@ from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
 from transformer_course.running.isolation import default_torch_state, suppressed_output
 from transformer_course.running.observation import Observation
-from transformer_course.running.observe import call_inputs, copy_inputs, count_samples, load_module, observe, seeded
+from transformer_course.running.observe import count_samples, observe
 from transformer_course.running.plain_data import count_numbers, to_plain_data
+from transformer_course.running.record import call_inputs, copy_inputs, load_module, seeded
+from transformer_course.slips.catalogue import catalogue_of
+from transformer_course.slips.slip import Slip, SlipMistake
 from transformer_course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
+LIKELY_SLIPS = 40
+"""Number of slips, the likely ones, that can meet another mistake."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
 
@@ -36,11 +41,18 @@ class Pair:
         mistakes: The two, in the order of the steps that they change.
         way: The answer that makes both.
         n_changes: Number of steps that are changed, one that both change counted twice.
+        n_slips: Number of the two that nobody has written down.
     """
 
     mistakes: tuple[Mistake, Mistake]
     way: Variant
     n_changes: int
+    n_slips: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What puts the likely pairs first."""
+        return self.n_slips, self.n_changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,26 +79,55 @@ class Behaviour:
                 yield mistake, self.run(way)
 
     @cached_property
+    def slips(self) -> Mapping[Slip, SlipMistake]:
+        """The slips of the answer that are told as mistakes, the likely first."""
+        steps, told = self.exercise.steps, self.exercise.told
+        return {one: SlipMistake(one, steps, told) for one in catalogue_of(self.exercise).slips} if steps else {}
+
+    def slips_like(self, observed: Sequence[Observation]) -> Sequence[SlipMistake]:
+        """List the slips that may be what was observed: few have to be run."""
+        found = catalogue_of(self.exercise).candidates(self.cases, self.expected, observed)
+        return [self.slips[one] for one in found]
+
+    def named(self, names: Collection[str], message: str) -> Sequence[Mistake]:
+        """List the mistakes that a verdict names; slips share names, so of those, the one that its message tells."""
+        slips = {
+            slip.name: slip
+            for slip in self.slips.values()
+            if slip.name in names and slip.does.lower() in message.lower()
+        }
+        return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *slips.values()]
+
+    @cached_property
     def pairs(self) -> Sequence[Pair]:
-        """Two mistakes at once, those that change the fewest steps first."""
-        steps = self.exercise.steps
+        """Two mistakes at once, the likeliest first: those that change the fewest steps, in the order of the lists."""
+        return self._paired(self.exercise.mistakes, ())
+
+    @cached_property
+    def pairs_with_slips(self) -> Sequence[Pair]:
+        """A mistake and a likely slip at once, then two likely slips; of both, those with the fewest changes first."""
+        return self._paired(self.exercise.mistakes, [*itertools.islice(self.slips.values(), LIKELY_SLIPS)])
+
+    def _paired(self, mistakes: Sequence[Mistake], slips: Sequence[Mistake]) -> Sequence[Pair]:
+        steps, are_slips = self.exercise.steps, set(slips)
         if steps is None:
             return ()
         order = {name: place for place, name in enumerate([*steps.arguments.parameters, *steps.steps])}
         single = [
-            (min(order[name] for name in way.changes), mistake, way)
-            for mistake in self.exercise.mistakes
-            for way in mistake.variants
+            (min(order[name] for name in way.changes), rank + later, mistake, way)
+            for rank, mistake in enumerate([*mistakes, *slips])
+            for later, way in enumerate(mistake.variants)
             if way.changes and way.of is steps
         ]
         single.sort(key=lambda one: one[0])
         found = [
-            Pair((first, second), both, len(one.changes) + len(other.changes))
-            for (_, first, one), (_, second, other) in itertools.combinations(single, 2)
-            if (first is not second or not one.changes.keys() & other.changes.keys())
+            (rank + other_rank, Pair((first, second), both, len(one.changes) + len(other.changes), n_slips))
+            for (_, rank, first, one), (_, other_rank, second, other) in itertools.combinations(single, 2)
+            if bool(n_slips := (first in are_slips) + (second in are_slips)) == bool(slips)
+            and (first is not second or not one.changes.keys() & other.changes.keys())
             and (both := one.combined(other)) is not None
         ]
-        return sorted(found, key=lambda pair: pair.n_changes)
+        return [pair for _, pair in sorted(found, key=lambda one: (one[1].rank, one[0]))]
 
     def run(self, way: Way) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""
@@ -221,7 +262,7 @@ def in_isolation() -> Iterator[None]:
         yield
 
 
-@lru_cache(maxsize=160)  # two seeds of all exercises, and a few megabytes each
+@lru_cache(maxsize=40)  # two seeds of a lesson's exercises, and of another's, a few megabytes each
 def behaviour(exercise: Exercise, seed: int) -> Behaviour:
     """Return the behaviour on the cases of a seed."""
     with default_torch_state():

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.checking import named_shapes
-from transformer_course.checking.formatting import format_both, format_value, listed
+from transformer_course.checking.formatting import format_both, format_value, join_words, listed, readable
 from transformer_course.checking.numeric_relation import explain_relation
 from transformer_course.checking.tolerance import ABSOLUTE, RELATIVE, distance, frequency_distance
 from transformer_course.exercise import Exercise
@@ -31,6 +31,13 @@ MAX_INPUT_NUMBERS = 48
 """The inputs are shown if they have no more numbers: such a case can still be worked by hand."""
 MAX_PARAMETER_NUMBERS = 24
 """The parameters of a module are shown if they have no more numbers."""
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
+HELP = {"before Module.__init__() call": "Begin `__init__` with `super().__init__()`."}
+"""What helps where Python's own words do not."""
+ON_LINE = "\nOn your line {}:\n    "
+"""Said before the line of a crash."""
+MAX_ERROR_LENGTH = 300
+"""Number of characters of an error's own text, which may be the learner's."""
 
 
 def can_be_worked_by_hand(case: Case) -> bool:
@@ -39,18 +46,30 @@ def can_be_worked_by_hand(case: Case) -> bool:
     return _has_few_inputs(case) and _has_few_parameters(case) and not has_model
 
 
-def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
-    """Put into words what was raised, on which line of the learner's own, and what the inputs were."""
-    if error["type"] == "TookTooLong" and "computed" in error:
+def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequence[str] = ()) -> str:
+    """Put into words what was raised, on which line of the learner's own, and what the inputs were.
+
+    Args:
+        where: The case.
+        error: What was raised.
+        inputs: The shapes of the inputs.
+        absent: The arguments that are None.
+    """
+    kind, message = (readable(text, MAX_ERROR_LENGTH) for text in (error["type"], error["message"]))
+    if kind == "TookTooLong" and "computed" in error:
         return (
-            f"{where}: stopped, {error['message']}. It computed for {error['computed']:.1f} s of these: either it "
-            "waits for something, or this machine is too busy with other work. If so, check again later."
+            f"{where}: stopped, {message}. It computed for {error['computed']:.1f} s of these. Either your "
+            "code never ends or waits for something, or this machine is too busy with other work. If so, check again "
+            "later."
         )
-    if error["type"] == "TookTooLong":
-        return f"{where}: stopped, {error['message']}. Either it never ends, or it is very slow."
-    told = f"{where}: {error['type']}" + (f": {error['message']}" if error["message"] else "")
-    if error.get("code"):
-        told += f"\nOn line {error['line']} of the cell:\n    {error['code']}"
+    if kind == "TookTooLong":
+        return f"{where}: stopped, {message}. Either your code never ends, or it is very slow."
+    told = f"{where}: {kind}" + (f": {message}" if message else "")
+    if code := error.get("code"):
+        told += f"{ON_LINE.format(error['line'])}{readable(code, MAX_ERROR_LENGTH)}"
+    told += "".join(f"\n{help}" for said, help in HELP.items() if said in error["message"])
+    if absent and "NoneType" in error["message"]:
+        told += f"\nIn this case {listed(absent)} {'is' if len(absent) == 1 else 'are'} None."
     return f"{told}\nThe inputs: {inputs}." if inputs else told
 
 
@@ -58,8 +77,8 @@ def explain_reading(names: Sequence[str]) -> str:
     """Put into words which data of the notebook an attempt reads."""
     which = "those are there and have" if len(names) > 1 else "that is there and has"
     return (
-        f"It reads {listed(names)} from the notebook, so it works only as long as {which} the right value. Whatever "
-        "it needs should come from its arguments, or be defined inside it."
+        f"Your code reads {listed(names)} from the notebook, so it works only as long as {which} the right value. "
+        "Whatever it needs should come from its arguments, or be defined inside it."
     )
 
 
@@ -70,8 +89,8 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
         name: The name of that function.
         parts: The names that ``parts`` has.
     """
-    told = f"It uses `{name}`, which is not written yet."
-    return f"{told} Meanwhile `parts.{name}` does the same work." if name in parts else told
+    told = f"Your code uses `{name}`, which you have not written yet."
+    return f"{told} Until then, `parts.{name}` does the same work." if name in parts else told
 
 
 def explain_difference(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:
@@ -83,18 +102,18 @@ def explain_difference(exercise: Exercise, where: str, case: Case, seen: Observa
             told = _explain_module(exercise, case, cast(ModuleObservation, seen), cast(ModuleObservation, right))
         case "sampler":
             told = _explain_sampler(case, cast(SamplerObservation, seen), cast(SamplerObservation, right))
-    return f"{where}: {told or 'it does not yet do what the exercise asks.'}"
+    return f"{where}: {told or 'your code does not do what the exercise asks yet.'}"
 
 
 def _explain_function(
     exercise: Exercise, case: Case, seen: FunctionObservation, right: FunctionObservation
 ) -> str | None:
     if not seen["repeatable"]:
-        return "a second call with the same arguments gives a different output."
+        return "when it is called again with the same arguments, your code gives a different output."
     if distance(seen["output"], right["output"]) > 1:
         return _explain_output(exercise, case, seen["output"], right["output"])
     if seen.get("overwritten"):
-        return "a second call writes into what the first one returned."
+        return "when your code is called again, it writes into what it returned the first time."
     if distance(own := seen.get("own_parameters"), expected := right.get("own_parameters")) > 0:
         return _explain_own_parameters(own, expected)
     return None
@@ -114,13 +133,13 @@ def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, rig
 
 def _explain_sampler(case: Case, seen: SamplerObservation, right: SamplerObservation) -> str | None:
     if not seen.get("repeatable", True):
-        return "a second call, with a generator of the same seed, gives different tokens."
+        return "when it is called again with a generator of the same seed, your code gives different tokens."
     if "frequencies" not in seen:
         return _explain_samples(case, seen)
     if frequency_distance(seen["frequencies"], right["frequencies"], right["n_samples"]) > 1:
         return _explain_frequencies(seen["frequencies"], right["frequencies"])
     if seen["used_global_generator"]:
-        return "it uses torch's global random numbers. It should draw only from the generator that it is given."
+        return "your code uses torch's global random numbers. It should draw only from the generator it is given."
     if right.get("varies_with_seed") and not seen.get("varies_with_seed"):
         return "generators with different seeds give the same tokens."
     return None
@@ -128,9 +147,9 @@ def _explain_sampler(case: Case, seen: SamplerObservation, right: SamplerObserva
 
 def _explain_own_parameters(own: int | None, expected: int | None) -> str:
     if own is None or expected is None or own > expected:
-        return f"expected {expected or 0} of the model's own parameters in what is returned; got {own or 0}."
+        return f"you should return {expected or 0} of the model's own parameters; you return {own or 0}."
     return (
-        f"of the {expected} parameters that it returns, {own} are the model's own. The others hold the same numbers, "
+        f"of the {expected} parameters that you return, {own} are the model's own. The others hold the same numbers, "
         "but they are different tensors."
     )
 
@@ -147,31 +166,35 @@ def _explain_training(seen: ModuleObservation, right: ModuleObservation) -> str 
     if distance(seen.get("output_in_training"), right.get("output_in_training")) <= 1:
         return None
     if distance(right.get("output_in_training"), right.get("output")) <= 1:
-        return "in train mode the output differs from that in eval mode. Here the two should be the same."
-    return "in train mode the output is wrong."
+        return "in train mode your output is not the same as in eval mode. Here the two should be the same."
+    return "in train mode your output is wrong."
 
 
 def _explain_later(seen: ModuleObservation, right: ModuleObservation) -> str | None:
     for number, (output, expected) in enumerate(zip(seen.get("later", []), right.get("later", []), strict=False), 2):
         if distance(output, expected) > 1:
-            return f"call {number} of the same module, with other inputs, gives the wrong output."
+            return f"call {number} of the same module, with different inputs, gives the wrong output."
     if distance(seen.get("later_in_training"), right.get("later_in_training")) > 1:
-        return "a later call of the same module, with other inputs and in train mode, gives the wrong output."
+        return "a later call of the same module, with different inputs and in train mode, gives the wrong output."
     return None
 
 
 def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:
     for name, shape in right.items():
         if name not in seen:
-            return f"the parameter `{name}` is missing; there are {', '.join(seen) or 'none'}."
+            return f"the parameter `{name}` is missing; yours are {', '.join(seen) or 'none at all'}."
         if seen[name] != shape:
-            return f"the parameter `{name}` should have the shape {tuple(shape)}; it has {tuple(seen[name])}."
-    return f"there are more parameters than the exercise asks for: {', '.join(n for n in seen if n not in right)}."
+            return f"the parameter `{name}` should have the shape {tuple(shape)}; yours has {tuple(seen[name])}."
+    return f"you have more parameters than the exercise asks for: {', '.join(n for n in seen if n not in right)}."
 
 
 def _explain_output(exercise: Exercise, case: Case, seen: PlainData, right: PlainData) -> str:
+    if isinstance(right, tuple) and not (isinstance(seen, tuple | list) and len(seen) == len(right)):
+        nouns = [exercise.steps.noun_of_part([index]) if exercise.steps else "" for index in range(len(right))]
+        which = f": {join_words(nouns)}" if all(nouns) else ""
+        return f"you return {_kind(seen)}, but should return {len(right)} values{which}."
     if seen is None:
-        return "it returned None. Is a `return` missing?"
+        return "you return None. Is a `return` missing? (`print(…)` returns None, too.)"
     return _explain_value(exercise, case, seen, right, named_shapes.output_dimensions(exercise.reference))
 
 
@@ -185,17 +208,19 @@ def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: Plain
         right: What it should be.
         names: The names of its dimensions.
     """
-    if isinstance(seen, tuple | list) and isinstance(right, tuple | list):
-        if exercise.normalise is not Exercise.normalise:  # it may have put them in another order than the attempt's
-            return _explain_unordered(exercise, case, seen, right)
-        if len(seen) == len(right):
-            place = next(i for i, pair in enumerate(zip(seen, right, strict=True)) if distance(*pair) > 1)
-            inner = named_shapes.output_dimensions(exercise.reference, place)
-            told = _explain_value(exercise, case, seen[place], right[place], inner)
-            return f"value {place + 1} of {len(right)}: {told}"
+    is_normalised = exercise.normalise is not Exercise.normalise
+    if isinstance(seen, list) and isinstance(right, list) and is_normalised:  # put in another order than the attempt's
+        return _explain_unordered(exercise, case, seen, right)
+    place: list[int] = []
+    while isinstance(seen, tuple | list) and isinstance(right, tuple | list) and len(seen) == len(right):
+        place.append(next(i for i, pair in enumerate(zip(seen, right, strict=True)) if distance(*pair) > 1))
+        seen, right = seen[place[-1]], right[place[-1]]
+    if place:
+        names = named_shapes.output_dimensions(exercise.reference, *place) if len(place) == 1 else []
+        return f"{_name_of_part(exercise, place)}: {_explain_value(exercise, case, seen, right, names)}"
     if isinstance(seen, Mapping) and isinstance(right, Mapping) and "not_plain" not in seen:
         if seen.keys() != right.keys():
-            return f"expected a dict with the keys {listed(right)}; got {listed(seen)}."
+            return f"the dict should have the keys {listed(right)}; yours has {listed(seen)}."
         key = next(key for key in right if distance(seen[key], right[key]) > 1)
         return f"`{key}`: {_explain_value(exercise, case, seen[key], right[key])}"
     if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
@@ -203,40 +228,52 @@ def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: Plain
     if isinstance(seen, Tensor) and isinstance(right, Tensor):
         return _explain_tensor(exercise, case, seen, right, names)
     if type(seen) is float and type(right) is int:
-        return f"expected the int {right}, got the float {seen}."
+        return f"it should be the int {right}, but you return the float {seen}."
+    if is_normalised and isinstance(right, Mapping) and not isinstance(seen, Mapping):
+        return f"you return {_kind(seen)}. Is it of the shape and the dtype that the exercise asks for?"
     if _kind(seen) != _kind(right):
-        return f"expected {_kind(right)}, got {_kind(seen)}."
+        return f"it should be {_kind(right)}, but you return {_kind(seen)}."
     what = "numbers" if _is_number(right) else "values"
-    return f"the {what} differ.\n{_rows(exercise, case, seen, right)}"
+    return f"the {what} are wrong.\n{_rows(exercise, case, seen, right)}"
+
+
+def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
+    """Return what a part of the output is called, by the steps that make it and by where it stands."""
+    *inner, first = [ORDINALS[min(index, len(ORDINALS) - 1)] for index in reversed(place)]
+    where = "".join(f"the {ordinal} part of " for ordinal in inner) + f"the {first} value you return"
+    noun = exercise.steps.noun_of_part(place) if exercise.steps else ""
+    return f"{noun} ({where})" if noun else where
 
 
 def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor, names: Sequence[str]) -> str:
     is_normalised = exercise.normalise is not Exercise.normalise
-    compared = ", in the form in which outputs are compared" if is_normalised else ""
+    compared = ". This is the form in which they are compared:" if is_normalised else "."
+    if seen.shape != right.shape and is_normalised and max(seen.numel(), right.numel()) <= MAX_SHOWN_NUMBERS:
+        return f"the output is wrong{compared}\n{_rows(exercise, case, seen, right)}"
     if seen.shape != right.shape:
         inputs = named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
         expected = named_shapes.name_dimensions(right.shape, names)
-        told = f"expected the shape {expected}, got {named_shapes.name_dimensions(seen.shape, [])}{compared}."
+        told = f"the shape should be {expected}, but yours is {named_shapes.name_dimensions(seen.shape, [])}."
         return f"{told}\nThe inputs: {inputs}." if inputs else told
     what = "values" if right.dtype == torch.bool else "numbers"
     if seen.dtype != right.dtype:
-        told = f"expected the dtype {right.dtype}, got {seen.dtype}"
+        told = f"the dtype should be {right.dtype}, but yours is {seen.dtype}"
         if seen.is_complex() or distance(seen.double(), right.double()) <= 1:
             return f"{told}."
         if right.numel() > MAX_SHOWN_NUMBERS:
-            return f"{told}, and the {what} differ, too."
-        return f"{told}, and the {what} differ, too.\n{_rows(exercise, case, seen, right)}"
+            return f"{told}, and the {what} are wrong, too."
+        return f"{told}, and the {what} are wrong, too.\n{_rows(exercise, case, seen, right)}"
     relation = f"\n{told}" if not is_normalised and (told := explain_relation(seen, right)) else ""
     if right.numel() > MAX_SHOWN_NUMBERS:
         return _explain_largest_difference(exercise, case, seen, right, names) + relation
-    return f"the {what} differ{compared}.\n{_rows(exercise, case, seen, right)}{relation}"
+    return f"the {what} are wrong{compared}\n{_rows(exercise, case, seen, right)}{relation}"
 
 
 def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData], right: Sequence[PlainData]) -> str:
     """Put into words how lists differ whose order means nothing."""
     missing, extra = _without_equals(right, seen), _without_equals(seen, right)
     if len(seen) != len(right):
-        told = f"expected {_kind(right)}, got {_kind(seen)}"
+        told = f"it should be {_kind(right)}, but you return {_kind(seen)}"
         if missing and extra:
             return f"{told}."
         return f"{told}: there should {'also' if missing else 'not'} be {_kinds(missing or extra)}."
@@ -244,10 +281,13 @@ def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData]
     if not pairs and len(missing) == 1:
         pairs = [(extra[0], missing[0])]
     if not pairs:
-        return f"{len(extra)} of the {len(right)} entries are not among the expected ones."
+        return f"of your {len(right)} entries, {len(extra)} should not be there."
     one, other = pairs[0]
     told = _explain_value(exercise, case, one, other)
-    return f"in one of the {len(right)} entries{_in_common(one, other)}: {told}"
+    which = _in_common(one, other)
+    if len(right) > 1:
+        which = f"in {which or f'one of the {len(right)} entries'}, "
+    return f"{which}{told}"
 
 
 def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
@@ -263,7 +303,7 @@ def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) ->
 
 
 def _in_common(one: PlainData, other: PlainData) -> str:
-    """Return what tells a dict from its neighbours: the entries that both versions of it have; empty if none."""
+    """Return what tells a dict from its neighbours: what both versions of it have; empty if nothing does."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return ""
     shared = [
@@ -271,7 +311,7 @@ def _in_common(one: PlainData, other: PlainData) -> str:
         for key, value in other.items()
         if isinstance(value, int | float | str) and distance(one.get(key), value) <= 1
     ]
-    return f", the one with {' and '.join(shared)}" if shared else ""
+    return f"the entry with {' and '.join(shared)}" if shared else ""
 
 
 def _explain_largest_difference(
@@ -283,8 +323,8 @@ def _explain_largest_difference(
     index = tuple(int(i) for i in torch.unravel_index(in_tolerances.argmax(), in_tolerances.shape))
     off = int((in_tolerances > 1).sum()) if right.is_floating_point() else int((a != b).sum())
     what = "values" if right.dtype == torch.bool else "numbers"
-    how_many = f"all {off} {what} differ" if off == right.numel() else f"{off} of the {right.numel()} {what} differ"
-    told = f"{how_many}{'s' * (off == 1)}, most at index {list(index)}"
+    which = f"all {off}" if off == right.numel() else f"{off} of the {right.numel()}"
+    told = f"{which} {what} {'is' if off == 1 else 'are'} wrong, most of all that at index {list(index)}"
     axes = [name for name in named_shapes.axis_names(len(index), names) if name]
     if axes:
         unnamed = "…, " * (len(axes) < len(index))  # those of the batch, which come first
@@ -330,9 +370,10 @@ def _explain_samples(case: Case, seen: SamplerObservation) -> str:
     name, rows = next(iter(case.inputs.items()))
     if "range" in seen:
         low, high = seen["range"]
-        return f"tokens go from 0 to {rows.shape[-1] - 1}; those drawn go from {low} to {high}."
+        return f"tokens go from 0 to {rows.shape[-1] - 1}; yours go from {low} to {high}."
     n_rows = len(rows) * case.n_samples
-    told = f"expected one int64 token for each row of `{name}`, shape ({n_rows},); got {_kind(seen['output'])}"
+    told = f"you should return an int64 token for each row of `{name}`, shape ({n_rows},); you return "
+    told += _kind(seen["output"])
     return f"{told} and dtype {seen['output'].dtype}." if isinstance(seen["output"], Tensor) else f"{told}."
 
 
@@ -340,13 +381,13 @@ def _explain_frequencies(seen: Tensor, right: Tensor) -> str:
     never, also = ((seen == 0) & (right > 0)).nonzero(), ((seen > 0) & (right == 0)).nonzero()
     if len(also):
         row, token = also[0].tolist()
-        return f"for the row at index {row}, token {token} was drawn. It should never be."
+        return f"in row {row}, your code draws token {token}. It should never be drawn."
     if len(never):
         row, token = never[0].tolist()
-        told = f"for the row at index {row}, token {token} was never drawn."
+        told = f"in row {row}, your code never draws token {token}."
         return f"{told} It should be drawn in about {right[row, token]:.1%} of all draws."
     row, token = torch.unravel_index((seen - right).abs().argmax(), right.shape)
-    told = f"for the row at index {row}, token {token} was drawn in {seen[row, token]:.1%} of all draws."
+    told = f"in row {row}, your code draws token {token} in {seen[row, token]:.1%} of all draws."
     return f"{told} It should be about {right[row, token]:.1%}."
 
 

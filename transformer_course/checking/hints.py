@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.exercise import Exercise
 
-GENERAL_HINTS = "The hints that follow are not about this attempt: they are the steps of a right answer, in order."
+GENERAL_HINTS = "The hints that follow are not about your code: they are the steps of a right answer, in order."
 """Said before the first of an exercise's own hints, which know nothing of the learner's error."""
 
 

@@ -9,7 +9,7 @@ from transformer_course.checking.formatting import listed_layers, readable
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
 from transformer_course.checking.mistake_recognition import Recognition, recognise, recognise_side_effect
-from transformer_course.checking.named_shapes import describe_inputs
+from transformer_course.checking.named_shapes import absent_arguments, describe_inputs
 from transformer_course.checking.side_effects import (
     backward_problem,
     changed_arguments,
@@ -20,12 +20,13 @@ from transformer_course.checking.side_effects import (
     remembers_a_call,
     unused_inputs,
 )
-from transformer_course.checking.tolerance import agree, observation_distance
+from transformer_course.checking.tolerance import agree, comparable_error, observation_distance
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
-from transformer_course.running.observe import call_inputs
+from transformer_course.running.record import call_inputs
+from transformer_course.slips.slip import SlipMistake
 from transformer_course.steps import InSteps
 
 
@@ -56,10 +57,12 @@ def judge(exercise: Exercise, seed: int, observed: Any, parts: Collection[str] =
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
             idle = unused_inputs(seen_in_cases, known.expected) if status == "wrong" else []
-            unused = [f"Not used, or lost on the way to the output: {listed_layers(idle)}."] if idle else []
-            told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *unused, *warned]
+            unused = [_without_effect(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
+            first = _explain(exercise, where, case, seen, right)
+            other = _beside_a_crash(known, seen_in_cases, index)
+            told = [*unfinished, *reading, *unused, first, *other, *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
-    return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
+    return Verdict(exercise.name, "crashed", "Your code stopped before the last case, and nothing says why.")
 
 
 def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
@@ -73,7 +76,7 @@ def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], readi
         return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
     told, names = list(reading), []
     if changed:
-        told.append(f"The numbers are right, but {describe_changes(changed)}.")
+        told.append(f"Your numbers are right, but {describe_changes(changed)}.")
         names.append(CHANGES_ARGUMENT)
     if not cut_entirely and (explained := explain_gradients(known, observed, changed)):
         told.append(explained)
@@ -93,31 +96,38 @@ def _recognised(
         told, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
     elif found.and_more:
         [one] = found.mistakes
-        told, names = f"{_sentence(one.does)}, and something else is not right either.", (one.name,)
+        told, names = f"{_sentence(one.does)}. Something else is wrong, too: put this right first.", (one.name,)
     elif len(found.mistakes) > 1:
         numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
         told = "\n".join(
             [
-                "Two things at once. The code behaves like an answer in which",
+                "Your code has two bugs.",
                 *numbered,
-                "Fix the first, then check again.",
+                "Fix the first one and run the check again.",
             ]
         )
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
         told, names = found.mistakes[0].says, (found.mistakes[0].name,)
+    if found.crashes is not None:
+        case = known.cases[found.crashes]
+        where = f"Also, your code crashes in case {found.crashes + 1} of {len(known.cases)} ({case.label})"
+        also = _explain(exercise, where, case, observed[found.crashes], known.expected[found.crashes])
+        return Verdict(exercise.name, status, readable("\n".join([*reading, told, also])), names)
     as_right = known.run(found.way)
     if changed := changed_arguments(observed, as_right):
-        told += f"\nBesides, {describe_changes(changed)}."
+        told += f"\nAlso, {describe_changes(changed)}."
         names = (*names, CHANGES_ARGUMENT)
     cut = [] if found.stops_at else lost_gradients(observed, as_right)
     if problem := backward_problem(observed):
-        told += f"\nBesides, torch cannot compute the gradients: {problem}."
+        told += f"\nAlso, torch cannot compute the gradients: {problem}."
         names = (*names, GRADIENT_CUT)
     elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
-        told += f"\nBesides, no gradient reaches {listed_layers(cut)}."
+        told += f"\nAlso, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
-    hints = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
+    hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
+    if found.mistakes and isinstance(found.mistakes[0], SlipMistake):
+        hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
     return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
 
 
@@ -137,9 +147,29 @@ def _half_finished(steps: InSteps | None, stops_at: str) -> str:
     assert steps is not None
     names = list(steps.steps)
     if stops_at not in names:
-        return f"`{stops_at}` comes back as it went in. The first step: {steps.describe(names[0])}."
+        return f"You return `{stops_at}` as it came in. The first step: {steps.describe(names[0])}."
     to_come = "; ".join(steps.describe(name) for name in names[names.index(stops_at) + 1 :])
-    return f"Half-way: this is what there is after *{steps.describe(stops_at)}*. Still to come: {to_come}."
+    return f"You are half-way: what you return is {steps.noun(stops_at)}. Still to do: {to_come}."
+
+
+def _beside_a_crash(known: Behaviour, observed: Sequence[Observation], index: int) -> list[str]:
+    """Put into words what goes wrong in a later case, if the first that does so crashes, and this one otherwise."""
+    crash = observed[index].get("error")
+    if not isinstance(crash, Mapping):
+        return []
+    for later in range(index + 1, min(len(observed), len(known.cases))):
+        seen, right, case = observed[later], known.expected[later], known.cases[later]
+        error: object = seen.get("error")
+        is_same = isinstance(error, Mapping) and comparable_error(error) == comparable_error(crash)
+        if not is_same and observation_distance(seen, right, numbers_only=True) > 1:
+            where = f"Apart from that, in case {later + 1} of {len(known.cases)} ({case.label})"
+            return [_explain(known.exercise, where, case, seen, right)]
+    return []
+
+
+def _without_effect(names: str, *, is_one: bool) -> str:
+    never, of = ("it is never used", "it") if is_one else ("they are never used", "them")
+    return f"{names} {'has' if is_one else 'have'} no effect on your output: {never}, or what is made of {of} is lost."
 
 
 def _sentence(clause: str) -> str:
@@ -149,8 +179,9 @@ def _sentence(clause: str) -> str:
 def _explain(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:
     try:
         if "error" in seen:
-            inputs = describe_inputs(exercise.reference, {**call_inputs(case), **case.keywords})
-            return explain_crash(where, seen["error"], inputs)
+            given = {**call_inputs(case), **case.keywords}
+            inputs = describe_inputs(exercise.reference, given)
+            return explain_crash(where, seen["error"], inputs, absent_arguments(exercise.reference, given))
         return explain_difference(exercise, where, case, seen, right)
     except Exception:  # malformed observations can fail anywhere
         return f"{where}: what was observed makes no sense."
@@ -174,7 +205,7 @@ def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[l
     return (
         [explain_reading(reads)] if reads else [],
         [explain_unfinished(unfinished[0], parts)] if unfinished else [],
-        [f"A warning came with it: {warned[0]}"] if warned else [],
+        [f"Your code gave a warning: {warned[0]}"] if warned else [],
     )
 
 

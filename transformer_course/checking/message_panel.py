@@ -75,6 +75,13 @@ def _blocks(message: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """Return a line of a message as HTML."""
-    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
-    return re.sub(r"(?<!\w)\*(\w[^*<>]*)(?<! )\*(?!\w)", r"<em>\1</em>", marked)
+    """Return a line of a message as HTML. Stress may hold code; a star in code is a star."""
+    code: list[str] = []
+
+    def hidden(found: re.Match[str]) -> str:
+        code.append(found[1])
+        return f"\0{len(code) - 1}\0"
+
+    marked = re.sub(r"`([^`]+)`", hidden, html.escape(text).replace("\0", ""))
+    marked = re.sub(r"(?<!\w)\*([\w\0][^*<>]*)(?<! )\*(?!\w)", r"<em>\1</em>", marked)
+    return re.sub(r"\0(\d+)\0", lambda found: f"<code>{code[int(found[1])]}</code>", marked)

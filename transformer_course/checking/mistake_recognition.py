@@ -1,14 +1,14 @@
 """Recognise mistakes: an attempt made one if it behaves as the answer that makes it, and two if it behaves as both.
 
-What is looked for, in this order: one mistake; an answer that stops half-way; two mistakes at once. Evidence is
+What is looked for, in this order: one mistake that is written down; an answer that stops half-way; a slip, which nobody
+has written down; two mistakes at once. Evidence is
 behaviour alone. Outputs on a case where the attempt goes wrong rule out nearly everything; what is left must show the
 same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import builtins
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transformer_course.checking.expected_behaviour import Behaviour, Pair, Way, in_isolation
 from transformer_course.checking.side_effects import is_cut_entirely
@@ -23,16 +23,22 @@ from transformer_course.checking.tolerance import (
 from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 
-MAX_PAIRS = 4000
-"""Number of pairs that are tried at most."""
+MAX_PAIRS = 6000
+"""Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
+same on every machine; a thousand take a tenth of a second."""
+MAX_ALIKE = 100
+"""Where more pairs return the same as the attempt when first called, they are not told apart: to see all that a pair
+shows takes as long as to check an attempt."""
 NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
 MAX_TOLERANCES = 10
 """Within these tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
 otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
 mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
-MAX_SECONDS = 1.0
-"""Seconds of computing after which no further pair is tried: a check should answer soon."""
+
+
+MIN_WRONG_CASES = 3
+"""In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,14 @@ class Recognition:
         mistakes: The mistakes it makes, in the order of the steps.
         and_more: Whether it makes one more, which is not known for certain.
         stops_at: The step after which it stops, or the argument that it returns.
+        crashes: The index of the first case in which it crashes, and the mistakes alone would not.
     """
 
     way: Way
     mistakes: tuple[Mistake, ...] = ()
     and_more: bool = False
     stops_at: str | None = None
+    crashes: int | None = None
 
 
 def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
@@ -58,8 +66,14 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
         return None  # it never came to an end, and what it would have shown is not known
     with in_isolation():
         reach = _reach(known, observed)
+        found = (
+            _single(known, observed, reach) or _half_finished(known, observed, reach) or _slip(known, observed, reach)
+        )
+        if found is None and (others := _without_first_crash(observed, reach)):
+            named = _single(known, observed, others) or _slip(known, observed, others)
+            found = named and replace(named, crashes=next(index for index in sorted(reach) if index not in others))
         return (
-            _single(known, observed, reach) or _half_finished(known, observed, reach) or _pair(known, observed, reach)
+            found or _pair(known, observed, reach, known.pairs) or _pair(known, observed, reach, known.pairs_with_slips)
         )
 
 
@@ -96,6 +110,23 @@ def _reach(known: Behaviour, observed: Sequence[Observation]) -> dict[int, float
     return {index: min(max(from_right[index] / MAX_TOLERANCES, 1.0), MAX_TOLERANCES) for index in order}
 
 
+def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, float]) -> Mapping[int, float]:
+    """Return the reach without the cases that end as the first crash does, where others show what else is wrong.
+
+    A crash hides a mistake: an attempt that breaks down where there is no mask, say, does no step wrong there. What it
+    does in the other cases tells the mistake, if it goes wrong in enough of them.
+    """
+    errors = {
+        index: comparable_error(error)
+        for index, seen in enumerate(observed)
+        if isinstance(error := seen.get("error"), Mapping)
+    }
+    first = errors[min(errors)] if errors else None
+    left = {index: tolerances for index, tolerances in reach.items() if not errors or errors.get(index) != first}
+    n_apart = sum(tolerances > 1 for tolerances in left.values())
+    return left if first is not None and n_apart >= MIN_WRONG_CASES else {}
+
+
 def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     alike = (
         Recognition(way, (mistake,))
@@ -108,6 +139,17 @@ def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[in
         return first
     # another may have the same numbers, and write into the same arguments as well
     return next((other for other in alike if agree(observed, known.run(other.way))), first)
+
+
+def _slip(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    """Return the likeliest slip that behaves the same; of those, one with the same gradients if there is one."""
+    alike = [
+        Recognition(way, (slip,))
+        for slip in known.slips_like([observed[index] if index in reach else {} for index in range(len(observed))])
+        for way in slip.ways
+        if _behaves_as(known, way, observed, reach)
+    ]
+    return next((one for one in alike if agree(observed, known.run(one.way))), alike[0] if alike else None)
 
 
 def _half_finished(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
@@ -125,27 +167,27 @@ def _is_something(output: object) -> bool:
     return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
 
 
-def _pair(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+def _pair(
+    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float], pairs: Sequence[Pair]
+) -> Recognition | None:
     if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
         return None
-    deadline = time.process_time() + MAX_SECONDS
-    left: Sequence[Pair] = known.pairs[:MAX_PAIRS]
+    left: Sequence[Pair] = pairs[:MAX_PAIRS]
     for index, tolerances in reach.items():
-        agreeing = []
-        for pair, output in zip(left, known.outputs([pair.way for pair in left], index), strict=True):
-            if time.process_time() > deadline:
-                return None
-            if _may_show(output, observed[index], tolerances, crashed_later=False):
-                agreeing.append(pair)
-        left = agreeing
-    found = []
+        outputs = known.outputs([pair.way for pair in left], index)
+        left = [
+            pair
+            for pair, output in zip(left, outputs, strict=True)
+            if _may_show(output, observed[index], tolerances, crashed_later=False)
+        ]
+    if len(left) > MAX_ALIKE:
+        return None
+    found: list[Pair] = []
     for pair in left:
-        if time.process_time() > deadline:
-            return None  # what several pairs share is not known before all were tried
+        if found and pair.rank > found[0].rank:
+            break  # what changes fewer steps is likelier
         if _shows_the_same(known, pair.way, observed, reach):
             found.append(pair)
-    fewest = min((pair.n_changes for pair in found), default=0)
-    found = [pair for pair in found if pair.n_changes == fewest]
     shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]
     if not shared:
         return None
@@ -172,7 +214,7 @@ def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], rea
 
 def _shows_the_same(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
     # known from the first case that differs, without running the others
-    return len(observed) == len(known.cases) and all(
+    return all(
         within(tolerances, observed[index], known.run_case(way, index), numbers_only=True)
         for index, tolerances in reach.items()
     )

@@ -38,6 +38,15 @@ def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) ->
     return ", ".join(told)
 
 
+def absent_arguments(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> list[str]:
+    """List the arguments that are None in a call, given or left out."""
+    return [
+        name
+        for name, parameter in _signature(reference).parameters.items()
+        if inputs.get(name, parameter.default) is None
+    ]
+
+
 def name_dimensions(shape: Sequence[int], dimensions: Sequence[str]) -> str:
     """Return a shape with the names of its dimensions, or without where they are of another number.
 

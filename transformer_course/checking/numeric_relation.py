@@ -9,7 +9,9 @@ PART_LEFT = 0.05
 """A relation that is told leaves at most this part of each difference."""
 ROUNDINGS = 16
 """Number of times that the largest number may have been rounded on the way."""
-TRANSPOSED = "These are the expected values with the last two axes exchanged."
+MAX_ROOT = 512
+"""The largest whole number that a factor is told to be one over, or the root of: a size, as widths and counts are."""
+TRANSPOSED = "These are the right values with the last two axes swapped."
 
 
 def explain_relation(seen: Tensor, right: Tensor) -> str:
@@ -30,7 +32,7 @@ def explain_relation(seen: Tensor, right: Tensor) -> str:
     if right.dtype == torch.bool:
         if is_square and torch.equal(seen, right.mT):
             return TRANSPOSED
-        return "True and False are exchanged everywhere." if torch.equal(seen, ~right) else ""
+        return "True and False are swapped everywhere." if torch.equal(seen, ~right) else ""
     a, b = seen.double(), right.double()
     rounding = ROUNDINGS * torch.finfo(right.dtype if right.is_floating_point() else b.dtype).eps
     wrong = (a - b).abs()
@@ -43,12 +45,27 @@ def explain_relation(seen: Tensor, right: Tensor) -> str:
         return TRANSPOSED
     factor, constant = float((a * b).sum() / (b * b).sum()), float((a - b).mean())
     if explains(-b):
-        return "Every number has the opposite sign."
+        return "Every number has the wrong sign."
     if f"{factor:.4g}" not in ("0", "1") and explains(factor * b):
-        return f"Every number is {factor:.4g} times what it should be."
+        return f"Every number is {factor:.4g} times {_as_root(factor)}what it should be."
     if explains(b + constant):
-        return f"Every number is {abs(constant):.4g} {'larger' if constant > 0 else 'smaller'} than it should be."
+        return f"Every number is {abs(constant):.4g} too {'large' if constant > 0 else 'small'}."
     one, other = a.flatten().sort().values, b.flatten().sort().values
     if distance(one, other) <= 1 and (one - other).abs().max() <= PART_LEFT * wrong.max():
-        return "The numbers are the expected ones, but in other places."
+        return "These are the right numbers in the wrong places."
+    return ""
+
+
+def _as_root(factor: float) -> str:
+    """Return a factor as what it is made of, in brackets: a root, or one over a whole number; "" where it is neither.
+
+    >>> _as_root(3**-0.5), _as_root(2**0.5), _as_root(1 / 7), _as_root(0.5), _as_root(1.7001)
+    ('(1/√3) ', '(√2) ', '(1/7) ', '', '')
+    """
+    if float(f"{factor:.4g}") == factor:
+        return ""
+    for power, name in ((1, "1/{}"), (2, "1/√{}"), (-2, "√{}")):
+        whole = round(of := abs(factor) ** -power) if abs(factor) > 1e-3 else 0
+        if 1 < whole <= MAX_ROOT and abs(of - whole) < 1e-4 * whole and (power == 1 or whole**0.5 % 1):
+            return f"({'-' * (factor < 0)}{name.format(whole)}) "
     return ""

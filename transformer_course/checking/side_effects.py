@@ -41,9 +41,13 @@ def describe_changes(changed: Sequence[str]) -> str:
     """Return a clause on arguments that were changed: written into, or models that were left in another mode."""
     models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
     written = [name for name in changed if not name.endswith(".training")]
-    clauses = [f"writes into {listed_layers(written)}, which the caller may still need"] if written else []
-    clauses += [f"leaves {listed_layers(models)} in another mode than it came in"] if models else []
-    return f"the call {', and '.join(clauses)}"
+    clauses = [f"it writes into {listed_layers(written)}, which the caller may still need"] if written else []
+    clauses += (
+        [f"it leaves {listed_layers(models)} in a different mode (training or eval) than it found it in"]
+        if models
+        else []
+    )
+    return f"your code {', and '.join(clauses).removeprefix('it ')}"
 
 
 def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
@@ -56,7 +60,7 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed
             these are of what they were overwritten with, and no path has to be cut.
     """
     lost, wrong = _wrong_gradients(observed, known.expected)
-    begin = "Besides," if changed else "The numbers are right, but"
+    begin = "Also," if changed else "Your numbers are right, but"
     if problem := backward_problem(observed):
         return f"{begin} torch cannot compute the gradients: {problem}."
     if not lost and not wrong:
@@ -72,14 +76,14 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed
     elif not all(_is_finite(gradient) for seen in observed for name, gradient in _gradients(seen) if name in wrong):
         return f"{begin} a gradient of nan or infinity reaches {listed_layers(wrong)}."
     elif (place or cuts) and not set(changed) & set(wrong):
-        told = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one path is cut."]
+        told = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one of its paths is cut."]
     else:
-        return f"{begin} another gradient than the right one reaches {listed_layers(wrong)}."
+        return f"{begin} the gradient that reaches {listed_layers(wrong)} is wrong."
     if place:
         told.append(place)
     if cuts:
         found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
-        told.append(f"{' or '.join(found)} cuts it.")
+        told.append(f"What cuts it: {' or '.join(found)}.")
     return " ".join(told)
 
 
@@ -90,7 +94,8 @@ def remembers_a_call(observed: Sequence[Observation]) -> bool:
 
 def backward_problem(observed: Sequence[Observation]) -> str | None:
     """Return what kept torch from computing gradients, such as a tensor that was written into; None if nothing did."""
-    return next((problem for problem in _remarks(observed, "backward") if isinstance(problem, str)), None)
+    problems = (problem for problem in _remarks(observed, "backward") if isinstance(problem, str))
+    return next((problem.partition(" Hint:")[0].rstrip(". ") for problem in problems), None)
 
 
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
@@ -159,8 +164,8 @@ def _cut_step(known: Behaviour, observed: Sequence[Observation]) -> str | None:
         left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
     if not faulty or not left or left[-1] in steps.arguments.parameters:
         return None  # that no gradient reaches an argument has been said
-    where = "at this step" if len(left) == 1 else "at this step, or before it"
-    return f"The way back ends {where}: *{steps.describe(left[-1])}*."
+    where = "at" if len(left) == 1 else "at or before"
+    return f"The way back ends {where} the step “{steps.describe(left[-1])}”."
 
 
 def _cut_off(known: Behaviour, name: str, index: int) -> Observation:

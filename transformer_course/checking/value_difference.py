@@ -19,20 +19,20 @@ def describe_difference(value: object, right: object) -> str:
         return _it_is(value, right)
     if value.shape != right.shape:
         seen, expected = (name_dimensions(one.shape, []) for one in (value, right))
-        return f"it has the shape {seen}, and should have {expected}"
+        return f"its shape is {seen}, but should be {expected}"
     if value.dtype == torch.bool and right.dtype == torch.bool:
         return _of_masks(value, right)
     if value.is_floating_point() != right.is_floating_point() or value.is_complex():
         return ""
     if value.dtype in (torch.float16, torch.bfloat16) and right.dtype == torch.float32:
-        return f"its numbers are {str(value.dtype).removeprefix('torch.')}, which keeps few digits"
+        return f"its numbers are {str(value.dtype).removeprefix('torch.')}, which keeps only a few digits"
     if torch.equal(value, right.to(value.dtype)):
         return ""
     a, b = value.double(), right.double()
     if a.isnan().any() and not b.isnan().any():
-        return "it holds nan"
+        return "it contains nan"
     if a.isinf().any() and not b.isinf().any():
-        return "it holds an infinity"
+        return "it contains an infinity"
     return _of_sums(a, b) or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
 
 
@@ -46,7 +46,7 @@ def _of_masks(value: Tensor, right: Tensor) -> str:
         return _as_clause(relation)
     off = (value != right).nonzero()
     place = ", ".join(map(str, off[0].tolist()))
-    return f"at [{place}] it is {bool(value[tuple(off[0])])}, and should be {bool(right[tuple(off[0])])}"
+    return f"at [{place}] it is {bool(value[tuple(off[0])])}, but should be {bool(right[tuple(off[0])])}"
 
 
 def _of_sums(a: Tensor, b: Tensor) -> str:
@@ -57,8 +57,8 @@ def _of_sums(a: Tensor, b: Tensor) -> str:
     if _ones(sums):
         return ""
     worst = sums.flatten()[(sums - 1).abs().argmax()].item()
-    columns = "; its columns do" if a.dim() > 1 and _ones(a.sum(-2)) else ""
-    return f"its rows should add up to 1, and one adds up to {format_both(worst, 1.0)[0]}{columns}"
+    columns = "; its columns add up to 1" if a.dim() > 1 and _ones(a.sum(-2)) else ""
+    return f"its rows should add up to 1, but one adds up to {format_both(worst, 1.0)[0]}{columns}"
 
 
 def _of_numbers(a: Tensor, b: Tensor) -> str:
@@ -74,7 +74,7 @@ def _of_numbers(a: Tensor, b: Tensor) -> str:
 
 def _it_is(value: object, right: object) -> str:
     seen, expected = format_both(value, right)
-    return f"it is {seen}, and should be {expected}"
+    return f"it is {seen}, but should be {expected}"
 
 
 def _ones(sums: Tensor) -> bool:

@@ -43,13 +43,19 @@ def said(attempt, right=reference, case=SMALL):
 @pytest.mark.parametrize(
     ("attempt", "says"),
     [
-        (lambda x, times: None, "Here: it returned None. Is a `return` missing?"),
-        (lambda x, times: (x,), "Here: expected a tensor of shape (1, 2), got a tuple of length 1."),
-        (lambda x, times: 3, "Here: expected a tensor of shape (1, 2), got a number."),
-        (lambda x, times: int, "Here: expected a tensor of shape (1, 2), got a type."),
-        (lambda x, times: x.mT, "Here: expected the shape (n=1, d=2), got (2, 1).\nThe inputs: x (n=1, d=2), times=2."),
-        (lambda x, times: 2 * x.double(), "Here: expected the dtype torch.float32, got torch.float64."),
-        (lambda x, times: x * torch.rand(2), "Here: a second call with the same arguments gives a different output."),
+        (lambda x, times: None, "Here: you return None. Is a `return` missing? (`print(…)` returns None, too.)"),
+        (lambda x, times: (x,), "Here: it should be a tensor of shape (1, 2), but you return a tuple of length 1."),
+        (lambda x, times: 3, "Here: it should be a tensor of shape (1, 2), but you return a number."),
+        (lambda x, times: int, "Here: it should be a tensor of shape (1, 2), but you return a type."),
+        (
+            lambda x, times: x.mT,
+            "Here: the shape should be (n=1, d=2), but yours is (2, 1).\nThe inputs: x (n=1, d=2), times=2.",
+        ),
+        (lambda x, times: 2 * x.double(), "Here: the dtype should be torch.float32, but yours is torch.float64."),
+        (
+            lambda x, times: x * torch.rand(2),
+            "Here: when it is called again with the same arguments, your code gives a different output.",
+        ),
     ],
 )
 def test_the_first_thing_that_differs_is_named(attempt, says):
@@ -59,13 +65,19 @@ def test_the_first_thing_that_differs_is_named(attempt, says):
 @pytest.mark.parametrize(
     ("attempt", "says"),
     [
-        (lambda x, times: [{"all": [x]}], "value 1 of 1: expected a dict with the keys `all` and `times`; got `all`."),
-        (lambda x, times: [{"all": [x], "times": 3}], "value 1 of 1: `times`: the numbers differ."),
+        (
+            lambda x, times: [{"all": [x]}],
+            "the first value you return: the dict should have the keys `all` and `times`; yours has `all`.",
+        ),
+        (lambda x, times: [{"all": [x], "times": 3}], "the first value you return: `times`: the numbers are wrong."),
         (
             lambda x, times: [{"all": [x, x], "times": 2}],
-            "value 1 of 1: `all`: expected a list of length 1, got a list of length 2.",
+            "the first value you return: `all`: it should be a list of length 1, but you return a list of length 2.",
         ),
-        (lambda x, times: [x], "value 1 of 1: expected a dict, got a tensor of shape (1, 2)."),
+        (
+            lambda x, times: [x],
+            "the first value you return: it should be a dict, but you return a tensor of shape (1, 2).",
+        ),
     ],
 )
 def test_of_dicts_the_entry_that_differs_is_named(attempt, says):
@@ -77,7 +89,7 @@ def test_copies_of_parameters_are_told_from_them():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     told = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
     assert re.fullmatch(
-        r"Here: of the \d+ parameters that it returns, 0 are the model's own. The others hold the same numbers, "
+        r"Here: of the \d+ parameters that you return, 0 are the model's own. The others hold the same numbers, "
         r"but they are different tensors.",
         told,
     )
@@ -85,7 +97,7 @@ def test_copies_of_parameters_are_told_from_them():
 
 def test_few_numbers_are_shown_beside_the_inputs():
     assert said(lambda x, times: x) == (
-        "Here: the numbers differ.\n"
+        "Here: the numbers are wrong.\n"
         "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
         "Every number is 0.5 times what it should be."
     )
@@ -133,7 +145,7 @@ def test_of_inputs_too_large_to_work_with_the_shapes_are_shown():
 def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
     told = said(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
     assert told == (
-        "Here: value 2 of 2: `n`: the numbers differ.\n"
+        "Here: the second value you return: `n`: the numbers are wrong.\n"
         "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
         "Every number is 0.5 times what it should be."
     )
@@ -142,28 +154,32 @@ def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
 def test_numbers_that_differ_are_never_written_alike():
     told = said(lambda x, times: 1.00002, lambda x, times: 1.0002)
     assert told.splitlines()[-2:] == ["    expected  1.0002", "    got       1.00002"]
-    assert said(lambda x, times: 3.0, lambda x, times: 3) == "Here: expected the int 3, got the float 3.0."
-    assert "the numbers differ" in said(lambda x, times: 3, lambda x, times: 0.5)
+    assert (
+        said(lambda x, times: 3.0, lambda x, times: 3) == "Here: it should be the int 3, but you return the float 3.0."
+    )
+    assert "the numbers are wrong" in said(lambda x, times: 3, lambda x, times: 0.5)
 
 
 def test_truth_values_are_not_called_numbers():
     told = said(lambda x, times: x > 1, lambda x, times: x > 0)
-    assert told.startswith("Here: the values differ.") and told.endswith("got       [[False, True]]")
+    assert told.startswith("Here: the values are wrong.") and told.endswith("got       [[False, True]]")
     many = said(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)
-    assert many.startswith("Here: 1 of the 34 values differs, most at index [0, 1]:")
+    assert many.startswith("Here: 1 of the 34 values is wrong, most of all that at index [0, 1]:")
 
 
 def test_of_another_dtype_it_is_said_whether_the_numbers_differ_too():
     told = said(lambda x, times: (x // 2).long(), lambda x, times: x)
-    assert told.startswith("Here: expected the dtype torch.float32, got torch.int64, and the numbers differ, too.\n")
+    assert told.startswith(
+        "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too.\n"
+    )
     assert told.endswith("    got       [[0, 1]]")
     large = said(lambda x, times: (x // 2).long(), lambda x, times: x, LARGE)
-    assert large == "Here: expected the dtype torch.float32, got torch.int64, and the numbers differ, too."
+    assert large == "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too."
 
 
 def test_a_return_is_missed_only_where_there_is_no_output_at_all():
     assert said(lambda x, times: (x, None), lambda x, times: (x, x)) == (
-        "Here: value 2 of 2: expected a tensor of shape (1, 2), got None."
+        "Here: the second value you return: it should be a tensor of shape (1, 2), but you return None."
     )
 
 
@@ -180,7 +196,7 @@ def test_the_largest_difference_is_one_beyond_the_tolerance_and_not_where_both_a
         return seen
 
     told = said(off, expected, LARGE)
-    assert told.startswith("Here: 1 of the 34 numbers differs, most at index [1, 0]:")
+    assert told.startswith("Here: 1 of the 34 numbers is wrong, most of all that at index [1, 0]:")
 
 
 def test_of_lists_that_were_put_in_order_no_place_is_told():
@@ -196,20 +212,20 @@ def test_of_lists_that_were_put_in_order_no_place_is_told():
         return explain_difference(exercise, "Here", case, *observed)
 
     assert of_list([3, 1], [1, 2]) == (
-        "Here: in one of the 2 entries: the numbers differ.\n    expected  2\n    got       3"
+        "Here: in one of the 2 entries, the numbers are wrong.\n    expected  2\n    got       3"
     )
     groups = [{"decay": 0.5, "n": 1}, {"decay": 0.1, "n": 2}]
     assert of_list([{"decay": 0.1, "n": 7}, groups[0]], groups) == (
-        "Here: in one of the 2 entries, the one with `decay` 0.1: `n`: the numbers differ.\n"
-        "    expected  2\n    got       7"
+        "Here: in the entry with `decay` 0.1, `n`: the numbers are wrong.\n    expected  2\n    got       7"
     )
-    assert of_list([1, 2], [3, 4]) == "Here: 2 of the 2 entries are not among the expected ones."
+    assert of_list([1, 2], [3, 4]) == "Here: of your 2 entries, 2 should not be there."
     assert of_list([1], [1, 2, "a"]) == (
-        "Here: expected a list of length 3, got a list of length 1: there should also be a number and a str."
+        "Here: it should be a list of length 3, but you return a list of length 1: there should also be a number and "
+        "a str."
     )
-    assert of_list([3], [1, 2]) == "Here: expected a list of length 2, got a list of length 1."
+    assert of_list([3], [1, 2]) == "Here: it should be a list of length 2, but you return a list of length 1."
     assert of_list([1, 2], [1]) == (
-        "Here: expected a list of length 1, got a list of length 2: there should not be a number."
+        "Here: it should be a list of length 1, but you return a list of length 2: there should not be a number."
     )
 
 
@@ -223,10 +239,12 @@ def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
         )
 
     assert (
-        told(torch.ones(2, 3))
-        == "Here: expected the shape (1, 3), got (2, 3), in the form in which outputs are compared."
+        told(torch.ones(2, 3)) == "Here: the output is wrong. This is the form in which they are compared:\n"
+        "    expected  [[0, 0, 0]]\n    got       [[1, 1, 1], [1, 1, 1]]"
     )
-    assert told(torch.ones(1, 3)).startswith("Here: the numbers differ, in the form in which outputs are compared.\n")
+    assert told(torch.ones(1, 3)).startswith(
+        "Here: the numbers are wrong. This is the form in which they are compared:\n"
+    )
 
 
 def test_a_case_with_a_model_or_with_many_parameters_cannot_be_worked_by_hand():
@@ -243,7 +261,7 @@ def test_of_many_numbers_the_worst_is_shown_with_its_place():
         return right
 
     assert said(off, case=LARGE) == (
-        "Here: 2 of the 34 numbers differ, most at index [3, 1] (axes n, d):\n"
+        "Here: 2 of the 34 numbers are wrong, most of all that at index [3, 1] (axes n, d):\n"
         "    expected  14\n    got       nan\nThe inputs: x (n=17, d=2), times=2."
     )
 
@@ -254,12 +272,12 @@ def test_axes_without_a_name_are_left_out():
 
     case = Case({"x": torch.ones(2, 3, 5, 7)}, "")
     told = said(lambda x: x, leading, case)
-    assert told.startswith("Here: all 210 numbers differ, most at index [0, 0, 0, 0] (axes …, n, d):\n")
+    assert told.startswith("Here: all 210 numbers are wrong, most of all that at index [0, 0, 0, 0] (axes …, n, d):\n")
 
 
 def test_of_several_values_the_wrong_one_is_counted():
     told = said(lambda x, times: (x, 4), right=lambda x, times: (x, 3))
-    assert told.startswith("Here: value 2 of 2: the numbers differ.")
+    assert told.startswith("Here: the second value you return: the numbers are wrong.")
 
 
 class Freezes(nn.Module):
@@ -307,7 +325,7 @@ def test_a_later_call_that_goes_wrong_is_told_as_that():
         {"x": torch.ones(1, 2)}, "", kind="module", later=[{"x": torch.ones(3, 2) * 5}, {"x": torch.zeros(1, 2)}]
     )
     told = explain_difference(of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
-    assert told == "Here: call 2 of the same module, with other inputs, gives the wrong output."
+    assert told == "Here: call 2 of the same module, with different inputs, gives the wrong output."
 
 
 def of_module(name):
@@ -322,16 +340,16 @@ def of_module(name):
     [
         (
             "other_names",
-            "the parameter `w_1.weight` is missing; there are linear1.weight, linear1.bias, linear2.weight, "
+            "the parameter `w_1.weight` is missing; yours are linear1.weight, linear1.bias, linear2.weight, "
             "linear2.bias.",
         ),
-        ("sizes_swapped", "the parameter `w_1.weight` should have the shape (3, 2); it has (2, 3)."),
-        ("unused_layer", "there are more parameters than the exercise asks for: w_3.weight, w_3.bias."),
+        ("sizes_swapped", "the parameter `w_1.weight` should have the shape (3, 2); yours has (2, 3)."),
+        ("unused_layer", "you have more parameters than the exercise asks for: w_3.weight, w_3.bias."),
         (
             "dropout_in_training",
-            "in train mode the output differs from that in eval mode. Here the two should be the same.",
+            "in train mode your output is not the same as in eval mode. Here the two should be the same.",
         ),
-        ("dropout_in_eval", "a second call with the same arguments gives a different output."),
+        ("dropout_in_eval", "when it is called again with the same arguments, your code gives a different output."),
     ],
 )
 def test_what_is_wrong_with_a_module_is_named(name, says):
@@ -347,10 +365,10 @@ def of_samples(attempt, label="the likeliest 2"):
 @pytest.mark.parametrize(
     ("samples", "says"),
     [
-        (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; those drawn go from 5 to 5."),
-        (lambda n: torch.zeros(n, 1).long(), "expected one int64 token for each row of `logits`, shape (2000,); "
-         "got a tensor of shape (2000, 1) and dtype torch.int64."),
-        (lambda n: None, "expected one int64 token for each row of `logits`, shape (2000,); got None."),
+        (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; yours go from 5 to 5."),
+        (lambda n: torch.zeros(n, 1).long(), "you should return an int64 token for each row of `logits`, shape "
+         "(2000,); you return a tensor of shape (2000, 1) and dtype torch.int64."),
+        (lambda n: None, "you should return an int64 token for each row of `logits`, shape (2000,); you return None."),
     ],
     ids=["too large", "another shape", "nothing"],
 )  # fmt: skip
@@ -369,7 +387,7 @@ def test_a_generator_that_is_not_used_is_told():
         return sample_next(logits, top_k=top_k, generator=generator)
 
     assert of_samples(both) == (
-        "Here: it uses torch's global random numbers. It should draw only from the generator that it is given."
+        "Here: your code uses torch's global random numbers. It should draw only from the generator it is given."
     )
 
 
@@ -380,8 +398,8 @@ def test_what_is_wrong_with_frequencies_is_named():
     def only_one(logits, top_k=None, generator=None):
         return logits.argmax(-1)
 
-    assert "was drawn. It should never be." in of_samples(everything)
-    assert "was never drawn. It should be drawn in about" in of_samples(only_one)
+    assert "should never be drawn" in of_samples(everything)
+    assert "It should be drawn in about" in of_samples(only_one)
     flat = of_samples(lambda logits, generator: everything(logits / 2, generator=generator), "two rows of 5 logits")
     assert "It should be about" in flat
 
@@ -390,15 +408,15 @@ def test_what_is_wrong_with_frequencies_is_named():
     ("error", "says"),
     [
         ({"type": "ValueError", "message": "no"}, "Here: ValueError: no"),
-        ({"type": "KeyError", "message": "", "line": 3, "code": "x"}, "Here: KeyError\nOn line 3 of the cell:\n    x"),
+        ({"type": "KeyError", "message": "", "line": 3, "code": "x"}, "Here: KeyError\nOn your line 3:\n    x"),
         (
             {"type": "TookTooLong", "message": "no answer within 9 s"},
-            "Here: stopped, no answer within 9 s. Either it never ends, or it is very slow.",
+            "Here: stopped, no answer within 9 s. Either your code never ends, or it is very slow.",
         ),
         (
             {"type": "TookTooLong", "message": "no answer within 9 s", "computed": 1.26},
-            "Here: stopped, no answer within 9 s. It computed for 1.3 s of these: either it waits for something, or "
-            "this machine is too busy with other work. If so, check again later.",
+            "Here: stopped, no answer within 9 s. It computed for 1.3 s of these. Either your code never "
+            "ends or waits for something, or this machine is too busy with other work. If so, check again later.",
         ),
     ],
 )
@@ -413,7 +431,7 @@ def test_a_crash_is_told_with_its_inputs():
 
 def test_what_is_read_from_the_notebook_is_told():
     assert explain_reading(["d_k"]) == (
-        "It reads `d_k` from the notebook, so it works only as long as that is there and has the right value. "
+        "Your code reads `d_k` from the notebook, so it works only as long as that is there and has the right value. "
         "Whatever it needs should come from its arguments, or be defined inside it."
     )
     assert "`d_k` and `keys` from the notebook, so it works only as long as those are" in explain_reading(
@@ -423,6 +441,6 @@ def test_what_is_read_from_the_notebook_is_told():
 
 def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
     assert explain_unfinished("softmax", ["softmax"]) == (
-        "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work."
+        "Your code uses `softmax`, which you have not written yet. Until then, `parts.softmax` does the same work."
     )
-    assert explain_unfinished("my_helper", ["softmax"]) == "It uses `my_helper`, which is not written yet."
+    assert explain_unfinished("my_helper", ["softmax"]) == "Your code uses `my_helper`, which you have not written yet."

@@ -78,6 +78,14 @@ def test_a_crash_shows_its_case_and_its_inputs():
     assert verdict.message.endswith("The inputs: x (n=3,).")
 
 
+def test_a_crash_does_not_hide_what_goes_wrong_in_another_case():
+    message = verdict_on(lambda x: x.nothing if len(x) < 3 else x * 2 if len(x) < 4 else x + 7).message
+    assert message.startswith("Case 1 of 3 (2 numbers): AttributeError:")
+    assert "\nApart from that, in case 3 of 3 (5 numbers): the numbers are wrong.\n" in message
+    alone = verdict_on(lambda x: x * 2 if len(x) < 3 else x.nothing).message
+    assert "Apart" not in alone
+
+
 @pytest.mark.parametrize("body", ["raise NotImplementedError", "raise NotImplementedError()"])
 def test_a_stub_is_not_started(body):
     verdict = of_cell(f"def f(x):\n    {body}")
@@ -95,11 +103,12 @@ def test_a_stub_that_is_called_is_told_instead(body):
     verdict = of_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
     assert verdict.status == "crashed"
     assert verdict.message.startswith(
-        "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work.\nCase 1 of 3"
+        "Your code uses `softmax`, which you have not written yet. Until then, `parts.softmax` does the same "
+        "work.\nCase 1 of 3"
     )
 
 
-READS = "It reads `d_k` from the notebook"
+READS = "Your code reads `d_k` from the notebook"
 
 
 def test_data_of_the_notebook_is_remarked_whatever_the_verdict():
@@ -115,7 +124,7 @@ def test_data_of_the_notebook_is_remarked_whatever_the_verdict():
 
 def test_a_warning_is_one_line_where_something_is_wrong_and_none_where_it_is_right():
     warn = "import warnings\ndef f(x):\n    warnings.warn('careful'), warnings.warn('more')\n    return x"
-    assert of_cell(warn).message.endswith("\nA warning came with it: careful")
+    assert of_cell(warn).message.endswith("\nYour code gave a warning: careful")
     assert "careful" not in of_cell(f"{warn} * 2").message
 
 

@@ -31,6 +31,11 @@ def test_backticks_mark_code_and_stars_stress():
     assert "Look at <code>x * y * z</code> and <em>each row</em>." in page("Look at `x * y * z` and *each row*.")
 
 
+def test_stress_may_hold_code_and_a_star_in_code_is_none():
+    assert "<em><code>keys</code> as it came in</em>" in page("It should be *`keys` as it came in*.")
+    assert "<code>*args</code> and <code>a*</code>" in page("See `*args` and `a*`.")
+
+
 @pytest.mark.parametrize("text", ["2 * 3 * 4", "a*b*c", "*args and **keywords", "one * two*", "* a list"])
 def test_stars_that_multiply_stress_nothing(text):
     assert "<em>" not in page(text)

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from transformer_course.checking import mistake_recognition
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour
 from transformer_course.checking.judge import judge
 from transformer_course.checking.mistake_recognition import recognise
@@ -88,10 +89,10 @@ def test_two_at_once_are_both_named_in_the_order_of_the_steps_and_only_what_they
     assert verdict.mistakes == ("not_scaled", "over_queries")
     assert verdict.mistake == "not_scaled"
     assert verdict.message == (
-        "Two things at once. The code behaves like an answer in which\n"
+        "Your code has two bugs.\n"
         "1. The products are not divided.\n"
         "2. The softmax runs over the queries.\n"
-        "Fix the first, then check again."
+        "Fix the first one and run the check again."
     )
 
 
@@ -126,22 +127,22 @@ def test_of_pairs_that_behave_alike_only_what_they_share_is_told():
     assert verdict_on(two, exercise).mistakes == ("not_scaled", "doubles")
     verdict = verdict_on(two, Exercise(mixture, cases, either, HINTS, 1, "Right.", steps=STEPS))
     assert verdict.mistakes == ("not_scaled",)
-    assert verdict.message == "The products are not divided, and something else is not right either."
+    assert verdict.message == "The products are not divided. Something else is wrong, too: put this right first."
 
 
 def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
     verdict = verdict_on(lambda q, k, v: q @ k.transpose(-2, -1))
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_products",))
     assert verdict.message == (
-        "Half-way: this is what there is after *multiply each query with each key*. Still to come: divide by the root "
-        "of the width; take the softmax over the keys; mix the values."
+        "You are half-way: what you return is the result of “multiply each query with each key”. Still to do: divide "
+        "by the root of the width; take the softmax over the keys; mix the values."
     )
 
 
 def test_an_argument_that_comes_back_is_told_as_that():
     verdict = verdict_on(lambda q, k, v: v)
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_values",))
-    assert verdict.message.startswith("`values` comes back as it went in.")
+    assert verdict.message.startswith("You return `values` as it came in.")
 
 
 def test_nothing_returned_is_not_half_finished_work():
@@ -243,7 +244,9 @@ def test_a_module_that_is_never_used_is_pointed_out():
         def forward(self, x):
             return self.first(torch.relu(self.first(x)))
 
-    assert verdict_on(FirstOnly, exercise).message.endswith("Not used, or lost on the way to the output: `second`.")
+    assert verdict_on(FirstOnly, exercise).message.startswith(
+        "`second` has no effect on your output: it is never used, or what is made of it is lost.\n"
+    )
 
 
 @pytest.mark.parametrize("error", ["NameError", "PermissionError", "MemoryError"])
@@ -255,3 +258,31 @@ def test_an_error_that_no_step_raises_is_not_looked_for_among_thousands_of_pairs
     assert recognise(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
     with pytest.raises(pytest.fail.Exception, match="a pair was tried"):
         recognise(known, [{"error": {"type": "RuntimeError", "message": "x"}}] * len(known.cases))
+
+
+def test_a_number_of_pairs_is_tried_and_the_likeliest_are_the_first(monkeypatch: pytest.MonkeyPatch):
+    first, *_, last = behaviour(EXERCISE, 0).pairs
+    assert {mistake.name for mistake in first.mistakes} == {"mixes_keys", "not_scaled"}
+    monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 1)
+    assert len(verdict_on(first.way.attempt).mistakes) == 2
+    assert len(verdict_on(last.way.attempt).mistakes) < 2
+
+
+def test_pairs_that_return_the_same_by_the_hundred_are_not_told_apart(monkeypatch: pytest.MonkeyPatch):
+    first = behaviour(EXERCISE, 0).pairs[0]
+    monkeypatch.setattr(mistake_recognition, "MAX_ALIKE", 0)
+    assert verdict_on(first.way.attempt).mistakes == ()
+
+
+def test_a_crash_in_some_cases_does_not_hide_what_is_wrong_in_the_others():
+    more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
+
+    def attempt(q, k, v):
+        if len(q) == 2 and q.dim() == 2:
+            return None.any()
+        return torch.softmax(q @ k.mT, dim=-1) @ v
+
+    verdict = verdict_on(attempt, more)
+    assert (verdict.status, verdict.mistakes) == ("mistake", ("not_scaled",))
+    assert verdict.message.startswith("It not_scaled.\nAlso, your code crashes in case 1 of 6")
+    assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell

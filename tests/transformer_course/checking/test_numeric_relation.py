@@ -11,13 +11,13 @@ RIGHT = torch.tensor([[0.5, -1.25, 2.0], [3.0, 0.0, -0.75], [1.5, 0.25, -2.0]])
 @pytest.mark.parametrize(
     ("seen", "says"),
     [
-        (2**0.5 * RIGHT, "Every number is 1.414 times what it should be."),
+        (2**0.5 * RIGHT, "Every number is 1.414 times (√2) what it should be."),
         (-2 * RIGHT, "Every number is -2 times what it should be."),
-        (-RIGHT, "Every number has the opposite sign."),
-        (RIGHT + 0.5, "Every number is 0.5 larger than it should be."),
-        (RIGHT - 3, "Every number is 3 smaller than it should be."),
-        (RIGHT.mT, "These are the expected values with the last two axes exchanged."),
-        (RIGHT.flip(0), "The numbers are the expected ones, but in other places."),
+        (-RIGHT, "Every number has the wrong sign."),
+        (RIGHT + 0.5, "Every number is 0.5 too large."),
+        (RIGHT - 3, "Every number is 3 too small."),
+        (RIGHT.mT, "These are the right values with the last two axes swapped."),
+        (RIGHT.flip(0), "These are the right numbers in the wrong places."),
     ],
 )
 def test_a_simple_relation_is_told(seen, says):
@@ -27,11 +27,9 @@ def test_a_simple_relation_is_told(seen, says):
 
 def test_relations_of_masks_and_of_whole_numbers_are_told():
     mask = RIGHT > 0
-    assert explain_relation(~mask, mask) == "True and False are exchanged everywhere."
-    assert explain_relation(mask.mT, mask) == "These are the expected values with the last two axes exchanged."
-    assert explain_relation(torch.tensor([1, 2, 3]), torch.tensor([0, 1, 2])) == (
-        "Every number is 1 larger than it should be."
-    )
+    assert explain_relation(~mask, mask) == "True and False are swapped everywhere."
+    assert explain_relation(mask.mT, mask) == "These are the right values with the last two axes swapped."
+    assert explain_relation(torch.tensor([1, 2, 3]), torch.tensor([0, 1, 2])) == ("Every number is 1 too large.")
 
 
 @pytest.mark.parametrize(

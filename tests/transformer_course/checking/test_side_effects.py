@@ -41,16 +41,16 @@ def test_a_gradient_that_is_cut_is_told_with_what_it_does_not_reach_its_place_an
     verdict = verdict_on(detaches_weights)
     assert (verdict.status, verdict.mistakes) == ("mistake", ("gradient_cut",))
     assert verdict.message == (
-        "The numbers are right, but no gradient reaches `queries` and `keys`. The way back ends at "
-        "this step, or before it: *take the softmax over the keys*. `.detach()` cuts it."
+        "Your numbers are right, but no gradient reaches `queries` and `keys`. The way back ends at or before "
+        "the step “take the softmax over the keys”. What cuts it: `.detach()`."
     )
 
 
 def test_a_gradient_that_is_cut_in_part_is_told_as_that():
     message = verdict_on(detaches_half_of_the_keys).message
-    assert (
-        message
-        == "The numbers are right, but only part of the gradient reaches `keys`: one path is cut. `.data` cuts it."
+    assert message == (
+        "Your numbers are right, but only part of the gradient reaches `keys`: one of its paths is cut. "
+        "What cuts it: `.data`."
     )
 
 
@@ -70,9 +70,9 @@ def test_an_argument_that_is_cut_off_as_it_comes_in_is_not_told_as_a_cut_at_the_
     cases = [Case({"x": torch.ones(2, 3), "y": torch.ones(3)}, "")]
     exercise = Exercise(reference, lambda seed: cases, [], [], 1, "", steps=steps)
     of_x = verdict_on(lambda x, y: reference(x.detach(), y), exercise)
-    assert "The way back ends at this step, or before it: *double the numbers*." in of_x.message
+    assert "The way back ends at or before the step “double the numbers”." in of_x.message
     of_y = verdict_on(lambda x, y: reference(x, y.detach()), exercise)
-    assert of_y.message == "The numbers are right, but no gradient reaches `y`. `.detach()` cuts it."
+    assert of_y.message == "Your numbers are right, but no gradient reaches `y`. What cuts it: `.detach()`."
 
 
 def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():
@@ -89,7 +89,7 @@ def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():
 def test_an_answer_that_cuts_all_gradients_passes_only_where_that_is_allowed():
     verdict = verdict_on(without_gradients)
     assert verdict.mistakes == ("gradient_cut",)
-    assert verdict.message.endswith("`torch.no_grad()` cuts it.")
+    assert verdict.message.endswith("What cuts it: `torch.no_grad()`.")
     assert verdict_on(without_gradients, MAY_CUT).passed
     assert verdict_on(lambda q, k, v: torch.tensor(mixture(q, k, v).tolist()), MAY_CUT).passed
 
@@ -112,7 +112,7 @@ def test_an_answer_that_cuts_a_part_is_not_taken_for_one_that_returns_a_plain_nu
 def test_a_mistake_is_named_whatever_becomes_of_the_gradient_and_so_is_the_cut():
     verdict = verdict_on(lambda q, k, v: torch.softmax(q @ k.mT, dim=-1).detach() @ v)
     assert verdict.mistakes == ("not_scaled", "gradient_cut")
-    assert verdict.message == "It not_scaled.\nBesides, no gradient reaches `queries` and `keys`."
+    assert verdict.message == "It not_scaled.\nAlso, no gradient reaches `queries` and `keys`."
 
 
 def test_another_way_to_the_same_gradient_is_not_a_cut():
@@ -132,7 +132,7 @@ def test_what_torch_cannot_go_back_through_is_told_in_its_words():
         return weights @ v
 
     message = verdict_on(in_place).message
-    assert message.startswith("The numbers are right, but torch cannot compute the gradients: one of the variables")
+    assert message.startswith("Your numbers are right, but torch cannot compute the gradients: one of the variables")
 
 
 def test_an_argument_that_is_changed_is_told():
@@ -153,18 +153,18 @@ def test_an_argument_that_is_overwritten_without_gradients_is_not_told_as_a_path
 
     verdict = verdict_on(overwrites)
     assert verdict.mistakes == ("changes_argument", "gradient_cut")
-    assert verdict.message.endswith("\nBesides, another gradient than the right one reaches `queries`.")
+    assert verdict.message.endswith("\nAlso, the gradient that reaches `queries` is wrong.")
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        (["x", "y"], "the call writes into `x` and `y`, which the caller may still need"),
-        (["model.training"], "the call leaves `model` in another mode than it came in"),
+        (["x", "y"], "your code writes into `x` and `y`, which the caller may still need"),
+        (["model.training"], "your code leaves `model` in a different mode (training or eval) than it found it in"),
         (
             ["x", "model.training"],
-            "the call writes into `x`, which the caller may still need, and leaves `model` in another mode than it "
-            "came in",
+            "your code writes into `x`, which the caller may still need, and it leaves `model` in a different mode "
+            "(training or eval) than it found it in",
         ),
     ],
 )
@@ -180,4 +180,4 @@ def test_parameters_that_get_no_gradient_are_told_by_their_layer():
             return self.second(torch.relu(self.first(x)).data)
 
     message = verdict_on(Frozen, exercise).message
-    assert message == "The numbers are right, but no gradient reaches `x` and `first`. `.data` cuts it."
+    assert message == "Your numbers are right, but no gradient reaches `x` and `first`. What cuts it: `.data`."

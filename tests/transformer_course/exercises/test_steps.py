@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.helpers.repetition import one_in
+from tests.helpers.thoroughness import one_in
 from tests.transformer_course.exercises.pairs import tally
 from transformer_course.checking.expected_behaviour import behaviour, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
@@ -16,8 +16,8 @@ in_steps = pytest.mark.parametrize("exercise", IN_STEPS, ids=lambda e: e.name)
 
 
 @in_steps
-def test_the_steps_are_the_reference(exercise, repetition):
-    for seed in repetition.seeds(10):
+def test_the_steps_are_the_reference(exercise, thoroughness):
+    for seed in thoroughness.seeds(10):
         known = behaviour(exercise, seed)
         assert agree(known.run(exercise.steps.but()), known.expected), f"seed {seed}"
 
@@ -48,9 +48,9 @@ def test_variants_are_of_the_exercise_they_belong_to():
 
 
 @in_steps
-def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(exercise, repetition):
-    known = behaviour(exercise, repetition.seed)
-    some = [pair.way for pair in known.pairs[:: 1 + len(known.pairs) // (100 if repetition.thorough else 25)]]
+def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(exercise, thoroughness):
+    known = behaviour(exercise, thoroughness.seed)
+    some = [pair.way for pair in known.pairs[:: 1 + len(known.pairs) // (100 if thoroughness.enabled else 25)]]
     for index in range(2):
         with in_isolation():
             for shared, way in zip(known.outputs(some, index), some, strict=True):
@@ -62,8 +62,8 @@ def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(e
 
 
 @pytest.mark.parametrize("exercise", one_in(4, IN_STEPS), ids=lambda e: e.name)
-def test_two_mistakes_at_once_never_pass_and_are_not_taken_for_others(exercise, repetition):
+def test_two_mistakes_at_once_never_pass_and_are_not_taken_for_others(exercise, thoroughness):
     """A pair may behave as a third mistake does, where one hides the other; that is rare, or the cases are too weak."""
-    found = tally(exercise, repetition.seed, 60 if repetition.thorough else 4)
+    found = tally(exercise, thoroughness.seed, 60 if thoroughness.enabled else 4)
     assert found.counts["passed"] == 0, found.others
     assert found.counts["another"] <= max(2, 0.1 * found.counts.total()), found.others

@@ -27,11 +27,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
                 "{does}. While it trains, dropout changes its logits, and what is measured is not what the model does "
                 "when it is used."
             ),
-            hints=[
-                "Print `model.training` just before the model is called.",
-                "Every `nn.Module` has two modes, and a measurement belongs into the one that is not for training.",
-                "`model.eval()` first, and `model.train(was_training)` at the end.",
-            ],
+            hints=["Print `model.training` just before the model is called."],
         ),
         Mistake(
             "two_modes",
@@ -41,11 +37,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
                 "One of the two runs is made in training mode and the other in eval mode. Where these differ, even a "
                 "healthy model is accused. Look at when the mode is switched."
             ),
-            hints=[
-                "Print `model.training` just before each call of the model.",
-                "A difference should come from what is examined, and from nothing else.",
-                "`model.eval()` before the first call, and `model.train(was_training)` after the last.",
-            ],
+            hints=["Print `model.training` just before each call of the model."],
         ),
         Mistake(
             "stays_in_eval_mode",

@@ -28,11 +28,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 handed_on(lambda result: -result),
                 does="the result has the wrong sign",
                 says="{does}. Look for a minus.",
-                hints=[
-                    "Which sign should the first number have?",
-                    "Where does a minus come in, or where is one subtracted from the other the wrong way round?",
-                    "Leave the minus out.",
-                ],
+                hints=["Which sign should the first number have?"],
             ),
             Mistake(
                 "result_scaled",
@@ -42,22 +38,13 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 handed_on(lambda result: result / len(result)).attempt,
                 does="the result is multiplied or divided by a number",
                 says="The result is multiplied or divided by a number at the end. Look for a factor, or a mean.",
-                hints=[
-                    "By which factor do the numbers differ from those that are asked for?",
-                    "Where is a number multiplied or divided by, or a mean taken?",
-                    "Return what there is before that.",
-                ],
+                hints=["By which factor do the numbers differ from those that are asked for?"],
             ),
             Mistake(
                 "result_transposed",
                 handed_on(lambda result: result.mT),
                 does="the last two axes of the result are exchanged",
-                says="{does}. Look at its shape, and for a transposition at the end.",
-                hints=[
-                    "What shape is asked for, and what shape comes out?",
-                    "What do the rows of the result stand for?",
-                    "Leave the last transposition out.",
-                ],
+                hints=["What shape is asked for, and what shape comes out?"],
             ),
             Mistake(
                 "function_of_the_result",
@@ -66,11 +53,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 handed_on(lambda result: result.sigmoid()).attempt,
                 does="the result goes through a further function",
                 says="{does}, such as a softmax. It is asked for as it is.",
-                hints=[
-                    "Can a number of the result be negative, or above 1?",
-                    "What is the last thing that is done to the result?",
-                    "Return what there is before that.",
-                ],
+                hints=["Can a number of the result be negative, or above 1?"],
             ),
             Mistake(
                 "result_in_a_list",
@@ -78,11 +61,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 handed_on(lambda result: list(result)).attempt,
                 does="a list comes out, not a tensor",
                 says="A Python list comes out. A tensor is asked for.",
-                hints=[
-                    "What does `type` say of the result?",
-                    "Where is a list made, and what turns a list of tensors into a tensor?",
-                    "`torch.stack(…)` makes a tensor of tensors; without `tolist` there is one already.",
-                ],
+                hints=["What does `type` say of the result?"],
             ),
             Mistake(
                 "result_with_another_axis",
@@ -93,22 +72,14 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                     "The numbers are right, with one more axis of length 1 around them. Look at the shape that is "
                     "asked for."
                 ),
-                hints=[
-                    "What shape is asked for, and what shape comes out?",
-                    "Where does an axis come in: by `None`, `unsqueeze` or `keepdim=True`?",
-                    "Leave it out, or take this axis away by its number.",
-                ],
+                hints=["What shape is asked for, and what shape comes out?"],
             ),
             Mistake(
                 "axes_of_length_1_removed",
                 handed_on(lambda result: result.squeeze()),
                 does="every axis of length 1 is removed from the result",
                 says="{does}, even one that only happens to have this length.",
-                hints=[
-                    "What shape comes out for a single query, or a single sentence?",
-                    "`squeeze()` without a number takes all axes of length 1 away.",
-                    "Name the axis, or do without it.",
-                ],
+                hints=["What shape comes out for a single query, or a single sentence?"],
             ),
             Mistake(
                 "only_the_first_result",
@@ -116,11 +87,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 handed_on(lambda result: result[0]).attempt,
                 does="only the first entry of the result is returned",
                 says="{does}, along its first axis. All are asked for.",
-                hints=[
-                    "What shape is asked for, and what shape comes out?",
-                    "Which index or slice stands at the end, and does a `return` stand inside a loop?",
-                    "Return all of it.",
-                ],
+                hints=["What shape is asked for, and what shape comes out?"],
             ),
         ]
         if mistake.name not in but
@@ -156,11 +123,7 @@ def rounded(
         *also,
         does=does,
         says=says,
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
+        hints=["Which line rounds, or makes whole numbers?"],
     )
 
 
@@ -192,9 +155,5 @@ def in_float64(steps: InSteps) -> Mistake:
         steps.but(**{steps.last: asking(lambda result: result.double(), steps.last)}),
         does="the result comes in float64",
         says="The numbers are right, but they come in float64, and scores are in float32.",
-        hints=[
-            "What does `.dtype` say of the result?",
-            "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
-            "`.float()` at the end.",
-        ],
+        hints=["What does `.dtype` say of the result?"],
     )

@@ -55,11 +55,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
             does="more than one number comes out",
             says="{does}. One is asked for: the largest difference of all.",
-            hints=[
-                "What does the annotation after `->` promise?",
-                "Over how many axes is the maximum taken?",
-                "`.max().item()`, without `dim`.",
-            ],
+            hints=["What does the annotation after `->` promise?"],
         ),
         Mistake(
             "signs_left_in",
@@ -69,11 +65,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: -differences, largest=lambda sizes: sizes.max().abs()),
             does="the maximum is taken of differences with their signs",
             says="{does}: among them, −5 counts for less than 1. Look at what is done before the maximum is taken.",
-            hints=[
-                "What is the maximum of −5 and 1, and which of them is the larger difference?",
-                "The sign only says which of the two is larger. First leave out all signs, then take the maximum.",
-                "`.abs().max()`.",
-            ],
+            hints=["What is the maximum of −5 and 1, and which of them is the larger difference?"],
         ),
         Mistake(
             "largest_compared",
@@ -96,11 +88,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
                 "The signs are left out before the logits are subtracted: from 3 to −3, nothing seems to change. Look "
                 "at what `abs` is applied to."
             ),
-            hints=[
-                "What is the difference of 3 and −3?",
-                "First subtract, then leave out the sign.",
-                "`(a - b).abs()`.",
-            ],
+            hints=["What is the difference of 3 and −3?"],
         ),
         Mistake(
             "mean_of_the_differences",
@@ -111,22 +99,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
                 "The *mean* of the differences comes out, or the median. A fault at a single position nearly vanishes "
                 "in it. Look at how many numbers become one."
             ),
-            hints=[
-                "Of 1000 logits, one is wrong by 5. What is the mean difference, and what the largest?",
-                "The largest is asked for.",
-                "`.abs().max()`.",
-            ],
-        ),
-        Mistake(
-            "sum_of_the_differences",
-            steps.but(largest=lambda sizes: sizes.sum()),
-            does="the differences are added up",
-            says="{does}: the number grows with the length of the text. One is asked for.",
-            hints=[
-                "What becomes of the number if the text is twice as long?",
-                "One number of all is asked for, not their sum.",
-                "`.abs().max()`.",
-            ],
+            hints=["Of 1000 logits, one is wrong by 5. What is the mean difference, and what the largest?"],
         ),
         Mistake(
             "length_of_the_difference",
@@ -134,11 +107,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes, dim=-1).max()),
             does="the norm of differences is taken, not the largest",
             says="A norm of the differences comes out. The largest single one is asked for.",
-            hints=[
-                "For the differences 3 and 4, what is the norm, and what is the largest?",
-                "One number of all is asked for.",
-                "`.abs().max()`.",
-            ],
+            hints=["For the differences 3 and 4, what is the norm, and what is the largest?"],
         ),
         Mistake(
             "squares_of_the_differences",
@@ -150,22 +119,12 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
                 "{does}: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size of a difference is "
                 "asked for."
             ),
-            hints=[
-                "How large is the square of 0.001?",
-                "To leave out the sign, no square is needed.",
-                "`.abs().max()`.",
-            ],
+            hints=["How large is the square of 0.001?"],
         ),
         Mistake(
             "smallest_difference",
             steps.but(largest=lambda sizes: sizes.min()),
             does="the smallest difference is taken",
-            says="The *smallest* of the differences comes out: one logit that stays as it was makes it 0.",
-            hints=[
-                "One of two logits is wrong by 5. What comes out?",
-                "A fault at any position should show.",
-                "`.abs().max()`.",
-            ],
         ),
         Mistake(
             "probabilities_compared",
@@ -173,11 +132,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             of_both(lambda logits: logits.log_softmax(dim=-1)),
             does="probabilities are compared, not logits",
             says="Probabilities are compared, or their logarithms. The logits are asked for, as the model gives them.",
-            hints=[
-                "May the number that comes out be larger than 1?",
-                "What is done to the logits before they are subtracted?",
-                "Leave the softmax out.",
-            ],
+            hints=["May the number that comes out be larger than 1?"],
         ),
         Mistake(
             "choices_compared",

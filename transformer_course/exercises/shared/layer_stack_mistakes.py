@@ -14,7 +14,6 @@ from transformer_course.steps import InSteps, asking
 SLICE = "`self.positions[: tokens.shape[1]]`."
 ROW_BY_ROW = "Row t of the table belongs to the token at position t, counted from 0."
 SCALE = "Multiply them by `math.sqrt(self.embedding.embedding_dim)`."
-IN_THE_LOOP = "`for layer in self.layers:` gives one after the other."
 
 
 def embedding_mistakes(steps: InSteps) -> list[Mistake]:
@@ -28,11 +27,7 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
                 "The embeddings are not scaled. Drawn with variance 1/d_model, as they should be, they are small "
                 "beside the positions. Look at what is done before the positions are added."
             ),
-            hints=[
-                "How large are the numbers of an embedding, and how large those of a sinusoid?",
-                "The width of the embeddings is `self.embedding.embedding_dim`.",
-                SCALE,
-            ],
+            hints=["How large are the numbers of an embedding, and how large those of a sinusoid?"],
         ),
         Mistake(
             "scaled_by_the_width",
@@ -40,11 +35,7 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(factor=lambda width: width**2).attempt,
             does="no root is taken of the width",
             says="The embeddings are scaled by a larger number than √d_model: no root is taken. Look at the factor.",
-            hints=[
-                "With d_model = 16, the factor should be 4.",
-                "The factor is the square *root* of the width.",
-                SCALE,
-            ],
+            hints=["With d_model = 16, the factor should be 4."],
         ),
         Mistake(
             "scaled_down",
@@ -52,11 +43,7 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(scaled=lambda embedded, width: embedded / width).attempt,
             does="the embeddings are divided, not multiplied",
             says="The embeddings are divided, which makes them still smaller beside the positions. Look at the factor.",
-            hints=[
-                "In the scores of attention √d_k is what they are divided by. And here?",
-                "They are drawn with a variance of 1/d_model. Which factor makes it 1?",
-                SCALE,
-            ],
+            hints=["In the scores of attention √d_k is what they are divided by. And here?"],
         ),
         Mistake(
             "scaled_by_the_root_of_something_else",
@@ -73,10 +60,8 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
                 "of the embeddings. Look at what is measured."
             ),
             hints=[
-                "Which numbers are there: the batch, the tokens of a sentence, the vocabulary, the rows of the table, "
-                "and the width. Which of them is used?",
-                "The last entry of the shape of an embedding is d_model.",
-                SCALE,
+                "Which numbers are there: the batch, the tokens of a sentence, the vocabulary, the "
+                "rows of the table, and the width. Which of them is used?"
             ],
         ),
         Mistake(
@@ -133,11 +118,7 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
                 "{does}, as if it were padding. Which token is padding is not known here, and masks hide it. Look at "
                 "what happens to the embeddings."
             ),
-            hints=[
-                "What is the embedding of token 0, and what the input of the first layer there?",
-                "Every token, padding included, has a row in the table.",
-                "Use what `self.embedding` returns as it is.",
-            ],
+            hints=["What is the embedding of token 0, and what the input of the first layer there?"],
         ),
     ]
 
@@ -154,15 +135,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "no_positions",
             steps.but(first_input=lambda scaled: scaled),
             does="no positional encodings are added",
-            says=(
-                "{does}. With the tokens in another order, the same vectors come out in another order. Look at what "
-                "`__init__` has prepared."
-            ),
-            hints=[
-                "What did lesson 05 show about attention without positions?",
-                "`self.positions` holds a vector for each position.",
-                "Add the first n rows of `self.positions`.",
-            ],
         ),
         Mistake(
             "positions_scaled_too",
@@ -172,40 +144,22 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
                 "The positional encodings are multiplied by √d_model, too. Only the embeddings are scaled. Look at "
                 "what is multiplied."
             ),
-            hints=[
-                "What should the input of the first layer be for an embedding of zeros?",
-                "The sinusoids have their right size already.",
-                "First scale the embeddings, then add the encodings as they are.",
-            ],
+            hints=["What should the input of the first layer be for an embedding of zeros?"],
         ),
         Mistake(
             "positions_subtracted",
             steps.but(first_input=lambda scaled, encodings: scaled - encodings),
             does="the positional encodings are subtracted",
-            says="The positional encodings are subtracted from the embeddings. They should be added. Look for a minus.",
-            hints=[
-                "With embeddings of 0 only, what goes into the first layer?",
-                "Which sign stands between embedding and encoding?",
-                "The scaled embeddings plus the encodings.",
-            ],
         ),
         Mistake(
             "positions_multiplied",
             steps.but(first_input=lambda scaled, encodings: scaled * encodings),
             does="embeddings and positional encodings are multiplied",
-            says="{does}. Look at how they are put together.",
-            hints=[
-                "At position 0, half of the encoding is zeros. What is left of the token there?",
-                "Embedding and encoding together make a vector that holds both: which operation?",
-                "The scaled embeddings plus the encodings.",
-            ],
         ),
         Mistake(
             "positions_of_the_batch",
             steps.but(length=lambda tokens: tokens.shape[0]),
             does="the rows of the table are counted by the size of the batch",
-            says="{does}, not by the number of tokens in a sentence. Look at which axis is measured.",
-            hints=["`tokens` has the shape (batch, n). Which number is `tokens.shape[0]`?", ROW_BY_ROW, SLICE],
         ),
         Mistake(
             "positions_along_the_batch",
@@ -216,22 +170,12 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
                 "The encodings are added along the batch: every token of a sentence would get the same one. Look at "
                 "where the encodings have an axis of length 1."
             ),
-            hints=[
-                "The embeddings have the shape (batch, n, d_model). Which shape have the encodings that are added?",
-                "Broadcasting lines up the last axes: (n, d_model) fits as it is.",
-                SLICE,
-            ],
+            hints=["The embeddings have the shape (batch, n, d_model). Which shape have the encodings that are added?"],
         ),
         Mistake(
             "positions_of_the_width",
             steps.but(length=lambda width: width),
             does="the rows of the table are counted by d_model",
-            says="{does}, not by the number of tokens in a sentence. Look at which axis is measured.",
-            hints=[
-                "The embeddings have the shape (batch, n, d_model). Which of them counts the positions?",
-                ROW_BY_ROW,
-                SLICE,
-            ],
         ),
         Mistake(
             "columns_of_the_table",
@@ -267,18 +211,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(encodings=lambda self, length: self.positions[-length:]),
             does="the rows of `positions` that are taken do not begin at 0",
             says="The positions do not begin at 0, where the first token is. Look at which rows are taken.",
-            hints=[
-                "Which row of the table does the first token get?",
-                "A slice without a beginning begins at 0.",
-                SLICE,
-            ],
-        ),
-        Mistake(
-            "positions_backwards",
-            steps.but(encodings=lambda encodings: encodings.flip(0)),
-            does="the positions are counted from the end of the sentence",
-            says="The positions are counted from the last token to the first. Look at the order of the rows.",
-            hints=["Which row of the table does the first token get?", ROW_BY_ROW, SLICE],
+            hints=["Which row of the table does the first token get?"],
         ),
         Mistake(
             "one_position",
@@ -290,14 +223,14 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
                 "All tokens get the same row of the table, so that their positions cannot be told apart. Look at how "
                 "the table is indexed."
             ),
-            hints=["What is `table[3]`, and what is `table[:3]`?", "Each token needs a row of its own.", SLICE],
+            hints=["What is `table[3]`, and what is `table[:3]`?"],
         ),
         Mistake(
             "positions_by_token",
             steps.but(encodings=lambda self, tokens: self.positions[tokens]),
             does="the positions are looked up by token",
             says="{does}: wherever a token is, it gets the same one. Look at what the table is indexed with.",
-            hints=["Which row does token 5 get at position 0, and which at position 3?", ROW_BY_ROW, SLICE],
+            hints=["Which row does token 5 get at position 0, and which at position 3?"],
         ),
         Mistake(
             "normed_before_the_layers",
@@ -307,11 +240,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
                 "The input of the first layer is normalised. Some models do so; here the layers have all the norms "
                 "there are. Look at what is done before the first layer."
             ),
-            hints=[
-                "What is done to the sum of embeddings and encodings?",
-                "Which modules does `__init__` make?",
-                "Give the first layer the sum as it is.",
-            ],
+            hints=["What is done to the sum of embeddings and encodings?"],
         ),
         Mistake(
             "drops_in_training",
@@ -346,38 +275,28 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
                 "Only the last layer has an effect: every layer is given the embedded tokens, or the others are not "
                 "called. Each should go on from the output of the one before. Look at what each layer is given."
             ),
-            hints=[
-                "What does the second layer get as its x?",
-                "Does the first of two layers have any effect?",
-                f"The result of each layer is called `x` again: `x = {call}`.",
-            ],
+            hints=["What does the second layer get as its x?"],
         ),
         Mistake(
             "only_the_first_layer",
             steps.but(output=lambda outputs: outputs[1]),
             does="the output of the first layer is returned",
             says="Only the first layer is used. Look at where the `return` is, and which layers are called.",
-            hints=[
-                "How often does a loop run that contains a `return`?",
-                "In which column should the `return` begin?",
-                "After the loop, at the level of the `for`.",
-            ],
+            hints=["How often does a loop run that contains a `return`?"],
         ),
         Mistake(
             "layers_left_out",
             steps.but(layers=lambda layers: layers[1:]),
             steps.but(layers=lambda layers: layers[:-1]),
             does="not all of the layers are called",
-            says="{does}. Look at which ones the loop goes through.",
-            hints=["With three layers, which of them are called?", "Which parameters get no gradient?", IN_THE_LOOP],
+            hints=["With three layers, which of them are called?"],
         ),
         Mistake(
             "one_layer_again_and_again",
             steps.but(layers=lambda layers: [layers[0]] * len(layers)),
             steps.but(layers=lambda layers: [layers[-1]] * len(layers)).attempt,
             does="one of the layers is called again and again, and the others never",
-            says="{does}. Look at which one is called.",
-            hints=["Which parameters get no gradient?", IN_THE_LOOP, f"`x = {call}` inside the loop."],
+            hints=["Which parameters get no gradient?"],
         ),
         Mistake(
             "no_layers",
@@ -387,22 +306,14 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
                 "The embedded tokens come out as they went into the first layer: no layer is called, or what the "
                 "layers return is not what is returned."
             ),
-            hints=[
-                "Which variable holds the output of the last layer, and which is returned?",
-                "Modules do not change their input; they return a new tensor.",
-                f"`x = {call}` inside the loop, and `x` returned after it.",
-            ],
+            hints=["Which variable holds the output of the last layer, and which is returned?"],
         ),
         Mistake(
             "layers_backwards",
             steps.but(layers=lambda layers: layers[::-1]),
             does="the last layer comes first",
             says="The layers are called in the wrong order: the last one comes first. Look at the loop.",
-            hints=[
-                "Which layer reads the embeddings?",
-                "Newly made, they do the same in any order; parameters loaded from elsewhere do not.",
-                "`for layer in self.layers:`.",
-            ],
+            hints=["Which layer reads the embeddings?"],
         ),
         Mistake(
             "list_called",
@@ -422,22 +333,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
                 "Around each layer there is one more residual connection. The layers have theirs inside. Look at what "
                 "is done with the output of a layer."
             ),
-            hints=[
-                "After a post-norm layer, what variance should a vector have? Which has it here?",
-                "The loop does nothing else than to pass x from layer to layer.",
-                f"`x = {call}`.",
-            ],
-        ),
-        Mistake(
-            "added_around_all_layers",
-            steps.but(output=lambda first_input, outputs: first_input + outputs[-1]),
-            does="the embedded tokens are added to the output of the last layer",
-            says="{does}. Look at what is returned.",
-            hints=[
-                "After a post-norm layer, what variance should a vector have? Which has it here?",
-                "The residual connections are inside the layers.",
-                "Return x as the last layer left it.",
-            ],
+            hints=["After a post-norm layer, what variance should a vector have? Which has it here?"],
         ),
         Mistake(
             "embeddings_in_every_layer",
@@ -446,11 +342,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             ),
             does="the embedded tokens are added again to the input of every layer",
             says="{does}. The residual connections inside the layers pass them on. Look at what each layer is given.",
-            hints=[
-                "What is the input of the second layer made of?",
-                "The embedded tokens are the input of the first layer alone.",
-                f"`x = {call}`.",
-            ],
+            hints=["What is the input of the second layer made of?"],
         ),
         Mistake(
             "positions_in_every_layer",
@@ -464,11 +356,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
                 "The positional encodings are added again in every layer. Some models do so; here it happens once, at "
                 "the beginning. Look at what is inside the loop."
             ),
-            hints=[
-                "How often are they added if there are three layers?",
-                "The residual connections inside the layers pass them on.",
-                "Add them before the loop, and only there.",
-            ],
+            hints=["How often are they added if there are three layers?"],
         ),
         Mistake(
             "one_more_norm",
@@ -476,26 +364,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(kept=lambda: lambda before, after: _normed(after)),
             does="the output of a layer is normalised once more",
             says="{does}. Post-norm layers have normalised it already; pre-norm stacks need one norm at the end.",
-            hints=[
-                "What does the last step of the last layer do?",
-                "Between the layers and after them, there is no norm.",
-                "Return x as the last layer left it.",
-            ],
-        ),
-        Mistake(
-            "function_of_the_output",
-            steps.but(output=lambda outputs: torch.softmax(outputs[-1], dim=-1)),
-            steps.but(output=lambda outputs: torch.relu(outputs[-1])).attempt,
-            steps.but(output=lambda outputs: torch.tanh(outputs[-1])).attempt,
-            does="the output of the last layer goes through a softmax or another function",
-            says=(
-                "The output of the last layer goes through a further function, such as a softmax over its features. It "
-                "is asked for as it is."
-            ),
-            hints=[
-                "What comes out of the last layer: vectors, or probabilities?",
-                "Probabilities are made of logits, and these by another layer, in the model that holds this one.",
-            ],
+            hints=["What does the last step of the last layer do?"],
         ),
         Mistake(
             "logits",
@@ -506,11 +375,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
                 "The output is turned into scores for the vocabulary. That is the work of a layer after this stack; "
                 "here the vectors themselves are asked for."
             ),
-            hints=[
-                "Which shape comes out, and which is asked for?",
-                "What comes after the last layer?",
-                "Return what the last layer returned.",
-            ],
+            hints=["Which shape comes out, and which is asked for?"],
         ),
         Mistake(
             "all_outputs",
@@ -519,11 +384,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(output=lambda outputs: torch.stack(outputs[1:])).attempt,
             does="the outputs of all layers are returned",
             says="{does}. Asked for is that of the last one.",
-            hints=[
-                "What do `type(...)` or the shape say of the result?",
-                "The output of a layer in between is used by the next layer only.",
-                "Return `x` after the loop.",
-            ],
+            hints=["What do `type(...)` or the shape say of the result?"],
         ),
         Mistake(
             "outputs_added",
@@ -532,11 +393,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(output=lambda outputs: sum(outputs)).attempt,
             does="the outputs of all layers are added up",
             says="{does}, or averaged. Asked for is that of the last one.",
-            hints=[
-                "With one layer nothing is wrong, or the embeddings come in again. With two?",
-                "The output of a layer in between is used by the next layer only.",
-                "Return `x` after the loop, as the last layer left it.",
-            ],
+            hints=["With one layer nothing is wrong, or the embeddings come in again. With two?"],
         ),
         Mistake(
             "one_vector_for_each_sentence",
@@ -545,40 +402,30 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(output=lambda outputs: outputs[-1][:, 0]).attempt,
             does="one vector for each sentence is returned",
             says="There is one vector for each sentence. Asked for is one for each token.",
-            hints=[
-                "Which shape comes out, and which is asked for?",
-                "What is done after the last layer?",
-                "Return what the last layer returned, whole.",
-            ],
+            hints=["Which shape comes out, and which is asked for?"],
         ),
     ]
 
 
-def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mistake]:
+def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
     """Describe what goes wrong with a mask on its way to the layers.
 
     Args:
         steps: The answer.
         step: The step that returns the mask of each layer.
         mask: The name of the argument.
-        call: How a layer is called.
     """
 
     def but(change: Callable[..., Any], *others: str) -> Any:
         return steps.but(**{step: asking(change, step, *others)})
 
-    pass_on = f"`{call}`, for every layer."
     return [
         Mistake(
             f"{mask}_forgotten",
             but(lambda of_layer: lambda number: None),
             does=f"`{mask}` is not handed to the layers, or not always",
             says=f"The layers are not given `{mask}`: they attend to what it hides. Look at what they are given.",
-            hints=[
-                f"Change a token that `{mask}` hides. Does anything change?",
-                f"Where does `{mask}` occur in `forward`?",
-                pass_on,
-            ],
+            hints=[f"Change a token that `{mask}` hides. Does anything change?"],
         ),
         Mistake(
             f"{mask}_in_one_layer",
@@ -589,34 +436,21 @@ def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mista
                 "layers",
             ).attempt,
             does=f"only some of the layers are given `{mask}`",
-            says="{does}. Look at what each of them is given.",
-            hints=[
-                f"With three layers, which of them use `{mask}`?",
-                "A layer does not remember what the one before was given.",
-                pass_on,
-            ],
+            hints=[f"With three layers, which of them use `{mask}`?"],
         ),
         Mistake(
             f"{mask}_inverted",
             but(lambda of_layer: lambda number: None if of_layer(number) is None else ~of_layer(number)),
             does=f"`{mask}` is inverted",
             says=f"Read the wrong way round: `{mask}` is inverted. True means *may attend to*, for the layers as well.",
-            hints=[
-                "Which meaning has True in this course, and which in `nn.MultiheadAttention`?",
-                "Is there a `~`, or a comparison with False, in the code?",
-                f"Pass `{mask}` on as it is.",
-            ],
+            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
         ),
         Mistake(
             f"{mask}_of_the_first_sentence",
             but(lambda of_layer: lambda number: _of_the_first_sentence(of_layer(number))),
             does=f"all sentences of the batch get `{mask}` of the first",
             says=f"All sentences of the batch get `{mask}` of the first one. Look at how it is indexed.",
-            hints=[
-                "Which axis of a mask counts the sentences?",
-                "Each sentence may have its padding at other positions.",
-                f"Pass `{mask}` on whole.",
-            ],
+            hints=["Which axis of a mask counts the sentences?"],
         ),
         Mistake(
             f"{mask}_only_in_one_mode",
@@ -627,11 +461,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mista
                 f"`{mask}` is used in only one of the two modes, `train()` and `eval()`. What may be attended to is "
                 "the same in both."
             ),
-            hints=[
-                "Does the output change between `train()` and `eval()`? Nothing here is random.",
-                "Where does `self.training` occur in the code?",
-                f"Pass `{mask}` on as it is, whatever the mode.",
-            ],
+            hints=["Does the output change between `train()` and `eval()`? Nothing here is random."],
         ),
     ]
 
@@ -654,10 +484,7 @@ def own_mask_mistake(steps: InSteps, whose: str) -> Mistake:
             "{does}. The caller says what may be attended to, and without a mask everything may. Look at where the "
             "mask comes from."
         ),
-        hints=[
-            "What should happen if `mask` is None?",
-            "A mask that is passed in has all that is to be hidden; which token is padding is not known here.",
-        ],
+        hints=["What should happen if `mask` is None?"],
     )
 
 

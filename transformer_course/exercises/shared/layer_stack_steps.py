@@ -95,5 +95,8 @@ def outputs(first_input, layers, layer_input, layer_output, kept):
 
 
 def output(outputs):
-    """return the output of the last layer"""
+    """return the output of the last layer
+
+    the output of the last layer
+    """
     return outputs[-1]

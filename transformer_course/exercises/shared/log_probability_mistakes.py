@@ -22,7 +22,6 @@ def of_the_log_probabilities(
         logits: The argument, or the step, whose log-softmax is taken.
         also_right: Other ways of later steps, which are right unless they meet an infinity.
     """
-    log_softmax = f"{_log_softmax(logits)}."
 
     def read(function: Callable[[Tensor], Tensor]) -> Variant:
         return steps.but(**{logits: asking(function, logits)})
@@ -38,12 +37,6 @@ def of_the_log_probabilities(
             "logits_as_log_probabilities",
             made(lambda logits: logits),
             does="the logits are used as if they were log-probabilities",
-            says="The logits are taken for log-probabilities. Adding 1 to all of them should change nothing.",
-            hints=[
-                "What has to hold for probabilities, and does not for e to the power of these numbers?",
-                "One step is missing between logits and log-probabilities.",
-                log_softmax,
-            ],
         ),
         Mistake(
             "softmax_twice",
@@ -53,11 +46,7 @@ def of_the_log_probabilities(
                 "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes the "
                 "probabilities nearly equal."
             ),
-            hints=[
-                "What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first.",
-                "`log_softmax` and torch's cross-entropy take *logits*.",
-                "Leave the first softmax out.",
-            ],
+            hints=["What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first."],
         ),
         Mistake(
             "log_of_the_softmax",
@@ -70,11 +59,7 @@ def of_the_log_probabilities(
                 "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss "
                 "becomes infinite, or is cut off."
             ),
-            hints=[
-                "In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`.",
-                "The logarithm of e^(−200) is −200. Which function never forms e^(−200)?",
-                log_softmax,
-            ],
+            hints=["In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`."],
         ),
         Mistake(
             "exponentials_overflow",
@@ -86,11 +71,7 @@ def of_the_log_probabilities(
                 "`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the result, or it is "
                 "nan."
             ),
-            hints=[
-                "What is `torch.tensor(1000.0).exp()`?",
-                "There is a function that takes the logarithm of a softmax without forming any large number.",
-                log_softmax,
-            ],
+            hints=["What is `torch.tensor(1000.0).exp()`?"],
         ),
     ]
 
@@ -108,21 +89,11 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
             "softmax_over_the_positions",
             steps.but(vocabulary_axis=lambda: 1),
             does="the softmax runs over the positions of a sentence",
-            says=(
-                "The probabilities add up to 1 over the positions: those of a sentence compete with each other. The "
-                "tokens of the vocabulary should, at each position."
-            ),
-            hints=["Which axis of the logits is the vocabulary?", "Which one is `dim=1`?", "`dim=-1`."],
         ),
         Mistake(
             "softmax_over_the_batch",
             steps.but(vocabulary_axis=lambda: 0),
             does="the softmax runs over the sentences of the batch",
-            says=(
-                "The probabilities add up to 1 over the batch: the sentences compete with each other. The tokens of "
-                "the vocabulary should, at each position."
-            ),
-            hints=["Which axis of the logits is the vocabulary?", "Which one is `dim=0`?", "`dim=-1`."],
         ),
         Mistake(
             "reshaped_instead_of_transposed",
@@ -135,11 +106,7 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
                 "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between "
                 "the numbers elsewhere; the numbers of one token do not stay together."
             ),
-            hints=[
-                "Lesson 03 had the same trap: the right shape, the wrong numbers.",
-                "Axes are exchanged by `transpose`.",
-                "`logits.transpose(1, 2)`, or `logits.flatten(0, 1)` and `targets.flatten()`.",
-            ],
+            hints=["Lesson 03 had the same trap: the right shape, the wrong numbers."],
         ),
         Mistake(
             "shifts_once_more",
@@ -149,11 +116,7 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
                 "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "
                 "speak of."
             ),
-            hints=[
-                "How many tokens does a sentence have here, and how many should it have?",
-                "Logits and targets have the same length, and belong together position by position.",
-                "Leave the slices out.",
-            ],
+            hints=["How many tokens does a sentence have here, and how many should it have?"],
         ),
     ]
 
@@ -176,11 +139,7 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
             "The probabilities of several positions together add up to 1. Those of *each* position should, over the "
             "vocabulary."
         ),
-        hints=[
-            "Add up the probabilities at one position. What comes out?",
-            "Which axis of the logits is the vocabulary?",
-            f"{_log_softmax(logits)}.",
-        ],
+        hints=["Add up the probabilities at one position. What comes out?"],
     )
 
 
@@ -191,11 +150,7 @@ def another_base(steps: InSteps, step: str, logits: str = "logits") -> Mistake:
         *[steps.but(**{step: asking(functools.partial(operator.mul, 1 / math.log(base)), step)}) for base in (2, 10)],
         does="the logarithm has another base than e",
         says="Every number is wrong by the same factor: {does}.",
-        hints=[
-            "By which factor are the numbers wrong? Is it the same in every case?",
-            "`log2` and `log10` have other bases. The natural logarithm is asked for.",
-            f"{_log_softmax(logits)}, and no division by `math.log(…)`.",
-        ],
+        hints=["By which factor are the numbers wrong? Is it the same in every case?"],
     )
 
 
@@ -217,27 +172,11 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
             "gathers_with_too_few_axes",
             pick(lambda table, targets: table.gather(-1, targets)),
             does="the index of `gather` has two axes, and what it picks from has three",
-            says=(
-                "`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes."
-            ),
-            hints=[
-                "Which shape has `targets`, and which have the log-probabilities?",
-                "At each position one token is picked: the index is (batch, n, 1).",
-                "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
-            ],
         ),
         Mistake(
             "gathers_along_the_positions",
             pick(lambda table, targets: table.gather(1, targets.unsqueeze(-1)).squeeze(-1)),
             does="the targets are looked up along the positions, not along the vocabulary",
-            says=(
-                "`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary."
-            ),
-            hints=[
-                "Which axis of (batch, n, vocab_size) is `dim=1`?",
-                "What the index names lies along the axis that `gather` is given.",
-                "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-            ],
         ),
         Mistake(
             "picks_all_targets_everywhere",
@@ -247,18 +186,9 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
                 "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: "
                 "it does not pick position by position."
             ),
-            hints=[
-                "Print the shape of what is picked. It should be (batch, n).",
-                "`gather` goes through all the positions, and takes from each the number that its index names.",
-                "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-            ],
+            hints=["Print the shape of what is picked. It should be (batch, n)."],
         ),
     ]
-
-
-def _log_softmax(logits: str) -> str:
-    """Return the right code; where the logits are cut first, what of them is left open."""
-    return f"`torch.log_softmax({logits if logits == 'logits' else '…'}, dim=-1)`"
 
 
 def _guarded(tiny: float) -> Callable[[Tensor], Tensor]:

@@ -16,11 +16,7 @@ def of_numbers(steps: InSteps) -> Mistake:
         steps.but(mask=lambda mask: mask.to(torch.uint8)).attempt,
         does="the mask holds numbers, not True and False",
         says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
-        hints=[
-            "Print `mask.dtype`. What is asked for?",
-            "A comparison gives booleans by itself, and so does `&` of two tensors of booleans.",
-            "Leave out what makes numbers, or put `.bool()` at the end.",
-        ],
+        hints=["Print `mask.dtype`. What is asked for?"],
     )
 
 
@@ -35,11 +31,7 @@ def to_be_added(steps: InSteps) -> Mistake:
             "This is a table to be *added* to the scores: 0 where a query may attend, and -∞ or nearly that where not. "
             "A mask of True and False is asked for."
         ),
-        hints=[
-            "Print `mask.dtype`. What is asked for?",
-            "True where this table holds 0, False elsewhere.",
-            "A comparison gives booleans; or make a table of booleans in the first place, with `dtype=torch.bool`.",
-        ],
+        hints=["Print `mask.dtype`. What is asked for?"],
     )
 
 
@@ -50,9 +42,5 @@ def a_list(steps: InSteps) -> Mistake:
         steps.but(mask=lambda mask: mask.tolist()),
         does="the mask is a list of lists",
         says="The entries are right, but this is a list of lists. A tensor is asked for.",
-        hints=[
-            "What does `type(mask)` say?",
-            "One function of torch makes a tensor of a list.",
-            "`torch.tensor(...)` round it.",
-        ],
+        hints=["What does `type(mask)` say?"],
     )

@@ -10,8 +10,6 @@ from torch import Tensor
 from transformer_course.exercise import Mistake
 from transformer_course.steps import InSteps, Step
 
-MEAN = "`losses[targets != pad_id].mean()`."
-
 
 def row_sums(losses: Tensor, real: Tensor) -> Tensor:
     """Return the sum of the losses of each sentence."""
@@ -32,22 +30,11 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
             "counts_the_padding",
             steps.but(real=lambda targets: torch.ones_like(targets, dtype=torch.bool)),
             does="padding is counted like any other token",
-            says=(
-                "Padding is counted: the model is asked to predict it, and the loss depends on how much of it a batch "
-                "happens to have."
-            ),
-            hints=[
-                f"Append a column of padding to the {given}. Should the loss change?",
-                "Where the target is `pad_id`, nothing is asked of the model.",
-                "Take the mean of `losses[targets != pad_id]`, or give `ignore_index` to torch's function.",
-            ],
         ),
         Mistake(
             "padding_only",
             steps.but(real=lambda targets, pad_id: targets == pad_id),
             does="the mask is inverted: only padding is counted",
-            says="Only the padding is counted. The mask is inverted.",
-            hints=["For which targets is `targets == pad_id` True?", "The real tokens are all the others.", MEAN],
         ),
         Mistake(
             "divides_by_all_positions",
@@ -57,11 +44,7 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
                 "The losses of padding are left out, but its positions are still counted in the mean: the more "
                 "padding, the smaller the loss."
             ),
-            hints=[
-                "By which number is the sum divided: by all positions, or by the real targets?",
-                "A zero counts in a mean, too.",
-                "Select before taking the mean: " + MEAN,
-            ],
+            hints=["By which number is the sum divided: by all positions, or by the real targets?"],
         ),
         Mistake(
             "counts_what_is_not_zero",
@@ -71,33 +54,21 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
                 "The losses that are not 0 are counted. A real token of which the model is quite sure has a loss of "
                 "exactly 0, and is missing from the count."
             ),
-            hints=[
-                "What is the loss of a token whose logit is 200 above all the others?",
-                "Which tokens are real is told by the targets, not by the losses.",
-                MEAN,
-            ],
+            hints=["What is the loss of a token whose logit is 200 above all the others?"],
         ),
         Mistake(
             "adds_up",
             steps.but(loss=lambda total: total),
             does="the sum over the tokens is not divided by anything",
             says="This is the sum over the real tokens. Large batches get a large loss, and large gradients.",
-            hints=[
-                "By which number should the sum be divided?",
-                "The mean over the real tokens is asked for.",
-                '`.mean()` instead of `.sum()`, or `reduction="mean"`.',
-            ],
+            hints=["By which number should the sum be divided?"],
         ),
         Mistake(
             f"divides_by_the_{row}s",
             steps.but(n_tokens=lambda targets: len(targets)),
             does=f"the sum is divided by the number of {row}s",
             says="{does}. Tokens are what the mean is taken over.",
-            hints=[
-                f"Does the loss depend on how long the {row}s are, even if every token is guessed equally well?",
-                "How many real targets are there?",
-                MEAN,
-            ],
+            hints=[f"Does the loss depend on how long the {row}s are, even if every token is guessed equally well?"],
         ),
         Mistake(
             "a_loss_for_each_token",
@@ -107,7 +78,7 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
             steps.but(loss=lambda losses: losses).attempt,
             does="there is a loss for each token, and they are not put together",
             says="There is a loss for each token. One number is asked for: their mean over the real tokens.",
-            hints=["What shape is asked for?", "The zeros of the padding must not count in the mean.", MEAN],
+            hints=["What shape is asked for?"],
         ),
         Mistake(
             f"a_loss_for_each_{row}",
@@ -119,22 +90,14 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
                 f"There is a number for each {row}. One number is asked for: the mean over all real tokens of the "
                 "batch."
             ),
-            hints=[
-                "What shape is asked for?",
-                f"All real tokens of the batch should count the same, whatever {row} they are in.",
-                MEAN,
-            ],
+            hints=["What shape is asked for?"],
         ),
         Mistake(
             "perplexity",
             steps.but(loss=lambda loss: loss.exp()),
             does="`exp` is taken of the mean loss",
             says="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
-            hints=[
-                "What is the loss of a model that is sure and right? Here it is 1.",
-                "There is one function too many at the end.",
-                "Return the mean as it is, without `exp`.",
-            ],
+            hints=["What is the loss of a model that is sure and right? Here it is 1."],
         ),
         Mistake(
             "without_the_gradient",

@@ -13,26 +13,11 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
     """Another id, another comparison, the places counted, or one sentence for all."""
     return [
         Mistake(
-            "zero_is_always_padding",
-            steps.but(pad_id=lambda: 0),
-            does="token 0 is taken for padding, whatever `pad_id` is",
-            says="Token 0 is hidden, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
-            hints=[
-                "Does `pad_id` occur in the code?",
-                "Try a pad_id of 5. What is hidden?",
-                "Compare the tokens with `pad_id`.",
-            ],
-        ),
-        Mistake(
             "larger_than_the_padding",
             steps.but(real=lambda tokens, pad_id: tokens > pad_id),
             does="only tokens larger than `pad_id` are taken for real",
             says="Only tokens larger than `pad_id` are real here. That is right as long as the padding is 0.",
-            hints=[
-                "Try a pad_id of 5 and a token 3.",
-                "A token is padding if it *is* the pad_id, and only then.",
-                "Compare with `!=`.",
-            ],
+            hints=["Try a pad_id of 5 and a token 3."],
         ),
         Mistake(
             "smaller_than_the_padding",
@@ -44,25 +29,12 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "It depends on an *order* which tokens are hidden: all on one side of `pad_id`. Ids are names, and "
                 "only one of them is padding. Look at the comparison."
             ),
-            hints=[
-                "Try a pad_id of 5 and the tokens 3, 5 and 7. Which should be hidden?",
-                "A token is padding if it *is* the pad_id, and only then.",
-                "Compare with `!=`.",
-            ],
+            hints=["Try a pad_id of 5 and the tokens 3, 5 and 7. Which should be hidden?"],
         ),
         Mistake(
             "not_of_the_number",
             steps.but(real=lambda tokens, pad_id: ~tokens == pad_id),
             does="`~` is taken of the tokens, before they are compared",
-            says=(
-                "`~` comes before `==`: it turns round the bits of the token ids, and then these are compared. No "
-                "entry is True. Look at what `~` is applied to."
-            ),
-            hints=[
-                "What is `~torch.tensor([0, 1, 2])`?",
-                "First compare, then turn the booleans round.",
-                "Brackets round the comparison, or `!=`.",
-            ],
         ),
         Mistake(
             "assumes_padding_at_the_end",
@@ -72,11 +44,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "The real tokens are counted, and then so many are allowed from the left. With padding in front that "
                 "hides tokens and shows padding."
             ),
-            hints=[
-                "Try a sentence that begins with padding.",
-                "No counting is needed: each token says by itself whether it is padding.",
-                "Compare the tokens with `pad_id`.",
-            ],
+            hints=["Try a sentence that begins with padding."],
         ),
         Mistake(
             "counts_one_token_too_many",
@@ -86,22 +54,14 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "The real tokens are counted, and then so many are allowed from the left, and one more. With padding "
                 "in front that hides tokens, too."
             ),
-            hints=[
-                "With 2 real tokens, which places are allowed: 0 and 1, or 0, 1 and 2?",
-                "No counting is needed: each token says by itself whether it is padding.",
-                "Compare the tokens with `pad_id`.",
-            ],
+            hints=["With 2 real tokens, which places are allowed: 0 and 1, or 0, 1 and 2?"],
         ),
         Mistake(
             "all_after_the_first_padding",
             steps.but(real=lambda real: real.int().cumprod(dim=1).bool()),
             does="all that follows the first padding is hidden",
             says="{does}, real tokens too. With padding in front, a whole sentence disappears.",
-            hints=[
-                "Try a sentence that begins with padding.",
-                "Each token says by itself whether it is padding.",
-                "Compare the tokens with `pad_id`, without looking at those before.",
-            ],
+            hints=["Try a sentence that begins with padding."],
         ),
         Mistake(
             "first_sentence_for_all",
@@ -113,11 +73,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "The padding of the first sentence is used for the whole batch. Each sentence has its own. Look at the "
                 "first index."
             ),
-            hints=[
-                "Try two sentences, of which only the second is padded.",
-                "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
-                "Compare all of `tokens` with `pad_id` at once.",
-            ],
+            hints=["Try two sentences, of which only the second is padded."],
         ),
         Mistake(
             "empty_sentences_stay_open",
@@ -127,11 +83,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "A sentence of nothing but padding is left open. It is padding all the same: what becomes of a query "
                 "that may attend to nothing is not this mask's business."
             ),
-            hints=[
-                "Try a sentence of nothing but padding.",
-                "Each token says by itself whether it is padding.",
-                "Compare the tokens with `pad_id`, and leave it at that.",
-            ],
+            hints=["Try a sentence of nothing but padding."],
         ),
         Mistake(
             "last_token_always_hidden",
@@ -142,11 +94,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "The first or the last token of every sentence is hidden, padding or not. Look at where the columns "
                 "begin and end."
             ),
-            hints=[
-                "Try a sentence without any padding. What should the mask say?",
-                "Each token says by itself whether it is padding.",
-                "Compare all of `tokens` with `pad_id` at once.",
-            ],
+            hints=["Try a sentence without any padding. What should the mask say?"],
         ),
         Mistake(
             "compares_the_object",
@@ -156,10 +104,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "`is` and `not` of Python give one answer for a whole tensor. A comparison of each token takes a sign. "
                 "Look at how the tokens are compared."
             ),
-            hints=[
-                "What does `torch.tensor([1, 2]) is not 1` say? And `torch.tensor([1, 2]) != 1`?",
-                "`==` and `!=` compare entry by entry.",
-            ],
+            hints=["What does `torch.tensor([1, 2]) is not 1` say? And `torch.tensor([1, 2]) != 1`?"],
         ),
     ]
 
@@ -188,17 +133,6 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
         below: The name of the mistake that leaves out all tokens below the padding.
     """
     return [
-        Mistake(
-            "padding_is_always_zero",
-            steps.but(real=lambda targets: targets != 0),
-            does="token 0 is taken for padding, whatever `pad_id` says",
-            says="Token 0 is taken for padding. Which token it is, is an argument.",
-            hints=[
-                "In one case the padding is token 2, and token 0 a real one.",
-                "With which number are the targets compared?",
-                *last_hint,
-            ],
-        ),
         Mistake(
             below,
             steps.but(real=lambda targets, pad_id: targets > pad_id),

@@ -24,29 +24,19 @@ def of_the_weights(steps: InSteps, worse: str, single: str, softmax: str) -> lis
                 "The weights are positive and do not add up to 1: `exp` is taken of the scores, and nothing divides by "
                 "the sum. Look at how scores become weights."
             ),
-            hints=[f"{single} Is it?", "A softmax has two halves: `exp`, and a division.", f"{softmax} does both."],
+            hints=[f"{single} Is it?"],
         ),
         Mistake(
             "softmax_twice",
             steps.but(weights=lambda weights: torch.softmax(weights, dim=-1)),
             does="a softmax is taken of the weights once more",
             says="The weights are too even: a softmax is taken of numbers that have been through one already.",
-            hints=[
-                "What does a softmax make of the weights 1 and 0?",
-                "How many softmaxes stand between the scores and the weighted average?",
-                "One is enough: leave the other out.",
-            ],
+            hints=["What does a softmax make of the weights 1 and 0?"],
         ),
         Mistake(
             "worst_match_first",
             steps.but(scores=lambda scores: -scores),
             does="the scores have the wrong sign",
-            says=f"{worse}: {{does}}. Look for a minus.",
-            hints=[
-                "Which of two gets the larger weight, the one with the larger dot product?",
-                "A softmax gives the largest number the largest weight.",
-                "Take the softmax of the scores as they are.",
-            ],
         ),
     ]
 
@@ -62,24 +52,16 @@ def of_the_sum(steps: InSteps, total: str, dim: int, vectors: str, number: str, 
         number: What there are as many of.
         also: Other ways of dividing their sum by their number.
     """
-    half = "With the weights ½ and ½, what should become of 4 and 6, and what comes out?"
     return [
         Mistake(
             "averages_once_more",
             steps.but(**{total: asking(lambda weighted: weighted.mean(dim=dim), "weighted")}),
             *also,
             does=f"a mean is taken of the weighted {vectors}, not their sum",
-            says=(
-                f"All numbers are too small by one factor, the number of {number}: {{does}}. The weights make it an "
-                "average already."
-            ),
-            hints=[half, "A mean is a sum divided by how many there are.", "`sum` in place of `mean`."],
         ),
         Mistake(
             "largest_instead_of_the_sum",
             steps.but(**{total: asking(lambda weighted: weighted.amax(dim=dim), "weighted")}),
             does=f"the largest entries of the weighted {vectors} are taken, not their sum",
-            says=f"Only the largest entry in each place of the weighted {vectors} is left. They should be added up.",
-            hints=[half, "A weighted average is a *sum* of weight times vector.", "`sum` in place of `max`."],
         ),
     ]

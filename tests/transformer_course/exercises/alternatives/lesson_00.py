@@ -40,7 +40,25 @@ def luong_in_halves(state, states, w_c):
     return torch.tanh(torch.einsum("bn,bnd,od->bo", weights, states, of_context) + state @ of_state.T)
 
 
+def rnn_number_by_number(state, token, w, u):
+    def entry(h, x, i):
+        return sum(a * b for a, b in zip(w[i], h, strict=True)) + sum(a * b for a, b in zip(u[i], x, strict=True))
+
+    return torch.stack(
+        [torch.stack([entry(h, x, i).tanh() for i in range(len(w))]) for h, x in zip(state, token, strict=True)]
+    )
+
+
 UNUSUAL = {
+    "rnn_step": {
+        "number by number": rnn_number_by_number,
+        "linear": lambda state, token, w, u: F.linear(state, w).add(F.linear(token, u)).tanh(),
+        "side by side": lambda state, token, w, u: (torch.cat([state, token], 1) @ torch.cat([w, u], 1).T).tanh(),
+        "columns": lambda state, token, w, u: torch.tanh(w @ state.T + u @ token.T).T,
+        "text by text": lambda state, token, w, u: torch.stack(
+            [torch.tanh(w @ h + u @ x) for h, x in zip(state, token, strict=True)]
+        ),
+    },
     "context_vector": {
         "adding up": context_by_adding_up,
         "number by number": context_by_numbers,

@@ -43,7 +43,7 @@ CONTEXT_VECTOR = Exercise(
     cases=context_vector_cases,
     points=2,
     verified="Each text averages its own states with its own weights, and the result is as wide as one state, however "
-    "many there were. Next: where the weights come from.",
+    "many there were.",
     hints=[
         "Take a single text first: n weights, and n states of width d. Multiply each state by its weight and add them "
         "up. How would that look with a loop?",

@@ -1,7 +1,5 @@
 """What goes wrong in a context vector once each weight has met its state: with how the states are added up."""
 
-import torch
-
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
 from transformer_course.exercises.shared.final_result_mistakes import of_the_result, rounded
@@ -12,15 +10,6 @@ MISTAKES = [
         "not_added",
         STEPS.but(total=lambda weighted: weighted),
         does="the weighted states are not added up",
-        says=(
-            "Each state has been multiplied by its weight, but they are not added up: one vector per state comes out. "
-            "Look at the shape."
-        ),
-        hints=[
-            "How many vectors should come out for each text?",
-            "A weighted average is a *sum* of weight times state.",
-            "Add along the axis of the states, `dim=1`.",
-        ],
     ),
     Mistake(
         "adds_over_the_width",
@@ -30,11 +19,7 @@ MISTAKES = [
             "The entries of each state are added to each other, so that no vector is left. The *states* should be "
             "added. Look at the axis of the sum."
         ),
-        hints=[
-            "How many numbers should come out for states of width 3?",
-            "The products have the shape (batch, n, d). Which of these axes should be gone at the end?",
-            "The axis of the states is number 1.",
-        ],
+        hints=["How many numbers should come out for states of width 3?"],
     ),
     Mistake(
         "adds_everything",
@@ -45,25 +30,12 @@ MISTAKES = [
         STEPS.but(total=lambda weighted: weighted.sum(dim=(0, 1)).expand(len(weighted), -1)),
         does="the sum runs over more than one axis",
         says="Too much is added up: {does}. Each text should keep a vector of its own. Look at what the sum runs over.",
-        hints=[
-            "How many numbers should come out for 2 texts and states of width 3?",
-            "`.sum()` without an axis adds up everything there is.",
-            "Only the axis of the states should be gone at the end, number 1.",
-        ],
+        hints=["How many numbers should come out for 2 texts and states of width 3?"],
     ),
     Mistake(
         "adds_over_the_texts",
         STEPS.but(axis=lambda: 0),
         does="the sum runs over the texts of the batch",
-        says=(
-            "The texts of the batch are added to each other: the first axis is gone, and the states are still there. "
-            "Look at the axis of the sum."
-        ),
-        hints=[
-            "The products have the shape (batch, n, d). Which of these axes is number 0?",
-            "Texts in one batch have nothing to do with each other. Each gets a context of its own.",
-            "The axis of the states is number 1.",
-        ],
     ),
     *of_the_sum(
         STEPS,
@@ -80,11 +52,7 @@ MISTAKES = [
         STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(1, weighted.shape[1]))),
         does="the first state is left out",
         says="The first state of each text is left out. Look at where the counting begins.",
-        hints=[
-            "With the weights 1, 0, 0, what comes out?",
-            "The first place has the number 0.",
-            "`range(n)` goes from 0 to n - 1, `range(1, n)` misses place 0.",
-        ],
+        hints=["With the weights 1, 0, 0, what comes out?"],
     ),
     Mistake(
         "last_state_left_out",
@@ -92,11 +60,7 @@ MISTAKES = [
         STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(weighted.shape[1] - 1))),
         does="the last state is left out",
         says="The last state of each text is left out. Look at where the counting ends.",
-        hints=[
-            "With the weights 0, 0, 1, what comes out?",
-            "`range(n)` ends at n - 1, and so does `[:n]`.",
-            "There is nothing to subtract from n.",
-        ],
+        hints=["With the weights 0, 0, 1, what comes out?"],
     ),
     Mistake(
         "overwritten_in_the_loop",
@@ -107,12 +71,7 @@ MISTAKES = [
             "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it "
             "found, or the first, if a loop is left in its first turn."
         ),
-        hints=[
-            "How many of the states does the result depend on?",
-            "In a loop: start from zeros before it, and add to them in each turn.",
-            "`context = context + …` in the loop, and `return` after it; or one multiplication and one sum without "
-            "any loop.",
-        ],
+        hints=["How many of the states does the result depend on?"],
     ),
     Mistake(
         "texts_accumulate",
@@ -122,11 +81,7 @@ MISTAKES = [
             "The first text is right; to each further one, the contexts of those before it are added. Look at where "
             "the sum is set back to 0."
         ),
-        hints=[
-            "What is in the sum when the second text begins?",
-            "Each text needs a sum of its own, which starts from zeros.",
-            "Set the sum to 0 inside the loop over the texts, not before it.",
-        ],
+        hints=["What is in the sum when the second text begins?"],
     ),
     Mistake(
         "only_one_text",
@@ -136,11 +91,7 @@ MISTAKES = [
         STEPS.but(context=lambda context: context[-1:]),
         does="the context of a single text is handed back, whatever the size of the batch",
         says="The context of one text comes out, however many there are. A row for every text is asked for.",
-        hints=[
-            "What shape comes out for 3 texts, and what shape should?",
-            "Is one text picked out by an index, or does a `return` stand inside a loop?",
-            "Keep the batch as the first axis all along, or collect one vector per text and `torch.stack` them.",
-        ],
+        hints=["What shape comes out for 3 texts, and what shape should?"],
     ),
     Mistake(
         "weights_returned_too",
@@ -148,11 +99,7 @@ MISTAKES = [
         STEPS.but(context=lambda context, weights: (weights, context)),
         does="the weights are handed back beside the context",
         says="A pair comes out, the context and the weights. Only the context is asked for.",
-        hints=[
-            "What does `type(...)` say of the result?",
-            "A comma behind `return` makes a tuple.",
-            "Return the context alone.",
-        ],
+        hints=["What does `type(...)` say of the result?"],
     ),
     Mistake(
         "keeps_the_axis",
@@ -161,33 +108,7 @@ MISTAKES = [
         STEPS.but(context=lambda context: context[None]),
         does="an axis of length 1 too many is left in the result",
         says="The numbers are right, but there is an axis of length 1 too many. Look at the shape.",
-        hints=[
-            "The shape asked for is (batch, d). Which is it now?",
-            "A `[:, None]`, an `unsqueeze` or a `keepdim` has never been undone.",
-            "`.squeeze(1)` or `.squeeze(-1)` takes away that one axis.",
-        ],
-    ),
-    Mistake(
-        "flattened",
-        STEPS.but(context=lambda context: context.flatten()),
-        does="all the texts' vectors are strung together into one",
-        says="The vectors of all the texts are strung together into one. A row for each text is asked for.",
-        hints=[
-            "What shape comes out for 2 texts and width 3, and what shape should?",
-            "`flatten()`, `view(-1)`, `reshape(-1)` and `torch.cat` of the rows make one long vector.",
-            "Leave that step out; rows are put below each other by `torch.stack`.",
-        ],
-    ),
-    Mistake(
-        "transposed",
-        STEPS.but(context=lambda context: context.T),
-        does="the result is transposed: a column for each text, not a row",
-        says="The table lies on its side: each *column* belongs to a text. A row for each text is asked for.",
-        hints=[
-            "What shape comes out for 2 texts and width 3, and what shape should?",
-            "Which axis of the result is the batch?",
-            "The texts come first: swap the two axes.",
-        ],
+        hints=["The shape asked for is (batch, d). Which is it now?"],
     ),
     Mistake(
         "adds_the_last_state",
@@ -196,11 +117,7 @@ MISTAKES = [
         does="one of the states is added to the weighted average",
         says="A state is added to the weighted sum as it is, beside its part in it. Only the weighted sum is asked "
         "for.",
-        hints=[
-            "With the weights 1, 0, 0, the first state should come back unchanged. What comes back?",
-            "Each state counts as much as its weight says, and no more.",
-            "Leave out what is added to the weighted sum.",
-        ],
+        hints=["With the weights 1, 0, 0, the first state should come back unchanged. What comes back?"],
     ),
     Mistake(
         "divided_by_the_width",
@@ -211,29 +128,7 @@ MISTAKES = [
             "{does}. The weights add up to 1, so their weighted average is neither too large nor too small. Look for a "
             "division."
         ),
-        hints=[
-            "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",
-            "A division by a root of the width belongs to scores, before a softmax, and these are weights already.",
-            "Return the sum as it is.",
-        ],
-    ),
-    Mistake(
-        "function_of_the_context",
-        STEPS.but(context=lambda context: torch.tanh(context)),
-        STEPS.but(context=lambda context: torch.softmax(context, dim=-1)),
-        STEPS.but(context=lambda context: torch.relu(context)),
-        STEPS.but(context=lambda context: torch.sigmoid(context)),
-        STEPS.but(context=lambda context: context / context.norm(dim=-1, keepdim=True)),
-        does="the weighted average goes through another function, such as `tanh`, a softmax or a division by its norm",
-        says=(
-            "Something more is done to the weighted average: a `tanh`, a softmax, a division by its length or the "
-            "like. The weighted average itself is asked for."
-        ),
-        hints=[
-            "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",
-            "The formula is a sum of weight times state, and ends there.",
-            "Return the sum as it is.",
-        ],
+        hints=["With the weights 1, 0, 0, the first state should come back unchanged. Does it?"],
     ),
     rounded(STEPS, "weights", "context", digits=[2]),
     *of_the_result(

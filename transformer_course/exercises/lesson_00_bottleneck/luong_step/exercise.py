@@ -54,8 +54,7 @@ LUONG_STEP = Exercise(
     may_cut_gradients=True,
     cases=luong_step_cases,
     points=2,
-    verified="The state after the step scores, and is combined with the context afterwards. Next: what the parts of "
-    "attention are called, in lesson 01.",
+    verified="The state after the step scores, and is combined with the context afterwards.",
     hints=[
         "Five steps: scores, weights, context, put side by side, tanh of the product with W_c. Only the first and the "
         "last two are new.",

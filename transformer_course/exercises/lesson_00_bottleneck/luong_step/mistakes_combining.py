@@ -11,25 +11,11 @@ MISTAKES = [
         "state_first",
         STEPS.but(both=lambda context, state: torch.cat([state, context], dim=-1)),
         does="the state stands before the context in [c; s]",
-        says=(
-            "The two halves have changed places: the columns of W_c that were meant for the context meet the state. "
-            "Look at the order in [c; s]."
-        ),
-        hints=[
-            "Which comes first in the formula, the context or the state?",
-            "The first half of the columns of `w_c` belongs to what stands first.",
-        ],
     ),
     Mistake(
         "no_tanh",
         STEPS.but(squashed=lambda combined: combined),
         does="the tanh of the product with W_c is missing",
-        says="The numbers are those before the tanh: some lie outside of -1 and 1. The last step is missing.",
-        hints=[
-            "Compare with the formula: tanh(W_c [c; s]).",
-            "What stands outermost in it?",
-            "`torch.tanh` of the product.",
-        ],
     ),
     Mistake(
         "tanh_before_the_product",
@@ -39,11 +25,7 @@ MISTAKES = [
             "The tanh is taken of context and state, before the product with W_c. Look at the order: what is inside "
             "the tanh?"
         ),
-        hints=[
-            "Compare with the formula: tanh(W_c [c; s]).",
-            "The product comes first.",
-            "`torch.tanh` goes round the whole product.",
-        ],
+        hints=["Compare with the formula: tanh(W_c [c; s])."],
     ),
     Mistake(
         "one_tanh_too_many",
@@ -58,11 +40,7 @@ MISTAKES = [
             "There is a tanh too many: of the scores, of the context, of [c; s], or of the result once more. The "
             "formula has one, round the whole product."
         ),
-        hints=[
-            "How often does tanh occur in the formula, and where?",
-            "What is inside it, and what is outside?",
-            "One `torch.tanh`, round the product with W_c.",
-        ],
+        hints=["How often does tanh occur in the formula, and where?"],
     ),
     Mistake(
         "tanh_of_each_half",
@@ -76,11 +54,7 @@ MISTAKES = [
             "The tanh is taken of what comes of the context and of what comes of the state, and the two are added "
             "afterwards. One tanh goes round the sum of both."
         ),
-        hints=[
-            "Compare with the formula: tanh(W_c [c; s]).",
-            "What has to be done to the two halves before the tanh?",
-            "One `torch.tanh` of the whole product.",
-        ],
+        hints=["Compare with the formula: tanh(W_c [c; s])."],
     ),
     Mistake(
         "reshapes_w_c",
@@ -90,10 +64,7 @@ MISTAKES = [
             "The shape is that of the transposed W_c, and the numbers are not: `reshape` and `view` only break the "
             "same sequence of numbers into other rows."
         ),
-        hints=[
-            "Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.T`.",
-            "Entry (i, j) has to become entry (j, i). Which of them does that?",
-        ],
+        hints=["Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.T`."],
     ),
     Mistake(
         "another_function",
@@ -102,46 +73,17 @@ MISTAKES = [
         STEPS.but(squashed=lambda combined: torch.softmax(combined, dim=-1)),
         does="another function stands where the tanh should",
         says="{does}: a sigmoid, a `relu` or a softmax. Look at the last step.",
-        hints=[
-            "Between which two numbers does tanh lie?",
-            "Compare with the formula.",
-            "`torch.tanh`.",
-        ],
-    ),
-    Mistake(
-        "softmax_at_the_end",
-        STEPS.but(output=lambda output: torch.softmax(output, dim=-1)),
-        does="a softmax is taken of the result",
-        says="{does}. The next character is read off this vector later; here the vector itself is asked for.",
-        hints=[
-            "What stands outermost in the formula?",
-            "Can what comes out be negative? Should it?",
-            "Leave the softmax at the end out.",
-        ],
+        hints=["Between which two numbers does tanh lie?"],
     ),
     Mistake(
         "only_the_context",
         STEPS.but(output=lambda context: context),
         does="the context is handed back, and `w_c` is not used",
-        says="This is the context. It has not been combined with the decoder's state yet, and `w_c` is not used.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "Put context and state side by side. How wide is that, and what is the shape of `w_c`?",
-            "The product of `torch.cat([context, state], dim=-1)` with `w_c.T`, and the tanh of it.",
-        ],
     ),
     Mistake(
         "state_forgotten",
         STEPS.but(both=lambda context: context),
         does="what meets W_c is as wide as one state, not two",
-        says=(
-            "What meets W_c is as wide as one state, and W_c is twice as wide. Context and state do not stand side by "
-            "side."
-        ),
-        hints=[
-            "`w_c` has the shape (d_out, 2 d). What should be 2 d wide?",
-            "[c; s] is context and state side by side.",
-        ],
     ),
     Mistake(
         "half_of_w_c",
@@ -153,11 +95,7 @@ MISTAKES = [
             "Only half of W_c is used: the context or the state is left out, or the two are added to each other. Both "
             "should pass through W_c, each through its own half."
         ),
-        hints=[
-            "Does the result change with every column of `w_c`?",
-            "The first half of the columns belongs to the context, the second to the state.",
-            "The whole of `w_c` meets `torch.cat([context, state], dim=-1)`.",
-        ],
+        hints=["Does the result change with every column of `w_c`?"],
     ),
     Mistake(
         "one_of_the_two_twice",
@@ -170,10 +108,7 @@ MISTAKES = [
             "[c; s] holds one of the two twice, or something else in place of the other: the weights, or a state of "
             "the encoder. Look at what is put side by side."
         ),
-        hints=[
-            "Which two vectors does the formula put side by side?",
-            "s is the decoder's state, `state`.",
-        ],
+        hints=["Which two vectors does the formula put side by side?"],
     ),
     Mistake(
         "put_below_each_other",
@@ -184,11 +119,7 @@ MISTAKES = [
             "{does}: below each other, as if they were further texts, or along a new axis. Look at the axis, and at "
             "whether it is `cat`."
         ),
-        hints=[
-            "Two tensors of shape (3, 5) side by side have the shape (3, 10). Which shape comes out here?",
-            "`torch.stack` makes a new axis, and `torch.cat` takes the first unless it is told which.",
-            "`torch.cat` with `dim=-1`.",
-        ],
+        hints=["Two tensors of shape (3, 5) side by side have the shape (3, 10). Which shape comes out here?"],
     ),
     Mistake(
         "not_transposed",
@@ -199,48 +130,12 @@ MISTAKES = [
             "{does}: it stands with (outputs, inputs). That crashes, or, where it is square, gives other numbers. Look "
             "at the shapes on both sides of the product."
         ),
-        hints=[
-            "(batch, 2 d) times (d_out, 2 d): which two numbers would have to be equal?",
-            "Each row of `w_c` makes one output, of the vector of one text.",
-            "The vectors on the left, `w_c.T` on the right.",
-        ],
-    ),
-    Mistake(
-        "entry_by_entry_with_w_c",
-        STEPS.but(combined=lambda both, w_c: both * w_c),
-        does="the product with W_c is taken entry by entry",
-        says=(
-            "[c; s] is multiplied with W_c entry by entry. A matrix product is meant, in which each row of W_c makes "
-            "one output."
-        ),
-        hints=[
-            "What shape should the product have?",
-            "Which sign is a matrix product in Python?",
-            "`@`, with `w_c.T` on the right.",
-        ],
+        hints=["(batch, 2 d) times (d_out, 2 d): which two numbers would have to be equal?"],
     ),
     Mistake(
         "result_on_its_side",
         STEPS.but(output=lambda output: output.T),
         does="the result is transposed: a column for each text, not a row",
-        says="The table lies on its side: each *column* belongs to a text. A row for each text is asked for.",
-        hints=[
-            "What shape comes out for 2 texts and 4 outputs, and what shape should?",
-            "Which axis of the result is the batch?",
-            "The texts come first: the vectors on the left of the product, `w_c.T` on the right.",
-        ],
-    ),
-    Mistake(
-        "only_one_text",
-        STEPS.but(output=lambda output: output[0]),
-        STEPS.but(output=lambda output: output[:1]),
-        does="the vector of a single text is handed back",
-        says="The vector of one text comes out, however many there are. A row for every text is asked for.",
-        hints=[
-            "What shape comes out for 3 texts, and what shape should?",
-            "Is one text picked out by an index, or does a `return` stand inside a loop?",
-            "Keep the batch as the first axis all along, or `torch.stack` one vector per text.",
-        ],
     ),
     Mistake(
         "more_than_the_vector",
@@ -249,23 +144,7 @@ MISTAKES = [
         STEPS.but(output=lambda output: list(output)),
         does="a tuple or a list comes out, not one tensor",
         says="A tuple or a list comes out. One tensor is asked for, a row for each text.",
-        hints=[
-            "What does `type(...)` say of the result?",
-            "A comma behind `return` makes a tuple; `torch.stack` makes one tensor of a list of them.",
-            "Return the tanh alone.",
-        ],
-    ),
-    Mistake(
-        "adds_a_residual",
-        STEPS.but(squashed=lambda combined, context: torch.tanh(combined) + context),
-        STEPS.but(squashed=lambda combined, state: torch.tanh(combined) + state),
-        does="context or state is added to the result",
-        says="{does}. That crashes where the widths differ; the formula ends with the tanh.",
-        hints=[
-            "Which shape has the result, and which has what is added?",
-            "Compare with the formula: what comes after the tanh?",
-            "Return the tanh alone.",
-        ],
+        hints=["What does `type(...)` say of the result?"],
     ),
     rounded(STEPS, "weights", "output", digits=[2]),
     *of_the_result(

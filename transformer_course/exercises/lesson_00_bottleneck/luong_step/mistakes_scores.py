@@ -15,25 +15,12 @@ MISTAKES = [
             "The states are averaged with raw scores: nothing makes them positive or lets them add up to 1. A step is "
             "missing between scoring and averaging."
         ),
-        hints=[
-            "With a single state, the context should be that state. Is it?",
-            "Which function turns a row of scores into weights?",
-            "`torch.softmax(scores, dim=-1)`, then the weighted average.",
-        ],
+        hints=["With a single state, the context should be that state. Is it?"],
     ),
     Mistake(
         "softmax_over_the_texts",
         STEPS.but(axis=lambda: 0),
         does="the softmax runs over the texts of the batch",
-        says=(
-            "The weights add up to 1 over the texts of the batch: texts compete with each other. For each text, the "
-            "weights of its states should add up to 1. Look at the axis of the softmax."
-        ),
-        hints=[
-            "The scores have the shape (batch, n). Which axis is number 0?",
-            "With one text in the batch, every weight is 1. Should it be?",
-            "`dim=-1`.",
-        ],
     ),
     Mistake(
         "softmax_over_everything",
@@ -43,25 +30,12 @@ MISTAKES = [
             "The weights of all texts together add up to 1. For each text, the weights of its states should add up to "
             "1. Look at what the softmax runs over."
         ),
-        hints=[
-            "What do the weights of one text add up to?",
-            "The scores have the shape (batch, n). Which of the two axes holds what competes?",
-            "`dim=-1`.",
-        ],
+        hints=["What do the weights of one text add up to?"],
     ),
     Mistake(
         "softmax_over_one",
         STEPS.but(weights=lambda scores: torch.ones_like(scores)),
         does="every weight is 1",
-        says=(
-            "{does}, and the context the plain sum of the states. A softmax does that along an axis of length 1. Look "
-            "at the shape of the scores, and at the axis of the softmax."
-        ),
-        hints=[
-            "With 3 states, what do the weights of a text add up to? What should they?",
-            "`states @ state[:, :, None]` has the shape (batch, n, 1). Which axis holds the states that compete?",
-            "`dim=1`, or take the last axis away before the softmax, by `[:, :, 0]`.",
-        ],
     ),
     Mistake(
         "overflows",
@@ -71,11 +45,7 @@ MISTAKES = [
             "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0 or nearly "
             "so: the division goes wrong. torch's own softmax survives such scores."
         ),
-        hints=[
-            "What is `torch.exp(torch.tensor(100.0))`?",
-            "Subtracting the largest score from all of them changes no weight.",
-            "`torch.softmax(scores, dim=-1)`.",
-        ],
+        hints=["What is `torch.exp(torch.tensor(100.0))`?"],
     ),
     Mistake(
         "another_function_of_the_scores",
@@ -87,11 +57,7 @@ MISTAKES = [
             "The scores become weights by something else than a softmax (a sigmoid, a `tanh`, a division by the sum). "
             "Look at that step."
         ),
-        hints=[
-            "Print the weights. Are all positive, and do those of each text add up to 1?",
-            "Compare with the formula: a_t is a softmax.",
-            "`torch.softmax(scores, dim=-1)`.",
-        ],
+        hints=["Print the weights. Are all positive, and do those of each text add up to 1?"],
     ),
     *of_the_weights(
         STEPS,
@@ -104,11 +70,7 @@ MISTAKES = [
         STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(dim=-1), scores.shape[-1]).float()),
         does="only the state with the largest score is used",
         says="{does}; all others are thrown away. Every state should take part.",
-        hints=[
-            "What is the context if two states match equally well?",
-            "No `argmax` is needed.",
-            "Softmax of the scores, then the weighted average.",
-        ],
+        hints=["What is the context if two states match equally well?"],
     ),
     Mistake(
         "scores_with_an_axis_left",
@@ -119,12 +81,7 @@ MISTAKES = [
             "The scores have three axes instead of two, and all are still there when the states are mixed. That "
             "crashes. Look at the shape of the weights."
         ),
-        hints=[
-            "A weighted average needs weights of the shape (batch, n). Which have they?",
-            "What shape has the product of `states` and `state`?",
-            "`states @ state[:, :, None]` has (batch, n, 1), and `[:, :, 0]` takes the last axis away. It must be "
-            "gone before the softmax.",
-        ],
+        hints=["A weighted average needs weights of the shape (batch, n). Which have they?"],
     ),
     Mistake(
         "added_up_over_the_states",
@@ -136,9 +93,7 @@ MISTAKES = [
             "the axis of the sum."
         ),
         hints=[
-            "`state[:, None, :] * states` has the shape (batch, n, d). Which of the three should a dot product use up?",
-            "For a text of n states there should be n scores.",
-            "`.sum(dim=-1)` gives them.",
+            "`state[:, None, :] * states` has the shape (batch, n, d). Which of the three should a dot product use up?"
         ],
     ),
     Mistake(
@@ -156,11 +111,7 @@ MISTAKES = [
             "Every entry of a state gets a weight of its own: the products have not been added up to one score per "
             "state. Look at the shape of the scores."
         ),
-        hints=[
-            "How many scores should there be for a text of n states?",
-            "A dot product is: multiply entry by entry, *and add*.",
-            "`.sum(dim=-1)` before the softmax.",
-        ],
+        hints=["How many scores should there be for a text of n states?"],
     ),
     Mistake(
         "every_state_counts_the_same",
@@ -172,11 +123,7 @@ MISTAKES = [
             "The context is the same whatever the decoder's state is: the mean of the states, or one of them. The "
             "state should ask. Look at where the weights come from."
         ),
-        hints=[
-            "How should the context change when `state` changes?",
-            "The score of a state is its dot product with `state`.",
-            "Softmax of the scores, then `parts.context_vector`.",
-        ],
+        hints=["How should the context change when `state` changes?"],
     ),
     Mistake(
         "asks_with_the_last_state",
@@ -187,11 +134,7 @@ MISTAKES = [
             "The scores compare the encoder's states with each other. It is the decoder's state, `state`, that asks. "
             "Look at what the states are multiplied by."
         ),
-        hints=[
-            "How should the scores change when `state` changes? Do they?",
-            "The score of a state is its dot product with `state`.",
-            "`state[:, None, :] * states`, added over the width.",
-        ],
+        hints=["How should the scores change when `state` changes? Do they?"],
     ),
     Mistake(
         "every_text_asks_every_other",
@@ -204,11 +147,7 @@ MISTAKES = [
             "The decoder's state of a text meets the states of *every* text of the batch, or of the wrong one. Text i "
             "should ask its own states only. Look at how `state` meets `states`."
         ),
-        hints=[
-            "With 2 texts, 5 states and width 3, the scores should have the shape (2, 5). Which have they?",
-            "Broadcasting lines shapes up from the right: (batch, d) and (batch, n, d). Which axes meet?",
-            "`state[:, None, :] * states`, added over the width.",
-        ],
+        hints=["With 2 texts, 5 states and width 3, the scores should have the shape (2, 5). Which have they?"],
     ),
     Mistake(
         "one_state_asks_for_all",
@@ -220,10 +159,7 @@ MISTAKES = [
             "Right for one text; in a batch, all the texts are asked with the same state: that of one of them, or an "
             "average. Text i should be asked with its own."
         ),
-        hints=[
-            "Which state asks the second text of a batch?",
-            "No text should be picked out: the batch stays the first axis all along.",
-        ],
+        hints=["Which state asks the second text of a batch?"],
     ),
     Mistake(
         "states_of_one_text",
@@ -234,11 +170,7 @@ MISTAKES = [
             "Right for one text; in a batch, all the texts mix the same states: those of the first, or the average. "
             "Look at whose states each text mixes."
         ),
-        hints=[
-            "Which states does the second text of a batch mix?",
-            "No text should be picked out: the batch stays the first axis all along.",
-            "`weights[:, :, None] * states`, added along axis 1.",
-        ],
+        hints=["Which states does the second text of a batch mix?"],
     ),
     Mistake(
         "divided_by_the_root_of_the_width",
@@ -250,11 +182,7 @@ MISTAKES = [
             "The scores are divided by a number that grows with the width, or with the number of states. That can "
             "work as attention too (it is the subject of lesson 02), but it is not what was asked for."
         ),
-        hints=[
-            "Compare with the formula: the score is a plain dot product.",
-            "Is anything divided?",
-            "Leave the division out.",
-        ],
+        hints=["Compare with the formula: the score is a plain dot product."],
     ),
     Mistake(
         "matches_by_cosine",
@@ -266,11 +194,7 @@ MISTAKES = [
             "Lengths of vectors are divided away, as in a cosine. The score is the plain dot product, in which a "
             "longer vector counts more."
         ),
-        hints=[
-            "If `state` is made 10 times longer, or one of the states, should the weights change?",
-            "Which step divides by a length?",
-            "Leave it out: multiply entry by entry, and add.",
-        ],
+        hints=["If `state` is made 10 times longer, or one of the states, should the weights change?"],
     ),
     Mistake(
         "matches_by_distance",
@@ -282,11 +206,7 @@ MISTAKES = [
             "The states are compared with the decoder's by a sum or a difference. The score is a dot product: "
             "products, added up."
         ),
-        hints=[
-            "Which sign stands between the decoder's state and a state in the formula?",
-            "A dot product multiplies entry by entry, and adds.",
-            "`(state[:, None, :] * states).sum(dim=-1)`.",
-        ],
+        hints=["Which sign stands between the decoder's state and a state in the formula?"],
     ),
     Mistake(
         "a_fixed_factor",
@@ -296,7 +216,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores / 10).attempt,
         does="the scores are multiplied or divided by a fixed number",
         says="A fixed number multiplies or divides the scores, which makes the weights too sharp or too flat.",
-        hints=["Are the largest weights too large, or too small?", "Which number stands between scores and softmax?"],
+        hints=["Are the largest weights too large, or too small?"],
     ),
     Mistake(
         "squeezes_everything",
@@ -307,11 +227,7 @@ MISTAKES = [
             "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
             "number takes away *every* axis of length 1. Look at the shapes for a batch of 1."
         ),
-        hints=[
-            "Print the shape before and after the `squeeze`, for one text and for three.",
-            "Only one of the axes is to go. Which?",
-            "`.squeeze(-1)` where the axis stands last, `.squeeze(1)` where it stands in the middle.",
-        ],
+        hints=["Print the shape before and after the `squeeze`, for one text and for three."],
     ),
     Mistake(
         "weights_along_the_width",
@@ -323,41 +239,18 @@ MISTAKES = [
             "Weights and states do not meet as they should: broadcasting lines the weights up with the *width* of the "
             "states, or a product lets the weights of every text meet every text. Look at the shapes of both."
         ),
-        hints=[
-            "The weights have the shape (batch, n), the states (batch, n, d). Which axes meet?",
-            "Each weight belongs to a whole state of its own text.",
-            "`weights[:, :, None] * states`, added along axis 1; or `parts.context_vector`.",
-        ],
+        hints=["The weights have the shape (batch, n), the states (batch, n, d). Which axes meet?"],
     ),
     Mistake(
         "context_with_three_axes",
         STEPS.but(context=lambda weighted: weighted),
         does="the context has three axes instead of two",
-        says=(
-            "The context has three axes: the weighted states are not added up, an axis of length 1 is left, or the "
-            "weights of every text have met every text. `state` has two, so they cannot be put side by side. Look at "
-            "the shape of the context."
-        ),
-        hints=[
-            "One context vector per text: which shape is that?",
-            "`.sum(dim=1)` adds the states up and takes their axis away; `keepdim=True` leaves it.",
-            "`.squeeze(1)` takes an axis of length 1 away; or `parts.context_vector`.",
-        ],
     ),
     Mistake(
         "adds_over_another_axis",
         STEPS.but(context=lambda weighted: weighted.sum(dim=-1)),
         STEPS.but(context=lambda weighted: weighted.sum(dim=0)),
         does="the weighted states are added up along another axis than that of the states",
-        says=(
-            "The weighted states are added up along the width or the batch. Each text should keep a vector as wide as "
-            "a state. Look at the axis of the sum."
-        ),
-        hints=[
-            "The weighted states have the shape (batch, n, d). Which of these axes should be gone?",
-            "The states of a text lie along axis 1.",
-            "`.sum(dim=1)`, or `parts.context_vector`.",
-        ],
     ),
     *of_the_sum(STEPS, "context", 1, "states", "states"),
     Mistake(
@@ -368,10 +261,6 @@ MISTAKES = [
         STEPS.but(weighted=lambda weighted: weighted[:, :-1]),
         does="the first or the last state of each text is left out",
         says="The first or the last state of each text never takes part. Look at where the counting begins and ends.",
-        hints=[
-            "What is the context if only the state that is left out matches?",
-            "`range(n)` goes from 0 to n - 1 by itself.",
-            "Without a loop, none can be missed: `parts.context_vector` takes all states.",
-        ],
+        hints=["What is the context if only the state that is left out matches?"],
     ),
 ]

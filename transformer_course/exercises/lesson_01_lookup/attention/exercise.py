@@ -11,8 +11,7 @@ ATTENTION = Exercise(
     may_cut_gradients=True,
     cases=attention_cases,
     points=3,
-    verified="The output has one row per query and the width of the values, for any leading dimensions. "
-    "Next: its formula, and what it does to sequences.",
+    verified="The output has one row per query and the width of the values, for any leading dimensions.",
     hints=[
         "It is `soft_lookup` for many queries at once. Which of its steps are there already for many queries?",
         "`parts.attention_weights(queries, keys)` has the shape (n_query, n_key), `values` has (n_key, d_v). What "

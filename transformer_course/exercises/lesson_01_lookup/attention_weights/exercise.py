@@ -20,8 +20,7 @@ ATTENTION_WEIGHTS = Exercise(
     may_cut_gradients=True,
     cases=attention_weights_cases,
     points=2,
-    verified="One row per query, one column per key, rows that add up to 1, for any leading dimensions. "
-    "Next: average the values with them.",
+    verified="One row per query, one column per key, rows that add up to 1, for any leading dimensions.",
     hints=[
         "Start with the scores: entry (i, j) is the dot product of query i and key j. What shape is that table?",
         "A matrix product takes the dot products of the rows of its left side with the *columns* of its right side. "

@@ -17,11 +17,7 @@ MISTAKES = [
             "The table has one row per *key*. It should have one row per query. Look for a transposition after the "
             "product."
         ),
-        hints=[
-            "What shape comes out for 2 queries and 3 keys? Which is asked for?",
-            "`queries @ keys.mT` has one row per query already.",
-            "Return the weights as the softmax gives them, without turning them.",
-        ],
+        hints=["What shape comes out for 2 queries and 3 keys? Which is asked for?"],
     ),
     Mistake(
         "query_i_with_key_i_not_weighed",

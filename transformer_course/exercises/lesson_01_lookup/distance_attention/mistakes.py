@@ -22,23 +22,11 @@ MISTAKES = [
         "far_away_wins",
         STEPS.but(scores=lambda halves: halves),
         does="the distances have no minus in front",
-        says="The keys that are farthest away get the largest weights. Look at the sign of the scores.",
-        hints=[
-            "What is the score of a key that equals the query? Is it the largest or the smallest?",
-            "A softmax prefers large scores.",
-            "Put a minus in front of the distances.",
-        ],
     ),
     Mistake(
         "forgets_the_half",
         STEPS.but(halves=lambda distances: distances),
         does="the distances are not halved",
-        says="The scores are twice as large as asked for, so the weights are too sharp. Look for the factor ½.",
-        hints=[
-            "Compare the score of two points at distance 2 with −½·2².",
-            "Expand −½‖q − k‖²: the middle term should be exactly q·k.",
-            "Divide the squared distance by 2.",
-        ],
     ),
     Mistake(
         "another_factor",
@@ -48,33 +36,7 @@ MISTAKES = [
         STEPS.but(halves=lambda halves, queries: halves / queries.shape[-1] ** 0.5),
         does="the distances are multiplied or divided by something else than 2",
         says="The scores have another factor than ½. Look at what the distances are multiplied or divided by.",
-        hints=[
-            "Compare the score of two points at distance 2 with −½·2².",
-            "The half does not depend on anything, not even on the width.",
-            "Divide the squared distance by 2.",
-        ],
-    ),
-    Mistake(
-        "forgets_the_square",
-        STEPS.but(distances=lambda distances: distances.sqrt()),
-        does="the distances are not squared",
-        says="The scores grow with the distance itself, not with its square. Look at where the root is taken.",
-        hints=[
-            "`norm` and `cdist` take a root at the end.",
-            "What is asked for is ‖q − k‖², without a root.",
-            "Square the distance, or never take the root.",
-        ],
-    ),
-    Mistake(
-        "squares_twice",
-        STEPS.but(distances=lambda distances: distances.square()),
-        does="the squared distances are squared once more",
-        says="{does}. Look at how often a square is taken.",
-        hints=[
-            "What is the score of two points at distance 2? It should be −2.",
-            "‖q − k‖² is a sum of squares: there is one square in it.",
-            "Square the differences, add up, and square nothing after that.",
-        ],
+        hints=["Compare the score of two points at distance 2 with −½·2²."],
     ),
     Mistake(
         "inverse_distances",
@@ -86,7 +48,7 @@ MISTAKES = [
             "The weights are in inverse proportion to the distances. That prefers near keys, too, but the formula asks "
             "for a softmax of minus half the squared distances."
         ),
-        hints=["What should the weight of a key be beside one that is twice as far?", "Where is the softmax?"],
+        hints=["What should the weight of a key be beside one that is twice as far?"],
     ),
     Mistake(
         "absolute_differences",
@@ -97,11 +59,7 @@ MISTAKES = [
             "{does}, where their squares should be: that is another distance than Euclid's. Look at what happens "
             "before the sum."
         ),
-        hints=[
-            "How far is (3, 4) from (0, 0)? By how much would it be 7?",
-            "‖q − k‖² is the sum of the squares of the entries of q − k.",
-            "Square the differences, then add up along the width.",
-        ],
+        hints=["How far is (3, 4) from (0, 0)? By how much would it be 7?"],
     ),
     Mistake(
         "differences_added_up",
@@ -112,34 +70,18 @@ MISTAKES = [
             "The differences are added up as they are, so that positive and negative ones cancel. Look at what happens "
             "before the sum."
         ),
-        hints=[
-            "How far is (1, -1) from (0, 0)? Not 0.",
-            "‖q − k‖² is the sum of the *squares* of the entries of q − k.",
-            "Square the differences, then add up along the width.",
-        ],
+        hints=["How far is (1, -1) from (0, 0)? Not 0."],
     ),
     Mistake(
         "averages_the_squares",
         STEPS.but(distances=lambda squares: squares.mean(dim=-1)),
         does="the squares are averaged, not added up",
-        says="The squares of the differences are averaged. Their sum is asked for. Look for a mean.",
-        hints=[
-            "How far is (3, 4) from (0, 0)? Squared, it should be 25.",
-            "‖q − k‖² is a *sum* of squares.",
-            "`.sum(dim=-1)` in place of the mean.",
-        ],
     ),
     Mistake(
         "adds_up_along_another_axis",
         STEPS.but(distances=lambda squares: squares.sum(dim=-2)),
         STEPS.but(distances=lambda squares: squares.sum(dim=-3)).attempt,
         does="the squares are added up along another axis than the width",
-        says="The squares are added up over the keys or the queries, not along the width. Look at the axis of the sum.",
-        hints=[
-            "The differences have the shape (…, n_query, n_key, d). Which axis should be gone after the sum?",
-            "The width is the last axis.",
-            "`.sum(dim=-1)`.",
-        ],
     ),
     Mistake(
         "still_dot_products",
@@ -151,9 +93,7 @@ MISTAKES = [
             "that lies on top of it. Look at whether the lengths of the keys come in."
         ),
         hints=[
-            "Which formula is asked for? Does a difference of query and key occur in the code, or the length of a key?",
-            "‖q − k‖² is the sum of the squares of the entries of q − k, or ‖q‖² − 2 q·k + ‖k‖².",
-            "For every pair: subtract, square, add along the width, and take minus one half of it as the score.",
+            "Which formula is asked for? Does a difference of query and key occur in the code, or the length of a key?"
         ],
     ),
     Mistake(
@@ -171,22 +111,14 @@ MISTAKES = [
         STEPS.but(distances=lambda queries, keys: lengths(queries)[..., :, None] + lengths(keys)[..., None, :]).attempt,
         does="the middle term of the expanded square is not −2 q·k",
         says="The square of q − k is expanded, and its middle term is not −2 q·k. Look at its factor and its sign.",
-        hints=[
-            "(a − b)² = a² − 2ab + b².",
-            "For q = k, ‖q‖² + ‖k‖² and the middle term should cancel.",
-            "‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖².",
-        ],
+        hints=["(a − b)² = a² − 2ab + b²."],
     ),
     Mistake(
         "lengths_of_keys_with_another_sign",
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT + lengths(keys)[..., None, :] / 2),
         does="half the squared length of a key is added to its score, not subtracted",
         says="Long keys get *larger* scores: half the squared length of a key is added. Look at its sign.",
-        hints=[
-            "Expand −½‖q − k‖². Which sign has ‖k‖²?",
-            "A key that is far out is far from most queries.",
-            "q·k − ½‖k‖².",
-        ],
+        hints=["Expand −½‖q − k‖². Which sign has ‖k‖²?"],
     ),
     Mistake(
         "query_i_with_key_i",
@@ -200,12 +132,7 @@ MISTAKES = [
             "{does}: one number each, or a crash as soon as their numbers differ. Every query has to meet every key. "
             "Look at the shapes that are subtracted."
         ),
-        hints=[
-            "How many distances are there between 2 queries and 3 keys?",
-            "Broadcasting forms all pairs if each side has length 1 where the other has its own: (n_query, 1, d) and "
-            "(1, n_key, d).",
-            "`queries[..., :, None, :] - keys[..., None, :, :]`, then square and add along the last axis.",
-        ],
+        hints=["How many distances are there between 2 queries and 3 keys?"],
     ),
     Mistake(
         "pairs_from_the_front",
@@ -231,15 +158,6 @@ MISTAKES = [
         "rows_are_keys",
         STEPS.but(differences=lambda queries, keys: keys.unsqueeze(-2) - queries.unsqueeze(-3)),
         does="the table of distances has one row per key",
-        says=(
-            "The table of distances has one row per key and one column per query. That crashes in the last product, "
-            "or, for as many keys as queries, gives nonsense. Look at which side gets which extra axis."
-        ),
-        hints=[
-            "What shape does the table have for 2 queries and 3 keys? It should be (2, 3).",
-            "The queries should vary along the second-to-last axis of the table, the keys along the last.",
-            "`queries[..., :, None, :]` and `keys[..., None, :, :]`.",
-        ],
     ),
     *attention_mistakes.unpaired(
         attention_mistakes.without(

@@ -33,7 +33,7 @@ SIMILARITY = Exercise(
     may_cut_gradients=True,
     cases=similarity_cases,
     points=1,
-    verified="Right for one key and for 301, narrow or wide. Next: turn such scores into weights.",
+    verified="Right for one key and for 301, narrow or wide.",
     hints=[
         "Work one case out by hand: query [1, 2] and a single key [3, 4]. Which products are added up?",
         "Every key is one row of `keys`. One number per row should come out.",

@@ -11,15 +11,6 @@ MISTAKES = [
         "products_not_added",
         STEPS.but(sums=lambda products: products),
         does="the products are not added up",
-        says=(
-            "A whole vector comes out for every key: the products are there, but nothing adds them up. Look at the "
-            "shape of what is returned."
-        ),
-        hints=[
-            "How many numbers should come out for 4 keys? How many do?",
-            "A dot product has two steps: multiply entry by entry, then …",
-            "Add up along the axis that holds the width, the last one: `.sum(dim=-1)`.",
-        ],
     ),
     Mistake(
         "cosine",
@@ -30,11 +21,7 @@ MISTAKES = [
             "This is the cosine: the lengths of the vectors have been divided away. The dot product keeps them, so a "
             "longer key gets a larger score."
         ),
-        hints=[
-            "What comes out for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?",
-            "The dot product is the cosine times both lengths.",
-            "Leave the norms out: multiply and add, nothing else.",
-        ],
+        hints=["What comes out for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?"],
     ),
     Mistake(
         "adds_over_the_keys",
@@ -44,25 +31,12 @@ MISTAKES = [
             "The sum runs over the keys instead of over the width, so different keys are mixed into one number. Look "
             "at the axis along which the sum is taken."
         ),
-        hints=[
-            "The result has as many numbers as a vector has entries. It should have one per key.",
-            "`keys` has the shape (n, d). Which of the two axes should be gone at the end?",
-            "Add along the last axis, `dim=-1`.",
-        ],
+        hints=["The result has as many numbers as a vector has entries. It should have one per key."],
     ),
     Mistake(
         "adds_everything",
         STEPS.but(axis=lambda: (0, 1)),
         does="the sum runs over keys and width together",
-        says=(
-            "A single number comes out, however many keys there are: what belongs to different keys is added "
-            "together. Look at what the sum runs over."
-        ),
-        hints=[
-            "How many numbers should come out for 4 keys?",
-            "`.sum()` without an axis adds up everything there is.",
-            "Name the axis to add along, that of the width: `.sum(dim=-1)`.",
-        ],
     ),
     Mistake(
         "averages_the_products",
@@ -72,11 +46,7 @@ MISTAKES = [
             "All the scores are too small by one factor, the width: the products are averaged. A dot product adds "
             "them up."
         ),
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "A mean is a sum divided by how many there are.",
-            "Take `sum` in place of `mean`.",
-        ],
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "only_the_first_two",
@@ -84,11 +54,7 @@ MISTAKES = [
         STEPS.but(sums=lambda query, keys: query[0] * keys[:, 0] + query[1] * keys[:, 1]),
         does="only the first two entries of each vector are looked at",
         says="Right for vectors of width 2, as in the lesson. In wider ones only the first two entries are looked at.",
-        hints=[
-            "Which entries of a query of width 3 occur in the code?",
-            "`keys * query` multiplies *all* the entries, however many there are.",
-            "Add these products up along the last axis: `.sum(dim=-1)`.",
-        ],
+        hints=["Which entries of a query of width 3 occur in the code?"],
     ),
     Mistake(
         "query_times_columns",
@@ -99,12 +65,7 @@ MISTAKES = [
             "{does}. Each key is a row: this crashes, or, where there are as many keys as entries, gives nonsense. "
             "Look at the order of the product."
         ),
-        hints=[
-            "(d,) @ (n, d): which two numbers would have to be equal?",
-            "In a matrix product, the last axis of the left side meets the first axis of the right side. With what on "
-            "the left do the two widths meet?",
-            "Put the keys on the left: (n, d) @ (d,) gives (n,).",
-        ],
+        hints=["(d,) @ (n, d): which two numbers would have to be equal?"],
     ),
     Mistake(
         "dot_of_a_table",
@@ -119,11 +80,7 @@ MISTAKES = [
             "This product takes other shapes: `torch.dot` two vectors, `torch.mm` two tables, `torch.bmm` two batches "
             "of them. `query` is a vector and `keys` a table, so it crashes. Look for a product that takes both."
         ),
-        hints=[
-            "Which shapes have `query` and `keys`, and which does the product take?",
-            "Multiplying entry by entry and adding along an axis works for a table; so does `@`.",
-            "`@` with the keys on the left, or `*` and then `.sum(dim=-1)`.",
-        ],
+        hints=["Which shapes have `query` and `keys`, and which does the product take?"],
     ),
     Mistake(
         "distance",
@@ -134,11 +91,7 @@ MISTAKES = [
         says=(
             "This is a distance: it grows as the key moves *away* from the query. A similarity has to do the opposite."
         ),
-        hints=[
-            "What comes out when key and query are equal? Should the best match get the smallest score?",
-            "The exercise asks for the dot product: products, added up.",
-            "No subtraction is needed: multiply entry by entry and add along the last axis.",
-        ],
+        hints=["What comes out when key and query are equal? Should the best match get the smallest score?"],
     ),
     Mistake(
         "negative_distance",
@@ -150,37 +103,7 @@ MISTAKES = [
             "This is minus a distance, or half of its square. It is a sensible similarity, and for vectors of length "
             "1 it puts the keys in the same order, but the exercise asks for the dot product."
         ),
-        hints=[
-            "Compare with hand arithmetic: query [1, 2], key [3, 4] should give 1·3 + 2·4.",
-            "No subtraction and no root occur in a dot product.",
-            "Multiply entry by entry and add along the last axis.",
-        ],
-    ),
-    Mistake(
-        "already_weights",
-        STEPS.but(scores=lambda scores: torch.softmax(scores, dim=-1)),
-        does="a softmax is taken of the scores",
-        says="These are weights between 0 and 1 that add up to 1: a softmax too much. The raw scores are asked for.",
-        hints=[
-            "Can a dot product be negative? Can what comes out here?",
-            "Turning scores into weights is the next exercise.",
-            "Return the scores before the softmax.",
-        ],
-    ),
-    Mistake(
-        "one_length_divided_away",
-        STEPS.but(query=lambda query: query / (query.norm() + 1e-9)),
-        STEPS.but(keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
-        does="the length of the query, or of the keys, is divided away",
-        says=(
-            "The length of the query, or of each key, is divided away: half of a cosine. The dot product keeps both "
-            "lengths."
-        ),
-        hints=[
-            "What comes out for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?",
-            "Which line divides by a `norm`?",
-            "Leave the norms out: multiply and add, nothing else.",
-        ],
+        hints=["Compare with hand arithmetic: query [1, 2], key [3, 4] should give 1·3 + 2·4."],
     ),
     Mistake(
         "scaled",
@@ -193,11 +116,7 @@ MISTAKES = [
             "The scores are divided, or multiplied, by the root of the width: that is the subject of lesson 02. Here "
             "the plain dot product is asked for."
         ),
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Is anything divided in a dot product?",
-            "Multiply and add, nothing else.",
-        ],
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "a_fixed_factor",
@@ -205,18 +124,12 @@ MISTAKES = [
         STEPS.but(sums=lambda sums: sums / 2),
         does="the sums are multiplied or divided by a fixed number",
         says="Every score is a fixed number of times too large or too small. Look for a factor.",
-        hints=["By how much do the numbers differ? Is it the same for all keys?", "Which number stands in the code?"],
+        hints=["By how much do the numbers differ? Is it the same for all keys?"],
     ),
     Mistake(
         "adds_instead_of_multiplying",
         STEPS.but(products=lambda keys, row: keys + row),
         does="query and keys are added entry by entry, not multiplied",
-        says="Query and keys are *added* entry by entry. A dot product multiplies them, and adds afterwards.",
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Which sign stands between query and key?",
-            "Multiply entry by entry first.",
-        ],
     ),
     Mistake(
         "differences",
@@ -224,11 +137,7 @@ MISTAKES = [
         STEPS.but(products=lambda keys, row: row - keys),
         does="one of query and keys is subtracted from the other, not multiplied",
         says="Query and keys are *subtracted* entry by entry. A dot product multiplies them.",
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Which sign stands between query and key?",
-            "Multiply entry by entry first.",
-        ],
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "divides_entry_by_entry",
@@ -236,11 +145,7 @@ MISTAKES = [
         STEPS.but(products=lambda keys, row: row / keys),
         does="query and keys are divided entry by entry, not multiplied",
         says="Query and keys are *divided* entry by entry. A dot product multiplies them.",
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Which sign stands between query and key?",
-            "Multiply entry by entry first.",
-        ],
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "one_of_the_two_unused",
@@ -252,33 +157,7 @@ MISTAKES = [
         says=(
             "One of the two does not matter: whatever the query is, or whatever the keys are, the scores stay the same."
         ),
-        hints=[
-            "Change the query: do the scores change? Change a key: does its score?",
-            "Every product has one factor from the query and one from the key.",
-            "`keys * query` multiplies all of them.",
-        ],
-    ),
-    Mistake(
-        "entries_squared",
-        STEPS.but(row=lambda row: row**2),
-        STEPS.but(products=lambda keys, row: keys**2 * row),
-        does="the entries of the query or of the keys are squared",
-        says="{does}. Look for a power.",
-        hints=["What is the score of the query [3] and the key [2]?", "Each entry takes part in the product once."],
-    ),
-    Mistake(
-        "sums_multiplied",
-        STEPS.but(sums=lambda query, keys: keys.sum(dim=-1) * query.sum()),
-        does="the entries are added up before they are multiplied",
-        says=(
-            "The entries are added up first, and multiplied afterwards. In a dot product each entry meets its partner "
-            "first."
-        ),
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Which comes first in a dot product, the products or the sum?",
-            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
-        ],
+        hints=["Change the query: do the scores change? Change a key: does its score?"],
     ),
     Mistake(
         "keys_with_each_other",
@@ -289,11 +168,7 @@ MISTAKES = [
             "The query is multiplied with itself, or the keys with each other. The scores compare the query with each "
             "key."
         ),
-        hints=[
-            "How many numbers should come out for 4 keys?",
-            "Which two things are compared in a lookup?",
-            "`keys` on the left, `query` on the right of the product.",
-        ],
+        hints=["How many numbers should come out for 4 keys?"],
     ),
     Mistake(
         "query_as_a_column",
@@ -303,33 +178,12 @@ MISTAKES = [
             "The query stands as a column, so that its entries are lined up with the *keys*. That crashes, or, where "
             "there are as many keys as entries, multiplies the wrong numbers. Look at its shape."
         ),
-        hints=[
-            "Broadcasting lines shapes up from the right: (n, d) and (d, 1). Which axes meet?",
-            "The entries of the query belong to the columns of `keys`.",
-            "Without an extra axis, (n, d) and (d,) fit.",
-        ],
+        hints=["Broadcasting lines shapes up from the right: (n, d) and (d, 1). Which axes meet?"],
     ),
     Mistake(
         "largest_product",
         STEPS.but(sums=lambda products, axis: products.amax(dim=axis)),
         does="the largest of the products is taken, not their sum",
-        says="Only the largest product of each key is left. A dot product adds them all up.",
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Which function makes one number of the products?",
-            "Take `sum` in place of `max`.",
-        ],
-    ),
-    Mistake(
-        "products_multiplied",
-        STEPS.but(sums=lambda products, axis: products.prod(dim=axis)),
-        does="the products are multiplied by each other, not added",
-        says="The products of each key are multiplied by each other. A dot product adds them up.",
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Which function makes one number of the products?",
-            "Take `sum` in place of `prod`.",
-        ],
     ),
     Mistake(
         "one_product_only",
@@ -337,50 +191,21 @@ MISTAKES = [
         STEPS.but(sums=lambda products: products[:, 0]),
         does="a single product of each key is left",
         says="{does}, the last or the first: in a loop, each turn may throw away what the one before it found.",
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "How many products are there for a key of width 3, and how many of them count?",
-            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "sums_accumulate",
-        STEPS.but(sums=lambda sums: sums.cumsum(dim=0)),
-        does="the sum of each key begins with those of the keys before it",
-        says=(
-            "The first score is right; to each further one, the scores of the keys before it are added. Look at where "
-            "the sum is set back to 0."
-        ),
-        hints=[
-            "What is in the sum when the second key begins?",
-            "Each key needs a sum of its own, which starts from 0.",
-            "Set the sum to 0 inside the loop over the keys; or multiply entry by entry and add along the last axis: "
-            "`.sum(dim=-1)`.",
-        ],
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "first_entry_left_out",
         STEPS.but(query=lambda query: query[1:], keys=lambda keys: keys[:, 1:]),
         STEPS.but(products=lambda products: products[:, 1:]),
         does="the first entry of each vector is left out",
-        says="{does}. Look at where the counting begins.",
-        hints=[
-            "What comes out for the query [1, 0] and the key [3, 4]?",
-            "The first place has the number 0.",
-            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
-        ],
+        hints=["What comes out for the query [1, 0] and the key [3, 4]?"],
     ),
     Mistake(
         "last_entry_left_out",
         STEPS.but(query=lambda query: query[:-1], keys=lambda keys: keys[:, :-1]),
         STEPS.but(products=lambda products: products[:, :-1]),
         does="the last entry of each vector is left out",
-        says="{does}. Look at where the counting ends.",
-        hints=[
-            "What comes out for the query [0, 1] and the key [3, 4]?",
-            "`range(d)` ends at d - 1 by itself.",
-            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
-        ],
+        hints=["What comes out for the query [0, 1] and the key [3, 4]?"],
     ),
     Mistake(
         "first_key_left_out",
@@ -389,11 +214,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: torch.stack(list(scores[1:]))),
         does="the first key is left out",
         says="The first key gets no score. Look at where the counting of the keys begins.",
-        hints=[
-            "How many numbers should come out for 4 keys? How many do?",
-            "The first place has the number 0.",
-            "Without a loop, no key can be missed: `keys * query` takes all of them.",
-        ],
+        hints=["How many numbers should come out for 4 keys? How many do?"],
     ),
     Mistake(
         "last_key_left_out",
@@ -402,11 +223,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: torch.stack(list(scores[:-1]))),
         does="the last key is left out",
         says="The last key gets no score. Look at where the counting of the keys ends.",
-        hints=[
-            "How many numbers should come out for 4 keys? How many do?",
-            "`range(n)` ends at n - 1 by itself.",
-            "Without a loop, no key can be missed: `keys * query` takes all of them.",
-        ],
+        hints=["How many numbers should come out for 4 keys? How many do?"],
     ),
     Mistake(
         "only_one_key",
@@ -416,11 +233,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores[-1:]),
         does="the score of a single key is handed back",
         says="The score of one key comes out, however many there are. Every key needs one.",
-        hints=[
-            "How many numbers should come out for 4 keys?",
-            "Is one key picked out by an index, or does a `return` stand inside a loop?",
-            "Without a loop: `keys * query` takes all keys, and the sum runs along the last axis.",
-        ],
+        hints=["How many numbers should come out for 4 keys?"],
     ),
     Mistake(
         "as_many_keys_as_entries",
@@ -428,11 +241,7 @@ MISTAKES = [
         STEPS.but(keys=lambda keys, query: keys[: len(query)]),
         does="as many keys are scored as the query has *entries*",
         says="{does}: some get none, or a loop runs past the end. Look at what is counted.",
-        hints=[
-            "What is `len(query)` for a query of width 3? How many keys are there?",
-            "The number of keys is the first length in the shape of `keys`.",
-            "`len(keys)`; or no counting at all: `keys @ query`.",
-        ],
+        hints=["What is `len(query)` for a query of width 3? How many keys are there?"],
     ),
     Mistake(
         "entries_with_keys",
@@ -442,11 +251,7 @@ MISTAKES = [
         STEPS.but(sums=lambda query, keys: [q * k for q, k in zip(query, keys, strict=False)]),
         does="each *entry* of the query is paired with a whole key",
         says="{does}: going through both side by side takes numbers of the one and rows of the other.",
-        hints=[
-            "What is one `q`, and what one `k`, of `for q, k in zip(query, keys)`?",
-            "The whole query meets every key.",
-            "Go through the keys only; or without a loop, `keys * query` and a sum along the last axis.",
-        ],
+        hints=["What is one `q`, and what one `k`, of `for q, k in zip(query, keys)`?"],
     ),
     Mistake(
         "best_key",
@@ -457,11 +262,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores.argmax(dim=-1, keepdim=True)),
         does="only the best key is handed back, or its place or score",
         says="Only the best key is told, by its place, its score or itself. The scores of *all* keys are asked for.",
-        hints=[
-            "How many numbers should come out for 4 keys?",
-            "Nothing is chosen yet: that comes later, and softly.",
-            "Return the scores themselves, without `max` or `argmax`.",
-        ],
+        hints=["How many numbers should come out for 4 keys?"],
     ),
     Mistake(
         "sorted",
@@ -472,29 +273,7 @@ MISTAKES = [
             "{does}, so that no one can tell any more which belongs to which key. They should stand in the order of "
             "the keys."
         ),
-        hints=[
-            "Which score should stand first?",
-            "Score i belongs to key i.",
-            "Leave the sorting out.",
-        ],
-    ),
-    Mistake(
-        "signs_lost",
-        STEPS.but(sums=lambda sums: sums.abs()),
-        STEPS.but(sums=lambda sums: sums**2),
-        STEPS.but(products=lambda products: products**2),
-        STEPS.but(sums=lambda sums: torch.relu(sums)),
-        STEPS.but(products=lambda products: products.abs()),
-        does="negative numbers lose their sign or become 0",
-        says=(
-            "Negative numbers lose their sign, or become 0. A score may be negative: then the two vectors point in "
-            "different directions."
-        ),
-        hints=[
-            "What comes out for the query [1, 0] and the key [-1, 0]? What should?",
-            "Look for `abs`, a square, `relu` or `clamp`.",
-            "Multiply and add, nothing else.",
-        ],
+        hints=["Which score should stand first?"],
     ),
     Mistake(
         "squashed",
@@ -509,11 +288,7 @@ MISTAKES = [
             "Something more is done to the dot products: a sigmoid, a `tanh`, an `exp` or a division. The raw scores "
             "are asked for."
         ),
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "Turning scores into weights is the next exercise.",
-            "Return the sums as they are.",
-        ],
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "counts_equal_entries",
@@ -524,11 +299,7 @@ MISTAKES = [
             "The entries that are equal in query and key are counted. A dot product measures how well they match by "
             "multiplying."
         ),
-        hints=[
-            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
-            "No comparison is needed.",
-            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
-        ],
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     rounded(
         STEPS,

@@ -49,7 +49,7 @@ SOFT_LOOKUP = Exercise(
     may_cut_gradients=True,
     cases=soft_lookup_cases,
     points=2,
-    verified="Every value contributes as much as its key matches. Next: many queries at once.",
+    verified="Every value contributes as much as its key matches.",
     hints=[
         "Three steps: score the keys, turn the scores into weights, average the values.",
         "The first two are there already: `parts.similarity` and `parts.softmax`.",

@@ -37,8 +37,7 @@ SOFTMAX = Exercise(
     may_cut_gradients=True,
     cases=softmax_cases,
     points=2,
-    verified="Rows add up to 1 along the last axis for any leading dimensions, and scores of ±1000 survive. "
-    "Next: look something up with such weights.",
+    verified="Rows add up to 1 along the last axis for any leading dimensions, and scores of ±1000 survive.",
     hints=[
         "Three steps: make everything positive, add up, divide. Which function makes any number positive and keeps "
         "the order?",

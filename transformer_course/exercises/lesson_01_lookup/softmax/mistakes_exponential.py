@@ -9,32 +9,9 @@ from transformer_course.exercises.lesson_01_lookup.softmax.answer import STEPS
 
 MISTAKES = [
     Mistake(
-        "no_exponential",
-        STEPS.but(shifted=lambda scores: scores, exponentials=lambda shifted: shifted),
-        does="no `exp` is taken of the scores",
-        says=(
-            "Negative scores give negative weights, and a sum near 0 blows everything up: the scores themselves are "
-            "divided. Something has to make the numbers positive first."
-        ),
-        hints=[
-            "What are the weights for the scores [1, -1]? What is wrong with them?",
-            "Which function maps every number to a positive one and keeps their order?",
-            "Take `torch.exp` first, then divide by the sum.",
-        ],
-    ),
-    Mistake(
         "no_exponential_shifted",
         STEPS.but(exponentials=lambda shifted: shifted),
         does="no `exp` is taken of the shifted scores",
-        says=(
-            "No weight is negative, but the largest score gets 0: numbers that are all 0 or below are divided by "
-            "their sum, and that turns their order round. Something has to make the numbers positive first."
-        ),
-        hints=[
-            "What are the weights for the scores [2, -1]? Which of the two should be larger?",
-            "Which function makes what is left after the subtraction positive, and keeps the order?",
-            "`torch.exp` of the shifted scores first, then divide by the sum.",
-        ],
     ),
     Mistake(
         "absolute_values",
@@ -47,11 +24,7 @@ MISTAKES = [
             "No weight is negative, and -2 gets as much as 2: the sign of the scores is lost. Look for another way to "
             "make the numbers positive."
         ),
-        hints=[
-            "What are the weights for the scores [2, -2]? Which of the two should be larger?",
-            "Which function maps every number to a positive one, and a larger one to a larger one?",
-            "`torch.exp` in place of the absolute value or the square.",
-        ],
+        hints=["What are the weights for the scores [2, -2]? Which of the two should be larger?"],
     ),
     Mistake(
         "smallest_first",
@@ -60,11 +33,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: -scores),
         does="the exponents have the wrong sign",
         says="The smallest score gets the largest weight: {does}. Look at what is subtracted from what.",
-        hints=[
-            "What are the weights for the scores [0, 1]? Which of the two should be larger?",
-            "In e^s, a larger s gives a larger number. And in e^(-s)?",
-            "Each score minus the largest, not the other way round: `scores - scores.amax(dim=-1, keepdim=True)`.",
-        ],
+        hints=["What are the weights for the scores [0, 1]? Which of the two should be larger?"],
     ),
     Mistake(
         "logarithm",
@@ -72,11 +41,7 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: weights.log()),
         does="a logarithm is taken of the result",
         says="These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
-        hints=[
-            "Can a weight be negative?",
-            "There is one function too few, or one too many.",
-            "Return exponentials divided by their sum, without a logarithm.",
-        ],
+        hints=["Can a weight be negative?"],
     ),
     Mistake(
         "exp_of_a_number",
@@ -86,11 +51,7 @@ MISTAKES = [
             "`math.exp` takes a single number, and the scores are a tensor: it crashes. Look for the `exp` that takes "
             "a whole tensor."
         ),
-        hints=[
-            "The functions of `math` know nothing of tensors. Which module has functions that do?",
-            "It has an `exp` of its own, which works on every entry.",
-            "`torch.exp(scores)`.",
-        ],
+        hints=["The functions of `math` know nothing of tensors. Which module has functions that do?"],
     ),
     Mistake(
         "one_row_number_by_number",
@@ -114,11 +75,7 @@ MISTAKES = [
             "Scores of a single row are numbers, one after another; of several rows, each entry is a whole row, and "
             "`math.exp` of a row crashes. Look for functions that take a whole tensor."
         ),
-        hints=[
-            "What is one `s` of `for s in scores` when there are 2 rows?",
-            "`torch.exp(scores)` takes every entry at once, and `.sum(dim=-1, keepdim=True)` adds up each row.",
-            "With these there is no loop. And for ±1000, subtract `scores.amax(dim=-1, keepdim=True)` first.",
-        ],
+        hints=["What is one `s` of `for s in scores` when there are 2 rows?"],
     ),
     Mistake(
         "array_of_numpy",
@@ -128,11 +85,7 @@ MISTAKES = [
             "An array of numpy comes out. A tensor is asked for: no gradient can pass through an array, so nothing "
             "before this step could be trained. Look at where the tensor is left."
         ),
-        hints=[
-            "Which line turns the tensor into an array?",
-            "Each step has a function of the same name in torch: `exp`, `sum`, `amax`.",
-            "Leave `.numpy()` out, and write `torch.exp`, `dim` and `keepdim`.",
-        ],
+        hints=["Which line turns the tensor into an array?"],
     ),
     Mistake(
         "shifted_to_positive",
@@ -143,11 +96,7 @@ MISTAKES = [
             "No weight is negative, and the smallest score gets 0: the smallest is subtracted, and there is no `exp`. "
             "A difference of 1 between two scores should mean a factor of e between their weights."
         ),
-        hints=[
-            "What are the weights for the scores [0, 1, 2]? How many times as much should 2 get as 1?",
-            "Subtracting makes numbers positive, and only `exp` turns differences into factors.",
-            "`torch.exp` of the scores, shifted by their largest, and then the division by the sum.",
-        ],
+        hints=["What are the weights for the scores [0, 1, 2]? How many times as much should 2 get as 1?"],
     ),
     Mistake(
         "another_function",
@@ -160,11 +109,7 @@ MISTAKES = [
             "Another function than `exp` is used (`relu`, `sigmoid`, `softplus` or `expm1`). A difference of 1 "
             "between two scores should always mean a factor of e between their weights."
         ),
-        hints=[
-            "What are the weights for the scores [0, 1] and [1, 2]? They should be the same.",
-            "Which function turns every difference of 1 into the same factor?",
-            "`torch.exp`.",
-        ],
+        hints=["What are the weights for the scores [0, 1] and [1, 2]? They should be the same."],
     ),
     Mistake(
         "sigmoid_of_each",
@@ -175,11 +120,7 @@ MISTAKES = [
             "Each number lies between 0 and 1, and no row adds up to 1: a sigmoid takes each score by itself. The "
             "scores of a row should share 1 between them."
         ),
-        hints=[
-            "If one score of a row rises, what should become of the other weights? What does?",
-            "A sigmoid is a softmax of two scores, s and 0.",
-            "Exponentials, divided by the sum of their row.",
-        ],
+        hints=["If one score of a row rises, what should become of the other weights? What does?"],
     ),
     Mistake(
         "another_base",
@@ -190,11 +131,7 @@ MISTAKES = [
             "A difference of 1 between two scores means a factor of 2, or of 10, between their weights. It should be "
             "e. Look at the base of the powers."
         ),
-        hints=[
-            "How many times as much does the score 1 get as the score 0?",
-            "The formula has e in the numerator and in the sum.",
-            "`torch.exp`.",
-        ],
+        hints=["How many times as much does the score 1 get as the score 0?"],
     ),
     Mistake(
         "temperature",
@@ -219,22 +156,14 @@ MISTAKES = [
             "A difference of 1 between two scores no longer means a factor of e between their weights: the scores are "
             "multiplied or divided by a number first. Look at what is done to the scores."
         ),
-        hints=[
-            "How many times as much should the score 1 get as the score 0? How many times does it?",
-            "Subtracting one number from all scores of a row leaves their differences as they are; dividing does not.",
-            "Take `exp` of the scores themselves, shifted by the largest of their row and nothing else.",
-        ],
+        hints=["How many times as much should the score 1 get as the score 0? How many times does it?"],
     ),
     Mistake(
         "softmax_twice",
         STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1)),
         does="a softmax is taken of the weights once more",
         says="The weights are too even: a softmax has been taken of numbers that are weights already.",
-        hints=[
-            "What does a softmax make of the weights 1 and 0?",
-            "Does every row add up to 1 after the first division?",
-            "Return that, without another softmax.",
-        ],
+        hints=["What does a softmax make of the weights 1 and 0?"],
     ),
     Mistake(
         "largest_score_only",
@@ -247,10 +176,6 @@ MISTAKES = [
             "The largest score gets everything, or is all that is told. Every score should get its share, however "
             "small."
         ),
-        hints=[
-            "What should the scores [1, 1.1] get? Nearly the same, or everything for one?",
-            "No `argmax` and no comparison is needed.",
-            "Exponentials, divided by the sum of their row.",
-        ],
+        hints=["What should the scores [1, 1.1] get? Nearly the same, or everything for one?"],
     ),
 ]

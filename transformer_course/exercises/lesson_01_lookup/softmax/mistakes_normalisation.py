@@ -16,11 +16,7 @@ MISTAKES = [
             "Only the whole table adds up to 1: {does}. Each row should add up to 1 by itself. Look at what `.sum()` "
             "adds up."
         ),
-        hints=[
-            "For 2 rows of weights, what should each row add up to? What does it?",
-            "`.sum()` without an axis adds up everything there is.",
-            "Sum with `dim=-1, keepdim=True`.",
-        ],
+        hints=["For 2 rows of weights, what should each row add up to? What does it?"],
     ),
     Mistake(
         "first_axis",
@@ -31,26 +27,13 @@ MISTAKES = [
             "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
             "along its rows. Look at which axis is normalised."
         ),
-        hints=[
-            "Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores.",
-            "Negative axes count from the end. Which number names the last axis, however many there are?",
-            "Use `dim=-1` everywhere.",
-        ],
+        hints=["Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores."],
     ),
     Mistake(
         "second_axis",
         STEPS.but(axis=lambda: 1),
         STEPS.but(total=lambda exponentials: exponentials.sum(dim=1, keepdim=True)),
         does="the axis of the sum is counted from the front, as axis 1",
-        says=(
-            "Right for a table; a single row has no axis 1, which crashes, and with a batch in front axis 1 is not "
-            "the last: the axis is counted from the front. Look at how the axis is named."
-        ),
-        hints=[
-            "In a table of shape (2, 4) the last axis is number 1. Which is it in (5, 3, 2), and in (3,)?",
-            "Negative numbers count from the end.",
-            "Use `dim=-1` everywhere.",
-        ],
     ),
     Mistake(
         "forgets_keepdim",
@@ -62,22 +45,14 @@ MISTAKES = [
             "meet the sum or the maximum of another row: a square table goes wrong silently, most others crash. Look "
             "at the shapes."
         ),
-        hints=[
-            "For scores of shape (2, 4), what shape has `exponentials.sum(dim=-1)`? How is it broadcast?",
-            "Broadcasting lines shapes up from the right: (2, 4) and (2,) do not fit, (2, 4) and (2, 1) do.",
-            "`keepdim=True` leaves the axis in place with length 1.",
-        ],
+        hints=["For scores of shape (2, 4), what shape has `exponentials.sum(dim=-1)`? How is it broadcast?"],
     ),
     Mistake(
         "no_division",
         STEPS.but(shares=lambda exponentials: exponentials),
         does="the exponentials are not divided by the sum of their row",
         says="The numbers are positive, and rows do not add up to 1: the exponentials are not divided by their sum.",
-        hints=[
-            "Print the row sums of what is returned.",
-            "What turns positive numbers into fractions that add up to 1?",
-            "Divide by the sum of the row: `.sum(dim=-1, keepdim=True)`.",
-        ],
+        hints=["Print the row sums of what is returned."],
     ),
     Mistake(
         "second_to_last_axis",
@@ -89,11 +64,7 @@ MISTAKES = [
             "It is along the second-to-last axis that numbers are added up and divided: down the columns, not along "
             "the rows. Look at which axis is normalised."
         ),
-        hints=[
-            "Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores.",
-            "Negative axes count from the end. Which number names the last?",
-            "Use `dim=-1` everywhere.",
-        ],
+        hints=["Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores."],
     ),
     Mistake(
         "no_axis_named",
@@ -103,11 +74,7 @@ MISTAKES = [
             "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
             "is the axis torch chooses when none is named (and it warns of it)."
         ),
-        hints=[
-            "What do the rows add up to, for scores of shape (5, 3, 2)?",
-            "Which axis does the softmax run along if nothing is said about it?",
-            "Name the last axis: `dim=-1`.",
-        ],
+        hints=["What do the rows add up to, for scores of shape (5, 3, 2)?"],
     ),
     Mistake(
         "another_total",
@@ -126,25 +93,12 @@ MISTAKES = [
             "*scores*, or a sum that leaves some out or adds something. So no row adds up to 1. Look at the "
             "denominator."
         ),
-        hints=[
-            "Print the row sums of what is returned.",
-            "The denominator is the sum of exactly those numbers that stand in the numerators of the row.",
-            "`exponentials.sum(dim=-1, keepdim=True)`.",
-        ],
+        hints=["Print the row sums of what is returned."],
     ),
     Mistake(
         "multiplies_by_the_sum",
         STEPS.but(shares=lambda exponentials, total: exponentials * total),
         does="the last operation is a product, not a division",
-        says=(
-            "The exponentials are multiplied by the sum of their row. Weights that add up to 1 need a division. Look "
-            "at the last operation, or, where logarithms are used, at a sign."
-        ),
-        hints=[
-            "What do the weights of a row add up to?",
-            "A number divided by a sum is a fraction of it. In logarithms, a division is a minus.",
-            "`exponentials / total`.",
-        ],
     ),
     Mistake(
         "divides_by_the_largest",
@@ -154,11 +108,7 @@ MISTAKES = [
             "The largest number of each row is 1, and rows add up to more: the exponentials are divided by their "
             "largest, not by their sum. Look at the denominator."
         ),
-        hints=[
-            "Print the row sums of what is returned.",
-            "What turns positive numbers into fractions that add up to 1?",
-            "Divide by the sum of the row: `.sum(dim=-1, keepdim=True)`.",
-        ],
+        hints=["Print the row sums of what is returned."],
     ),
     Mistake(
         "rows_in_a_loop",
@@ -173,11 +123,7 @@ MISTAKES = [
             "Right for one table only: what is taken for a row is each entry along the *first* axis. Of a single row "
             "that is one number, and of a batch a whole table. Look for a way that needs no loop over the rows."
         ),
-        hints=[
-            "What is one `row` of `for row in scores` when scores have the shape (3,)? And (5, 3, 2)?",
-            "`sum` and `amax` can go along the last axis of a tensor with any number of axes.",
-            "Use `dim=-1, keepdim=True`, without a loop.",
-        ],
+        hints=["What is one `row` of `for row in scores` when scores have the shape (3,)? And (5, 3, 2)?"],
     ),
     rounded(
         STEPS,

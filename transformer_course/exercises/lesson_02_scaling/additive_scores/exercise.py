@@ -40,7 +40,7 @@ ADDITIVE_SCORES = Exercise(
     may_cut_gradients=True,
     cases=additive_scores_cases,
     points=3,
-    verified="Every query meets every key, and their widths may differ. Next: what it costs beside a dot product.",
+    verified="Every query meets every key, and their widths may differ.",
     hints=[
         "Read the formula from the inside: a query and a key are brought to the same width first. Which shape should "
         "all the W_q q together have?",

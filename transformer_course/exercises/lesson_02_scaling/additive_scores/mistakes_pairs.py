@@ -23,12 +23,7 @@ MISTAKES = [
             "{does}: one score each, or a crash as soon as their numbers differ. Every query has to meet every key. "
             "Look at the shapes that are added."
         ),
-        hints=[
-            "How many scores are there for 3 queries and 5 keys?",
-            "Broadcasting forms all pairs if each side has length 1 where the other has its own: (batch, n_query, 1, "
-            "d_h) and (batch, 1, n_key, d_h).",
-            "`[:, :, None, :]` for the queries, `[:, None, :, :]` for the keys.",
-        ],
+        hints=["How many scores are there for 3 queries and 5 keys?"],
     ),
     Mistake(
         "matrices_not_transposed",
@@ -41,11 +36,7 @@ MISTAKES = [
             "is, so that a width meets d_h. That crashes, or, where the two are equal, is silently wrong. Look at the "
             "shapes of both sides."
         ),
-        hints=[
-            "(n_query, d_q) @ (d_h, d_q): which two numbers have to be equal in a matrix product?",
-            "The formula W_q q has q as a column. Here the queries are rows, so the matrix has to be turned.",
-            "`queries @ w_q.mT`, and the same for the keys.",
-        ],
+        hints=["(n_query, d_q) @ (d_h, d_q): which two numbers have to be equal in a matrix product?"],
     ),
     Mistake(
         "matrices_on_the_left",
@@ -57,11 +48,7 @@ MISTAKES = [
             "With a matrix on the left, its width meets the *number* of queries or keys. That crashes, or, where the "
             "two are equal, mixes the vectors with each other. Look at the shapes of both sides."
         ),
-        hints=[
-            "(d_h, d_q) @ (n_query, d_q): which two numbers have to be equal in a matrix product?",
-            "W_q q stands for a single q, as a column. The queries here are rows: put them on the left.",
-            "`queries @ w_q.mT`, and the same for the keys.",
-        ],
+        hints=["(d_h, d_q) @ (n_query, d_q): which two numbers have to be equal in a matrix product?"],
     ),
     Mistake(
         "queries_as_columns",
@@ -74,22 +61,14 @@ MISTAKES = [
             "W_q q is computed for every query, but as columns: its shape is (batch, d_h, n_query), and what follows "
             "takes the width for the last axis. Look at the order of the axes before the sum."
         ),
-        hints=[
-            "On which axis do the hidden widths lie after this product, and on which should they?",
-            "(A B)ᵀ = Bᵀ Aᵀ: with the queries in front, as rows, they come out as rows.",
-            "`queries @ w_q.mT`, and the same for the keys.",
-        ],
+        hints=["On which axis do the hidden widths lie after this product, and on which should they?"],
     ),
     Mistake(
         "matrices_swapped",
         STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT, from_keys=lambda keys, w_q: keys @ w_q.mT),
         does="`w_q` and `w_k` have changed places",
         says="{does}. That crashes where the widths differ; where they do not, it is silently wrong.",
-        hints=[
-            "Which matrix has d_q columns?",
-            "`w_q` belongs to the queries.",
-            "`queries @ w_q.mT`, `keys @ w_k.mT`.",
-        ],
+        hints=["Which matrix has d_q columns?"],
     ),
     Mistake(
         "one_matrix_for_both",
@@ -97,11 +76,7 @@ MISTAKES = [
         STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT),
         does="queries and keys go through the same matrix",
         says="{does}. That crashes where their widths differ; where they do not, it is silently wrong.",
-        hints=[
-            "Do `w_q` and `w_k` both occur in the code?",
-            "`w_q` belongs to the queries, `w_k` to the keys.",
-            "`queries @ w_q.mT`, `keys @ w_k.mT`.",
-        ],
+        hints=["Do `w_q` and `w_k` both occur in the code?"],
     ),
     Mistake(
         "not_projected",
@@ -110,24 +85,7 @@ MISTAKES = [
         STEPS.but(from_queries=lambda queries: queries, from_keys=lambda keys: keys),
         does="queries or keys are not projected",
         says=("Queries or keys are added as they come: a matrix is not used. Look at what happens before the sum."),
-        hints=[
-            "Do `w_q` and `w_k` both occur in the code?",
-            "The matrices bring queries and keys to one width, d_h.",
-            "`queries @ w_q.mT`, `keys @ w_k.mT`.",
-        ],
-    ),
-    Mistake(
-        "of_the_first_sentence",
-        STEPS.but(from_keys=lambda from_keys: from_keys[:1].expand_as(from_keys)),
-        STEPS.but(from_queries=lambda from_queries: from_queries[:1].expand_as(from_queries)),
-        STEPS.but(sums=lambda from_queries, from_keys: from_queries[0, :, None] + from_keys[0]).attempt,
-        does="the queries or keys of the first sentence are used for the whole batch",
-        says="{does}. Each sentence has its own. Look at what is indexed.",
-        hints=[
-            "Change the keys of the second sentence. Do its scores change?",
-            "The first axis of queries and keys is the batch.",
-            "`[:, None, :, :]` keeps the batch in front.",
-        ],
+        hints=["Do `w_q` and `w_k` both occur in the code?"],
     ),
     Mistake(
         "a_key_left_out",
@@ -135,36 +93,19 @@ MISTAKES = [
         STEPS.but(keys=lambda keys: keys[:, 1:]),
         does="the first or the last key is left out",
         says="One key takes no part: the first, or the last. Look at the slices.",
-        hints=[
-            "How many keys are there, and how many scores does each query get?",
-            "`x[:-1]` ends before the last, and `x[1:]` begins after the first.",
-            "Use all the keys, as they come.",
-        ],
+        hints=["How many keys are there, and how many scores does each query get?"],
     ),
     Mistake(
         "rows_are_keys",
         STEPS.but(scores=lambda scores: scores.mT),
         STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, None, :, :] + from_keys[:, :, None, :]),
         does="the table of scores has one row per key",
-        says="The table has one row per key. It should have one row per query and one column per key.",
-        hints=[
-            "What shape comes out for 3 queries and 5 keys?",
-            "Look at which side gets the extra axis where.",
-            "The queries vary along the second-to-last axis of the scores: `[:, :, None, :]` puts the keys' axis "
-            "behind it.",
-        ],
     ),
     Mistake(
         "subtracts_the_keys",
         STEPS.but(from_keys=lambda from_keys: -from_keys),
         STEPS.but(from_queries=lambda from_queries: -from_queries),
         does="query and key are subtracted, not added",
-        says="Query and key are subtracted from one another inside the tanh. Look at the sign between them.",
-        hints=[
-            "Compare with w · tanh(W_q q + W_k k).",
-            "This kind of attention is called additive.",
-            "Add.",
-        ],
     ),
     Mistake(
         "multiplies_instead_of_adding",
@@ -174,11 +115,7 @@ MISTAKES = [
             "Query and key are multiplied inside the tanh. This kind of attention is called additive: look at the sign "
             "between them."
         ),
-        hints=[
-            "Compare with w · tanh(W_q q + W_k k).",
-            "Broadcasting works the same for + as for *.",
-            "Add.",
-        ],
+        hints=["Compare with w · tanh(W_q q + W_k k)."],
     ),
     Mistake(
         "dot_products",
@@ -190,10 +127,6 @@ MISTAKES = [
         STEPS.but(scores=lambda from_queries, from_keys: (from_queries @ from_keys.mT).tanh()).attempt,
         does="the projected queries and keys are multiplied, as in a dot product",
         says="{does}. The formula adds the two, inside a tanh.",
-        hints=[
-            "Compare with w · tanh(W_q q + W_k k).",
-            "Which sign stands between query and key?",
-            "The sums of all pairs first, then tanh, then the product with `w`.",
-        ],
+        hints=["Compare with w · tanh(W_q q + W_k k)."],
     ),
 ]

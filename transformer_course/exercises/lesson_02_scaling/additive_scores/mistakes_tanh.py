@@ -17,15 +17,6 @@ MISTAKES = [
         "no_tanh",
         STEPS.but(hidden=lambda sums: sums),
         does="no tanh is taken",
-        says=(
-            "The tanh is missing. Without it a score is (something of the query) + (something of the key): the best "
-            "key is the same for every query."
-        ),
-        hints=[
-            "Compare with the formula: w · tanh(W_q q + W_k k).",
-            "Between the sum and the product with `w` a step is missing.",
-            "`torch.tanh` of the sums.",
-        ],
     ),
     Mistake(
         "tanh_at_the_end",
@@ -35,11 +26,7 @@ MISTAKES = [
             "Every score is squeezed between -1 and 1: the tanh stands round the whole score. Look at the order: which "
             "comes first, tanh or w?"
         ),
-        hints=[
-            "In w · tanh(…), what is inside the tanh?",
-            "The tanh works on vectors of width d_h, before `w` makes one number of them.",
-            "tanh of the sums, then `@ w`.",
-        ],
+        hints=["In w · tanh(…), what is inside the tanh?"],
     ),
     Mistake(
         "tanh_twice",
@@ -47,11 +34,7 @@ MISTAKES = [
         STEPS.but(hidden=lambda hidden: hidden.tanh()),
         does="a second tanh is taken",
         says="{does}, of the hidden vectors or of the scores. The formula has one. Look for the other.",
-        hints=[
-            "How often does tanh occur in w · tanh(W_q q + W_k k)?",
-            "Can a score be larger than 1?",
-            "tanh of the sums, then `@ w`, and nothing after that.",
-        ],
+        hints=["How often does tanh occur in w · tanh(W_q q + W_k k)?"],
     ),
     Mistake(
         "tanh_before_adding",
@@ -65,22 +48,7 @@ MISTAKES = [
             "The best key is the same for every query: the tanh is taken of each side before the two are added, so a "
             "score falls apart into a part of the query and a part of the key. Look at what the tanh should see."
         ),
-        hints=[
-            "In tanh(W_q q + W_k k), which happens first?",
-            "Query and key have to meet *inside* the tanh.",
-            "Add first, then tanh.",
-        ],
-    ),
-    Mistake(
-        "relu_instead_of_tanh",
-        STEPS.but(hidden=lambda sums: sums.relu()),
-        does="a ReLU stands in place of tanh",
-        says="ReLU stands where the formula has tanh. It can work as attention too, but it is not what was asked for.",
-        hints=[
-            "Which function stands in the formula?",
-            "It maps to between -1 and 1.",
-            "`torch.tanh`.",
-        ],
+        hints=["In tanh(W_q q + W_k k), which happens first?"],
     ),
     Mistake(
         "another_function_than_tanh",
@@ -95,11 +63,7 @@ MISTAKES = [
         STEPS.but(hidden=lambda sums: sums.sinh()).attempt,
         does="another function stands in place of tanh",
         says="Another function stands where the formula has tanh. Look at its name.",
-        hints=[
-            "Which function stands in the formula?",
-            "It maps to between -1 and 1, and 0 to 0; the hyperbolic tangent.",
-            "`torch.tanh`.",
-        ],
+        hints=["Which function stands in the formula?"],
     ),
     Mistake(
         "tanh_by_hand",
@@ -109,11 +73,7 @@ MISTAKES = [
             "Right for ordinary numbers. Where a sum is above 88, its exponential is infinite, and infinity divided by "
             "infinity is nan. Look for a ready-made function."
         ),
-        hints=[
-            "What is `torch.exp(torch.tensor(100.0))`?",
-            "The tanh of a large number is 1: nothing has to overflow.",
-            "`torch.tanh`.",
-        ],
+        hints=["What is `torch.exp(torch.tensor(100.0))`?"],
     ),
     Mistake(
         "forgets_w",
@@ -124,62 +84,31 @@ MISTAKES = [
             "The entries of each hidden vector are added up or averaged as they are: {does}. It says how much each of "
             "them counts, and is what the network learns."
         ),
-        hints=[
-            "Does `w` occur in the code? What does it do in w · tanh(…)?",
-            "A dot product with `w`: multiply entry by entry by `w`, then add.",
-            "`@ w` in place of the sum.",
-        ],
+        hints=["Does `w` occur in the code? What does it do in w · tanh(…)?"],
     ),
     Mistake(
         "averages_the_products",
         STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
         does="the products with `w` are averaged, not added up",
         says="The products with `w` are averaged. A dot product adds them up. Look for a mean.",
-        hints=[
-            "By what number are the scores too small?",
-            "w · tanh(…) is a *sum* of products.",
-            "`@ w`.",
-        ],
+        hints=["By what number are the scores too small?"],
     ),
     Mistake(
         "w_before_tanh",
         STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1)),
         does="the sums are multiplied by `w` before the tanh",
         says="The sums are multiplied by `w` inside the tanh. In the formula, `w` comes after it.",
-        hints=[
-            "In w · tanh(…), what is inside the tanh?",
-            "First tanh, then the product with `w`.",
-            "tanh of the sums, then `@ w`.",
-        ],
+        hints=["In w · tanh(…), what is inside the tanh?"],
     ),
     Mistake(
         "weighed_but_not_added",
         STEPS.but(scores=lambda hidden, w: hidden * w),
         does="the products with `w` are not added up",
-        says=(
-            "A whole vector comes out for every pair: its entries have been multiplied by those of `w`, but nothing "
-            "adds them up. Look at the shape."
-        ),
-        hints=[
-            "How many numbers should come out for each pair of query and key?",
-            "In w · tanh(…) the dot is a dot product: multiply, then add along the width.",
-            "`@ w` does both.",
-        ],
     ),
     Mistake(
         "w_on_the_left",
         STEPS.but(scores=lambda hidden, w: w @ hidden),
         does="`w` stands on the left of the hidden vectors",
-        says=(
-            "`w` stands on the left, and so meets the second-to-last axis of what stands on its right, that of the "
-            "keys. That crashes, or, where the numbers happen to fit, mixes keys with each other. Look at which side "
-            "`w` stands on."
-        ),
-        hints=[
-            "The hidden vectors have the shape (batch, n_query, n_key, d_h). Which axis should be gone at the end?",
-            "In a product with a vector on the right, the *last* axis of the left side goes.",
-            "tanh of the sums, then `@ w`.",
-        ],
     ),
     Mistake(
         "scaled_as_well",
@@ -188,11 +117,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5).attempt,
         does="the scores are divided by a root",
         says="The scores are divided by the root of a width. There is no such division in additive attention.",
-        hints=[
-            "Compare with the formula: w · tanh(W_q q + W_k k).",
-            "Is there a square root in the code?",
-            "Leave the division out.",
-        ],
+        hints=["Compare with the formula: w · tanh(W_q q + W_k k)."],
     ),
     Mistake(
         "weights_instead_of_scores",
@@ -200,11 +125,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
         does="a softmax is taken of the scores",
         says="These are weights: they add up to 1. The scores before the softmax are asked for.",
-        hints=[
-            "Is there a softmax in the code?",
-            "The function is called additive_*scores*.",
-            "Return what goes into the softmax.",
-        ],
+        hints=["Is there a softmax in the code?"],
     ),
     Mistake(
         "rounded",

@@ -21,33 +21,17 @@ OF_LENGTHS = [
         STEPS.but(unit_queries=lambda queries: queries, unit_keys=lambda keys: keys),
         does="neither the queries nor the keys are divided by their lengths",
         says="This is the plain dot product: long vectors still get large scores. Nothing has been normalised.",
-        hints=[
-            "Make a key 10 times longer. Should its cosine with a query change?",
-            "cos = q·k / (‖q‖ ‖k‖).",
-            "Divide queries and keys by their lengths: `x.norm(dim=-1, keepdim=True)`.",
-        ],
+        hints=["Make a key 10 times longer. Should its cosine with a query change?"],
     ),
     Mistake(
         "only_the_queries_normalised",
         STEPS.but(unit_keys=lambda keys: keys),
         does="the keys are not divided by their lengths",
-        says="The queries have length 1, the keys still have their own: a long key gets a large score for every query.",
-        hints=[
-            "How many lengths are in the denominator of the cosine?",
-            "Make a key 10 times longer and look at its weight.",
-            "Normalise the keys as well.",
-        ],
     ),
     Mistake(
         "only_the_keys_normalised",
         STEPS.but(unit_queries=lambda queries: queries),
         does="the queries are not divided by their lengths",
-        says="The keys have length 1, the queries still have their own: a long query is sharper than a short one.",
-        hints=[
-            "How many lengths are in the denominator of the cosine?",
-            "Make a query 10 times longer and look at its weights.",
-            "Normalise the queries as well.",
-        ],
     ),
     Mistake(
         "normalises_across_vectors",
@@ -55,30 +39,6 @@ OF_LENGTHS = [
         STEPS.but(unit_queries=lambda queries: normalize(queries, dim=-2)).attempt,
         STEPS.but(unit_keys=lambda keys: normalize(keys, dim=-2)).attempt,
         does="the lengths are taken across the vectors, not along each one",
-        says=(
-            "The vectors do not have length 1: the normalisation runs across the vectors, not along each one. Look at "
-            "its axis."
-        ),
-        hints=[
-            "What is the norm of each row of the normalised keys?",
-            "A vector's entries lie along the last axis.",
-            "`dim=-1`.",
-        ],
-    ),
-    Mistake(
-        "normalises_the_second_axis",
-        measured(lambda x: x.norm(dim=1, keepdim=True)),
-        does="the lengths are taken along axis 1, counted from the front",
-        says=(
-            "Right for one table; with a batch in front, the vectors do not have length 1. The axis is counted from "
-            "the front: it is number 1, which `normalize` takes when none is named. Look at the axis of the "
-            "normalisation."
-        ),
-        hints=[
-            "Of keys of shape (7, 3, 4), which length belongs to axis 1, and which is the width?",
-            "A negative number counts from the end, where the width always is.",
-            "Name the axis: `dim=-1`.",
-        ],
     ),
     Mistake(
         "one_length_for_all",
@@ -89,11 +49,7 @@ OF_LENGTHS = [
             "All vectors are divided by one number, the norm of a whole table or tensor, so long ones stay longer than "
             "the others. Look at what the norm takes together."
         ),
-        hints=[
-            "How many lengths do 3 keys have? How many numbers does `keys.norm()` give?",
-            "Named an axis, `norm` gives one number per vector.",
-            "`keys.norm(dim=-1, keepdim=True)`, and the same for the queries.",
-        ],
+        hints=["How many lengths do 3 keys have? How many numbers does `keys.norm()` give?"],
     ),
     Mistake(
         "multiplied_by_the_lengths",
@@ -103,11 +59,7 @@ OF_LENGTHS = [
             "The vectors are multiplied by their lengths: long ones get longer. Look at the operation, or at the sign "
             "of an exponent."
         ),
-        hints=[
-            "How long is a query after this step? It should be 1.",
-            "Dividing by `y ** -0.5` multiplies by the root of y.",
-            "`x / x.norm(dim=-1, keepdim=True)`.",
-        ],
+        hints=["How long is a query after this step? It should be 1."],
     ),
     Mistake(
         "another_length",
@@ -122,11 +74,7 @@ OF_LENGTHS = [
             "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
             "length is made of the entries."
         ),
-        hints=[
-            "How long is (3, 4)? It is not 7, and not 25.",
-            "A length is the *root* of the *sum* of the *squares*.",
-            "`x.norm(dim=-1, keepdim=True)`.",
-        ],
+        hints=["How long is (3, 4)? It is not 7, and not 25."],
     ),
     Mistake(
         "added_to_the_length",
@@ -136,22 +84,14 @@ OF_LENGTHS = [
         measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.001).attempt,
         does="a number is added to the lengths",
         says="{does}, so the vectors get shorter than 1. Look at the denominator.",
-        hints=[
-            "What is the norm of each row of the normalised keys?",
-            "A guard against division by 0 has to be far smaller than any length.",
-            "Leave it out, or take `1e-8`.",
-        ],
+        hints=["What is the norm of each row of the normalised keys?"],
     ),
     Mistake(
         "softmax_of_the_vectors",
         STEPS.but(unit_queries=lambda queries: queries.softmax(dim=-1), unit_keys=lambda keys: keys.softmax(dim=-1)),
         does="the vectors are normalised by a softmax",
         says="{does}: their entries add up to 1, and their direction is lost.",
-        hints=[
-            "What is the norm of each row of the normalised keys?",
-            "To normalise a vector means to divide it by its length.",
-            "`x / x.norm(dim=-1, keepdim=True)`.",
-        ],
+        hints=["What is the norm of each row of the normalised keys?"],
     ),
     Mistake(
         "forgets_keepdim",
@@ -183,10 +123,8 @@ OF_LENGTHS = [
             "the lengths of other keys. Look at the shapes."
         ),
         hints=[
-            "The scores have the shape (n_query, n_key). Which shape must the lengths of the keys have to meet the "
-            "last axis?",
-            "It is (1, n_key): the column has to become a row.",
-            "Transpose them with `.mT`; or divide the keys by their lengths before the product.",
+            "The scores have the shape (n_query, n_key). Which shape must the lengths of the keys "
+            "have to meet the last axis?"
         ],
     ),
     Mistake(
@@ -208,17 +146,6 @@ OF_LENGTHS = [
             "`queries[..., :, None, :]` and `keys[..., None, :, :]`.",
         ],
     ),
-    Mistake(
-        "normalises_the_values_too",
-        STEPS.but(values=lambda values: normalize(values, dim=-1)),
-        does="the values are divided by their lengths",
-        says="The values are normalised as well. They are what is handed over, and take no part in the match.",
-        hints=[
-            "With one key, the output must be its value exactly. Is it?",
-            "Which vectors does the cosine compare?",
-            "Leave the values as they are.",
-        ],
-    ),
 ]
 
 OF_THE_TEMPERATURE = [
@@ -226,29 +153,11 @@ OF_THE_TEMPERATURE = [
         "multiplies_by_the_temperature",
         STEPS.but(scores=lambda products, temperature: products * temperature),
         does="the cosines are multiplied by the temperature",
-        says=(
-            "A *high* temperature makes the weights sharp: the scores are multiplied by it. It should be the other way "
-            "round."
-        ),
-        hints=[
-            "Hot means blurred, cold means sharp.",
-            "At temperature → 0 the lookup should become hard.",
-            "Divide by the temperature.",
-        ],
     ),
     Mistake(
         "forgets_the_temperature",
         STEPS.but(scores=lambda products: products),
         does="the temperature is not used",
-        says=(
-            "{does}. Cosines lie between -1 and 1, so without it no key can ever get more than e² times the weight of "
-            "another."
-        ),
-        hints=[
-            "Does the output change with `temperature`?",
-            "What can make the gap between two cosines larger?",
-            "Divide the cosines by the temperature.",
-        ],
     ),
     Mistake(
         "temperature_after_the_softmax",
@@ -256,33 +165,21 @@ OF_THE_TEMPERATURE = [
         STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture * temperature).attempt,
         does="the temperature comes in at the end, not at the scores",
         says="{does}: the weights are as blurred as before, and no longer add up to 1. Look at where it stands.",
-        hints=[
-            "With one key, the output must be its value exactly, at any temperature. Is it?",
-            "The temperature should change the gaps between the scores, before they become weights.",
-            "Divide the cosines by it, then take the softmax.",
-        ],
+        hints=["With one key, the output must be its value exactly, at any temperature. Is it?"],
     ),
     Mistake(
         "divides_by_the_root_too",
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         does="the scores are divided by √d_k as well",
         says="{does}. Cosines do not grow with the width, so there is nothing to undo.",
-        hints=[
-            "What are the largest and smallest values a cosine can take, at d_k = 4 and at d_k = 512?",
-            "√d_k was there to keep scores from growing with d_k.",
-            "Divide by the temperature only.",
-        ],
+        hints=["What are the largest and smallest values a cosine can take, at d_k = 4 and at d_k = 512?"],
     ),
     Mistake(
         "root_instead_of_temperature",
         STEPS.but(scores=lambda products, queries: products / queries.shape[-1] ** 0.5),
         does="the cosines are divided by √d_k in place of the temperature",
         says="The scores are divided by √d_k, as in lesson 02, and the temperature is not used.",
-        hints=[
-            "Does the output change with `temperature`?",
-            "√d_k was there to keep scores from growing with d_k. Do cosines grow?",
-            "Divide the cosines by the temperature only.",
-        ],
+        hints=["Does the output change with `temperature`?"],
     ),
     Mistake(
         "another_function_of_the_temperature",
@@ -294,11 +191,7 @@ OF_THE_TEMPERATURE = [
             "The temperature comes in otherwise than as what the cosines are divided by: twice, by its root, or "
             "as a power. Look at what is done with it."
         ),
-        hints=[
-            "Halve the temperature. By what factor should the gaps between the scores grow?",
-            "Where does the temperature occur, and how often?",
-            "Divide the cosines by the temperature, once.",
-        ],
+        hints=["Halve the temperature. By what factor should the gaps between the scores grow?"],
     ),
 ]
 

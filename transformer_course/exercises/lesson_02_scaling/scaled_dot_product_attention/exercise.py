@@ -14,8 +14,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
     may_cut_gradients=True,
     cases=attention_cases,
     points=3,
-    verified="Scores are divided by √d_k before the softmax, for any leading dimensions: equation 1 of the paper. "
-    "Next: what the softmax does to the gradients when they are not.",
+    verified="Scores are divided by √d_k before the softmax, for any leading dimensions: equation 1 of the paper.",
     hints=[
         "Only one thing is new against `attention` of lesson 01. The variance of a score is d_k: what must a score be "
         "divided by to have variance 1?",

@@ -40,11 +40,7 @@ MISTAKES = [
             "The weights are as sharp as before, and the output is no weighted average of the values any more: the "
             "scaling comes after the softmax. Look at where the division stands."
         ),
-        hints=[
-            "With a single key, the output should be its value exactly. Is it?",
-            "Which numbers got too large: the weights or the scores?",
-            "Divide the scores, before the softmax.",
-        ],
+        hints=["With a single key, the output should be its value exactly. Is it?"],
     ),
     Mistake(
         "scales_twice",
@@ -58,11 +54,7 @@ MISTAKES = [
             "{does}: that is what comes of dividing queries, keys and values by √d_k each. A score is a product of two "
             "of these, and what is averaged should not be touched at all."
         ),
-        hints=[
-            "By what is q·k divided if q and k are each divided by √d_k?",
-            "The values play no part in the scores.",
-            "Divide the scores once by √d_k.",
-        ],
+        hints=["By what is q·k divided if q and k are each divided by √d_k?"],
     ),
     *attention_mistakes.of_values_scaled_too(STEPS),
     *attention_mistakes.unpaired(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON),

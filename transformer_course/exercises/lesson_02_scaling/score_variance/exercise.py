@@ -27,7 +27,7 @@ SCORE_VARIANCE = Exercise(
     may_cut_gradients=True,
     cases=score_variance_cases,
     points=1,
-    verified="d_k products, each with the product of two variances. Next: undo the d_k.",
+    verified="d_k products, each with the product of two variances.",
     hints=[
         "What is asked for is a formula in d_k and the variance. (Drawing random numbers comes near its value, but "
         "never hits it, and gives another result each time.) Start with d_k = 1: the score is one product q·k of two "

@@ -31,7 +31,7 @@ SOFTMAX_JACOBIAN = Exercise(
     cases=softmax_jacobian_cases,
     points=2,
     verified="Every entry p_i (δ_ij − p_j), so every row and column adds up to 0: raising one score takes from the "
-    "other weights what it gives to its own. Next: watch it vanish.",
+    "other weights what it gives to its own.",
     hints=[
         "Differentiate p_i = exp(s_i) / Σ exp(s) by s_j. Treat i = j and i ≠ j apart.",
         "For i ≠ j only the denominator depends on s_j: −p_i p_j. For i = j the numerator does too: p_i − p_i².",

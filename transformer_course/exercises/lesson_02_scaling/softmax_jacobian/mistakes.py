@@ -25,15 +25,6 @@ MISTAKES = [
         STEPS.but(jacobian=lambda difference: torch.diag(difference.diagonal())),
         STEPS.but(products=lambda probabilities: squares(probabilities)),
         does="everything off the diagonal is 0",
-        says=(
-            "Everything beside the diagonal is 0. Raising one score also lowers all the *other* weights: they share "
-            "the denominator."
-        ),
-        hints=[
-            "If score 1 goes up, does weight 2 stay the same?",
-            "The derivative of p_i by s_j for i ≠ j comes from the denominator alone.",
-            "It is −p_i p_j: subtract all the products, `torch.outer(p, p)`, from a diagonal of p.",
-        ],
     ),
     Mistake(
         "one_column",
@@ -43,11 +34,7 @@ MISTAKES = [
             "One number per weight comes out: its derivative by its own score. Every weight depends on every score, "
             "so a table is asked for."
         ),
-        hints=[
-            "What shape is asked for?",
-            "These numbers are its diagonal. What stands beside it?",
-            "For i ≠ j: −p_i p_j. `torch.diag` makes a table of a diagonal, `torch.outer` one of all products.",
-        ],
+        hints=["What shape is asked for?"],
     ),
     Mistake(
         "forgets_the_diagonal",
@@ -58,11 +45,7 @@ MISTAKES = [
             "Beside the diagonal stands −p_i p_j. On it, the numerator depends on the score as well, and a term is "
             "missing."
         ),
-        hints=[
-            "Can raising a score lower its own weight, or leave it as it is? What does the diagonal say?",
-            "For i = j, use the product rule: p_i − p_i².",
-            "To all the −p_i p_j, those on the diagonal included, add `torch.diag(probabilities)`.",
-        ],
+        hints=["Can raising a score lower its own weight, or leave it as it is? What does the diagonal say?"],
     ),
     Mistake(
         "squares_subtracted_twice",
@@ -72,49 +55,19 @@ MISTAKES = [
             "On the diagonal, p_i² is subtracted twice: by the formula for i = j, and again with the table of all "
             "products. Look at what both terms hold there."
         ),
-        hints=[
-            "For weights of 0.5 and 0.5, the first entry should be 0.25. Which numbers make it up?",
-            "The table of all products p_i p_j has a diagonal too.",
-            "`torch.diag(p) - torch.outer(p, p)`, or fill the diagonal instead of adding to it.",
-        ],
-    ),
-    Mistake(
-        "plus_beside_the_diagonal",
-        STEPS.but(products=lambda products, probabilities: 2 * squares(probabilities) - products),
-        does="the products beside the diagonal have lost their minus",
-        says=(
-            "The products beside the diagonal have lost their sign. Raising one score would then raise all the weights."
-        ),
-        hints=[
-            "What should each row add up to, if the weights always add up to 1?",
-            "For i ≠ j, s_j stands in the denominator only. Does the fraction grow or shrink with it?",
-            "−p_i p_j.",
-        ],
+        hints=["For weights of 0.5 and 0.5, the first entry should be 0.25. Which numbers make it up?"],
     ),
     Mistake(
         "plus_sign",
         STEPS.but(difference=lambda own, products: own + products),
         does="the products are added, not subtracted",
-        says=(
-            "The products are added. Then raising one score would raise all the weights, and they could not add up to "
-            "1 any longer. Look at the sign."
-        ),
-        hints=[
-            "What do the columns of the table add up to? The weights always add up to 1, so what should they?",
-            "When one weight goes up, the others have to go down.",
-            "Subtract the products.",
-        ],
     ),
     Mistake(
         "identity_on_the_diagonal",
         STEPS.but(own=lambda delta: delta),
         does="the term δ_ij stands without its factor p_i",
         says="The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term.",
-        hints=[
-            "With p = (1, 0), nothing can move any more. Is the table 0 there?",
-            "The formula is p_i (δ_ij − p_j): the p_i multiplies both terms.",
-            "Use a diagonal matrix of the probabilities, `torch.diag`, not the identity.",
-        ],
+        hints=["With p = (1, 0), nothing can move any more. Is the table 0 there?"],
     ),
     Mistake(
         "forgets_the_factor",
@@ -122,10 +75,7 @@ MISTAKES = [
         STEPS.but(own=lambda delta: delta, products=lambda column: column),
         does="a factor is missing from each of the two terms, p_i δ_ij and p_i p_j",
         says="{does}, so weights that are nearly 0 seem to move as much as large ones.",
-        hints=[
-            "With p = (1, 0), nothing can move any more. Is the table 0 there?",
-            "The factor p_i is the same along a whole row. What shape must p have to multiply row by row?",
-        ],
+        hints=["With p = (1, 0), nothing can move any more. Is the table 0 there?"],
     ),
     Mistake(
         "squares_instead_of_products",
@@ -133,15 +83,6 @@ MISTAKES = [
         STEPS.but(row=lambda column: column),
         STEPS.but(products=lambda probabilities: probabilities * probabilities),
         does="both factors of the products run along the same axis",
-        says=(
-            "Beside the diagonal stand squares, p_i² or p_j²: both factors run along the same axis. In p_i p_j one "
-            "belongs to the row, the other to the column. Look at the shapes that are multiplied."
-        ),
-        hints=[
-            "What shape has `p * p`, and what shape `p * p.T`? Transposing a vector changes nothing.",
-            "One of the two has to be a column, of shape (n, 1). Which indexing makes it one?",
-            "`probabilities[:, None]` is the column: p_i, the same along each row.",
-        ],
     ),
     Mistake(
         "squares_alone",
@@ -152,23 +93,13 @@ MISTAKES = [
             "One number per weight comes out: a vector times itself, entry by entry. A table is asked for, with every "
             "product p_i p_j. Look at the shapes that are multiplied."
         ),
-        hints=[
-            "What shape has `p * p`, and what shape `p * p.T`? Transposing a vector changes nothing.",
-            "Row by column: one of the two has to be a column, of shape (n, 1).",
-            "`probabilities[:, None] * probabilities`, or `torch.outer`. The diagonal needs p_i on top of it.",
-        ],
+        hints=["What shape has `p * p`, and what shape `p * p.T`? Transposing a vector changes nothing."],
     ),
     Mistake(
         "one_instead_of_delta",
         STEPS.but(delta=lambda delta: torch.ones_like(delta)),
         STEPS.but(own=lambda row, delta: row * torch.ones_like(delta)),
         does="1 stands in place of δ_ij everywhere",
-        says="The 1 of p_i (1 − p_j) stands everywhere. δ_ij is 1 on the diagonal only, and 0 beside it.",
-        hints=[
-            "What are the entries beside the diagonal? Can they all be positive, if the weights add up to 1?",
-            "δ_ij as a table is called the identity matrix.",
-            "`torch.eye(n)` in place of the 1.",
-        ],
     ),
     Mistake(
         "one_number_instead_of_products",
@@ -180,11 +111,7 @@ MISTAKES = [
             "The same number is subtracted everywhere, or is all there is: `@` of two vectors is a dot product, one "
             "number. A table of all the products p_i p_j is needed."
         ),
-        hints=[
-            "What shape has `probabilities @ probabilities`?",
-            "All products of two vectors, row by column, are called the outer product.",
-            "`torch.outer(probabilities, probabilities)`.",
-        ],
+        hints=["What shape has `probabilities @ probabilities`?"],
     ),
     Mistake(
         "true_minus_a_number",
@@ -194,11 +121,7 @@ MISTAKES = [
             "A comparison such as `i == j` is True or False, and torch does not subtract from these: it crashes. Look "
             "at what stands in front of the minus."
         ),
-        hints=[
-            "δ_ij has to be a number, 1 or 0.",
-            "`float(i == j)` is one; without any loop, `torch.eye(n)` holds them all.",
-            "`probabilities[:, None] * (torch.eye(n) - probabilities)` is every entry at once.",
-        ],
+        hints=["δ_ij has to be a number, 1 or 0."],
     ),
     Mistake(
         "takes_them_for_scores",
@@ -206,11 +129,7 @@ MISTAKES = [
         STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities.exp(), dim=-1)).attempt,
         does="a softmax is taken of the probabilities",
         says="A softmax is taken of something that has been through one already. The argument holds probabilities.",
-        hints=[
-            "What do the numbers in `probabilities` add up to?",
-            "The formula needs only p, not the scores.",
-            "Leave the softmax out.",
-        ],
+        hints=["What do the numbers in `probabilities` add up to?"],
     ),
     Mistake(
         "another_diagonal",
@@ -224,22 +143,14 @@ MISTAKES = [
             "Something else stands on the diagonal than the derivative of a weight by its own score. Look at the case "
             "i = j."
         ),
-        hints=[
-            "With the weights 0.8 and 0.2, the diagonal should hold 0.16 twice. Which numbers are there?",
-            "For i = j the numerator and the denominator depend on the score: use the quotient rule.",
-            "p_i − p_i².",
-        ],
+        hints=["With the weights 0.8 and 0.2, the diagonal should hold 0.16 twice. Which numbers are there?"],
     ),
     Mistake(
         "delta_turned_round",
         STEPS.but(delta=lambda delta: 1 - delta),
         does="the table of δ_ij holds 0 on the diagonal and 1 beside it",
         says="δ_ij is turned round: the table holds 0 where i and j are equal, and 1 everywhere else.",
-        hints=[
-            "What does `torch.eye(2)` look like?",
-            "Can raising a score lower its own weight?",
-            "1 where `i == j`, else 0.",
-        ],
+        hints=["What does `torch.eye(2)` look like?"],
     ),
     Mistake(
         "size_is_a_tensor",
@@ -259,11 +170,7 @@ MISTAKES = [
             "Where two weights are equal, the table is wrong: δ_ij asks whether the *places* i and j are the same, "
             "not whether the weights there are equal."
         ),
-        hints=[
-            "What comes out for the weights 0.5 and 0.5?",
-            "δ_ij depends on i and j alone.",
-            "`torch.eye(n)` is that table.",
-        ],
+        hints=["What comes out for the weights 0.5 and 0.5?"],
     ),
     Mistake(
         "one_factor_in_the_products",
@@ -275,11 +182,7 @@ MISTAKES = [
         says=(
             "Beside the diagonal, a single weight is subtracted where a product of two belongs. Look at the case i ≠ j."
         ),
-        hints=[
-            "With the weights 0.8 and 0.2, -0.16 should stand beside the diagonal. Which two numbers make it?",
-            "For i ≠ j, s_j stands in the denominator only, and its derivative brings in p_j.",
-            "−p_i p_j.",
-        ],
+        hints=["With the weights 0.8 and 0.2, -0.16 should stand beside the diagonal. Which two numbers make it?"],
     ),
     Mistake(
         "differences_of_weights",
@@ -287,11 +190,7 @@ MISTAKES = [
         STEPS.but(difference=lambda column, row: row - column),
         does="a weight is subtracted from each other weight",
         says="These are the differences of the weights, with 0 on the diagonal. Products belong there, and δ_ij.",
-        hints=[
-            "What should the entry for i = j be, with the weights 0.8 and 0.2?",
-            "The formula has a product with brackets: p_i (δ_ij − p_j).",
-            "p_i stands as a factor in front, not as a term.",
-        ],
+        hints=["What should the entry for i = j be, with the weights 0.8 and 0.2?"],
     ),
     Mistake(
         "half_a_table",
@@ -301,11 +200,7 @@ MISTAKES = [
         STEPS.but(jacobian=lambda difference: without_a_column(difference.mT).mT),
         does="some entries beside the diagonal are never filled in",
         says="Some entries beside the diagonal are 0: not every pair i, j has been filled in. Look at which ones are.",
-        hints=[
-            "How many entries has the table for 3 weights, and how many of them are filled in?",
-            "Every i meets every j, larger or smaller, from the first to the last.",
-            "Without loops there is nothing to miss: `torch.outer` holds every product.",
-        ],
+        hints=["How many entries has the table for 3 weights, and how many of them are filled in?"],
     ),
     Mistake(
         "column_times_vector",
@@ -314,11 +209,7 @@ MISTAKES = [
         says=(
             "A matrix product of a column, (n, 1), and a vector, (n,), crashes. Look at the shapes on both sides of it."
         ),
-        hints=[
-            "In `a @ b`, which two lengths have to be equal?",
-            "(n, 1) fits (1, n), a row. Entry by entry, (n, 1) also fits (n,).",
-            "`probabilities[:, None] * probabilities`, or `torch.outer`.",
-        ],
+        hints=["In `a @ b`, which two lengths have to be equal?"],
     ),
     rounded(
         STEPS,

@@ -24,8 +24,7 @@ ATTENTION_PARAMETERS = Exercise(
     steps=STEPS,
     cases=attention_parameters_cases,
     points=1,
-    verified="Four layers of d_model × d_model, with or without biases, and the number of heads nowhere in it. "
-    "Next: what more heads do cost.",
+    verified="Four layers of d_model × d_model, with or without biases, and the number of heads nowhere in it.",
     hints=[
         "Which layers does a multi-head attention have, and how many numbers come out of each?",
         "`nn.Linear(a, b)` holds a · b weights, and b biases if it has any. All four layers have a = b = d_model.",

@@ -28,8 +28,7 @@ HEAD_CONTRIBUTIONS = Exercise(
     steps=STEPS,
     cases=head_contributions_cases,
     points=2,
-    verified="What the heads add, each through its own columns of w_o, adds up to the whole output. "
-    "Next: remove a head and see what gets worse.",
+    verified="What the heads add, each through its own columns of w_o, adds up to the whole output.",
     hints=[
         "Take a single position. Its merged vector is (head 0, head 1, …), one after the other. Which columns of w_o "
         "are multiplied by the numbers of head 0?",

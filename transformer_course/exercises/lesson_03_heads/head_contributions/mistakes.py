@@ -54,11 +54,7 @@ MISTAKES = [
             "The numbers of w_o are dealt out row by row, so that each head meets numbers of other heads, and the sum "
             "over the heads is not the output. The heads own *columns* of w_o."
         ),
-        hints=[
-            "In merged @ w_o.T, does a column of w_o meet one number of the merged vector, or do all of them?",
-            "`reshape` reads row by row. What has to happen first, so that the columns come to lie in a row?",
-            "Transpose w_o before cutting it.",
-        ],
+        hints=["In merged @ w_o.T, does a column of w_o meet one number of the merged vector, or do all of them?"],
     ),
     Mistake(
         "pieces_not_transposed",
@@ -82,11 +78,7 @@ MISTAKES = [
             "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns d_k "
             "neighbouring columns. Look at how the columns of one head are chosen."
         ),
-        hints=[
-            "In the merged vector, where do the numbers of head 0 stand?",
-            "Cutting an axis into (a, b) makes a pieces of b neighbours each.",
-            "Cut into (n_heads, d_k), in this order.",
-        ],
+        hints=["In the merged vector, where do the numbers of head 0 stand?"],
     ),
     Mistake(
         "the_first_columns_for_all",
@@ -94,11 +86,7 @@ MISTAKES = [
         STEPS.but(own=lambda heads: lambda head: slice(-heads.shape[3], None)),
         does="every head meets the same columns of w_o",
         says="Every head is sent through the same columns of w_o, those of one head. Each has columns of its own.",
-        hints=[
-            "Does the slice of w_o depend on the head?",
-            "Head i owns columns i·d_k to (i + 1)·d_k − 1.",
-            "Loop over the heads, or cut w_o into n_heads pieces.",
-        ],
+        hints=["Does the slice of w_o depend on the head?"],
     ),
     Mistake(
         "slices_overlap",
@@ -108,11 +96,7 @@ MISTAKES = [
             "The slices of w_o overlap: each begins only one column after the one before it. Look at where a slice "
             "begins."
         ),
-        hints=[
-            "With 3 heads of width 2, which columns does head 1 own?",
-            "Head i begins where head i - 1 ends.",
-            "Columns i·d_k to (i + 1)·d_k − 1.",
-        ],
+        hints=["With 3 heads of width 2, which columns does head 1 own?"],
     ),
     Mistake(
         "slices_one_late",
@@ -122,11 +106,7 @@ MISTAKES = [
             "Each slice of w_o begins one column too late: column i·d_k is left out, and the first of the next head is "
             "taken. Look at where a slice begins."
         ),
-        hints=[
-            "With 3 heads of width 2, which columns does head 0 own?",
-            "Counting begins at 0.",
-            "Columns i·d_k to (i + 1)·d_k − 1.",
-        ],
+        hints=["With 3 heads of width 2, which columns does head 0 own?"],
     ),
     Mistake(
         "columns_in_reverse",
@@ -135,11 +115,7 @@ MISTAKES = [
         says=(
             "The first head meets the columns of the last one, and the other way round. Look at the order of the heads."
         ),
-        hints=[
-            "In the merged vector, where do the numbers of head 0 stand?",
-            "Head i owns columns i·d_k to (i + 1)·d_k − 1.",
-            "Go through heads and columns in the same order.",
-        ],
+        hints=["In the merged vector, where do the numbers of head 0 stand?"],
     ),
     Mistake(
         "another_head",
@@ -152,19 +128,14 @@ MISTAKES = [
             "The columns of w_o meet another head than the one that owns them: the first, a neighbour, or all in "
             "reverse order. Look at the index of the head."
         ),
-        hints=[
-            "Which head does `heads[:, i - 1]` take for i = 0?",
-            "Head i owns columns i·d_k to (i + 1)·d_k − 1, and no others.",
-            "The same i for the head and for its columns.",
-        ],
+        hints=["Which head does `heads[:, i - 1]` take for i = 0?"],
     ),
     Mistake(
         "a_head_left_out",
         STEPS.but(heads=lambda heads: heads[:, :-1]),
         STEPS.but(heads=lambda heads: heads[:, 1:]),
         does="the first or the last head is left out",
-        says="{does}. Look at where the loop or the slice begins and ends.",
-        hints=["How many heads does the result have?", "`range(n)` goes from 0 to n − 1."],
+        hints=["How many heads does the result have?"],
     ),
     Mistake(
         "the_whole_output",
@@ -172,11 +143,7 @@ MISTAKES = [
         STEPS.but(contributions=lambda scaled: scaled.sum(dim=1)),
         does="the terms of all heads are added up",
         says="This is the output of all heads together. What each head adds is asked for: one more axis.",
-        hints=[
-            "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
-            "The product with w_o is a sum over all merged features. Which of its terms belong to head i?",
-            "Multiply each head by its own columns of w_o, and do not add up.",
-        ],
+        hints=["The shape asked for is (batch, n_heads, n, d_out). Which is it now?"],
     ),
     Mistake(
         "the_whole_output_for_every_head",
@@ -187,22 +154,14 @@ MISTAKES = [
             "Every head is said to give the same: the whole output, or an equal part of it. What each adds by itself "
             "is asked for."
         ),
-        hints=[
-            "Are the terms of two heads different?",
-            "If all heads but one were 0, what would the output be?",
-            "Multiply each head by its own columns of w_o.",
-        ],
+        hints=["Are the terms of two heads different?"],
     ),
     Mistake(
         "all_heads_so_far",
         STEPS.but(scaled=lambda terms: terms.cumsum(dim=1)),
         does="each term holds those of the heads before it as well",
         says="{does}: the sum grows from head to head. Look at what is kept for a head.",
-        hints=[
-            "Add up the result over the heads: is that the output?",
-            "What is in the running sum when head 1 comes?",
-            "Keep each product by itself, without adding.",
-        ],
+        hints=["Add up the result over the heads: is that the output?"],
     ),
     Mistake(
         "all_other_heads",
@@ -213,11 +172,7 @@ MISTAKES = [
         says=(
             "This is made of the output without a head, which the *other* heads give. What a head adds is its own part."
         ),
-        hints=[
-            "If all heads but one were 0, what would the output be?",
-            "The whole output, minus the output without head i: what is left?",
-            "Multiply each head by its own columns of w_o.",
-        ],
+        hints=["If all heads but one were 0, what would the output be?"],
     ),
     Mistake(
         "divided_on_the_way",
@@ -231,33 +186,17 @@ MISTAKES = [
             "The terms are divided, by the number of heads or the root of their width. They should add up to the "
             "output as they are. Look for a division."
         ),
-        hints=[
-            "Add up the result over the heads: is that the output?",
-            "√d_k belongs to the scores, and the output is a sum, not a mean.",
-            "Leave the division out.",
-        ],
+        hints=["Add up the result over the heads: is that the output?"],
     ),
     Mistake(
         "heads_behind_positions",
         STEPS.but(contributions=lambda scaled: scaled.transpose(1, 2)),
         does="heads and positions have changed places",
-        says="The numbers are right, but {does}.",
-        hints=[
-            "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
-            "`torch.stack` takes a `dim`.",
-            "The heads are axis 1.",
-        ],
     ),
     Mistake(
         "heads_before_batch",
         STEPS.but(contributions=lambda scaled: scaled.transpose(0, 1)),
         does="the heads stand in front of the batch",
-        says="The numbers are right, but {does}. Look at the order of the axes.",
-        hints=[
-            "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
-            "`torch.stack` puts the new axis in front unless it is told where.",
-            "`dim=1`.",
-        ],
     ),
     Mistake(
         "heads_last",
@@ -268,11 +207,7 @@ MISTAKES = [
             "The numbers are right, but another axis than that of the features comes last. Look at the order of the "
             "axes."
         ),
-        hints=[
-            "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
-            "Where does the new axis of `torch.stack` or `einsum` go?",
-            "The heads are axis 1, d_out the last.",
-        ],
+        hints=["The shape asked for is (batch, n_heads, n, d_out). Which is it now?"],
     ),
     Mistake(
         "side_by_side",
@@ -283,22 +218,12 @@ MISTAKES = [
             "The terms are joined along an axis they have. Each head should keep an axis of its own. Look at what "
             "joins them."
         ),
-        hints=[
-            "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
-            "`torch.cat` joins along an axis that is there, `torch.stack` along a new one.",
-            "`torch.stack(terms, dim=1)`.",
-        ],
+        hints=["The shape asked for is (batch, n_heads, n, d_out). Which is it now?"],
     ),
     Mistake(
         "a_list_of_terms",
         STEPS.but(contributions=lambda scaled: list(scaled.unbind(1))),
         does="the terms come as a list of tensors",
-        says="The terms come as separate tensors. One tensor is asked for, with an axis for the heads.",
-        hints=[
-            "What does `type(...)` say of the result?",
-            "`torch.stack(terms, dim=...)` puts tensors side by side along a new axis.",
-            "`dim=1`.",
-        ],
     ),
     Mistake(
         "the_output_cut_into_heads",
@@ -311,11 +236,7 @@ MISTAKES = [
             "The whole output is computed and then cut into pieces. But every head adds to *every* feature of the "
             "output: w_o has mixed them already. Look at what is cut, and when."
         ),
-        hints=[
-            "How wide is what one head adds? The shape asked for is (batch, n_heads, n, d_out).",
-            "It is w_o that can be cut, before the product.",
-            "Multiply each head by its own columns of w_o.",
-        ],
+        hints=["How wide is what one head adds? The shape asked for is (batch, n_heads, n, d_out)."],
     ),
     Mistake(
         "w_o_not_cut",
@@ -326,11 +247,7 @@ MISTAKES = [
             "A head is d_k wide, and w_o has a column for each feature of *all* heads: the product crashes, or means "
             "nothing. Look at the shapes on both sides of it."
         ),
-        hints=[
-            "How many columns has w_o, and how many numbers has one head at one position?",
-            "Which columns of w_o meet head i in the merged vector?",
-            "For head i: columns i·d_k to (i + 1)·d_k − 1.",
-        ],
+        hints=["How many columns has w_o, and how many numbers has one head at one position?"],
     ),
     Mistake(
         "as_wide_as_the_heads_together",
@@ -340,11 +257,7 @@ MISTAKES = [
             "The result is made as wide as all heads together. An output may have another width: that is the number of "
             "*rows* of w_o. It crashes where the two differ. Look at where the last size comes from."
         ),
-        hints=[
-            "`w_o` has the shape (d_out, d_merged). Which of the two is the width of the result?",
-            "In the lesson's module, both are d_model; here they need not be.",
-            "`w_o.shape[0]`.",
-        ],
+        hints=["`w_o` has the shape (d_out, d_merged). Which of the two is the width of the result?"],
     ),
     *of_the_result(STEPS, "result_with_another_sign", "result_scaled", "result_transposed", "function_of_the_result"),
 ]

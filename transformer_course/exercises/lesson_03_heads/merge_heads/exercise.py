@@ -27,8 +27,7 @@ MERGE_HEADS = Exercise(
     steps=STEPS,
     cases=merge_heads_cases,
     points=2,
-    verified="Every position has its features back, head after head: the inverse of split_heads. "
-    "Next: what stands between the two.",
+    verified="Every position has its features back, head after head: the inverse of split_heads.",
     hints=[
         "It undoes `split_heads`. Which two steps did that take, and in which order must they be undone?",
         "First bring the positions back in front of the heads: (batch, n, n_heads, d_k). Then make one axis of the "

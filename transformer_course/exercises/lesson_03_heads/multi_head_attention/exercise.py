@@ -88,8 +88,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     steps=STEPS,
     cases=multi_head_cases,
     points=4,
-    verified="Every head attends to all positions by its own slice of the projections, and w_o mixes what they found. "
-    "Next: what all the heads cost, and what they can do.",
+    verified="Every head attends to all positions by its own slice of the projections, and w_o mixes what they found.",
     hints=[
         "Five steps: project, split into heads, attend, merge, w_o. For which of them is there a part already?",
         "`parts.split_heads(self.w_q(query), self.n_heads)` has the shape (batch, n_heads, n_query, d_k), and "

@@ -20,12 +20,6 @@ OF_THE_WIDTH = [
         "scaled_by_the_number_of_heads",
         STEPS.but(width=lambda self: self.n_heads),
         does="the number of heads is taken for d_k",
-        says="{does}. Look at the axis from which the width is read.",
-        hints=[
-            "After the split, q has the shape (batch, n_heads, n_query, d_k). Which of the four is taken?",
-            "A score adds up d_k products, and grows with the root of their number.",
-            "Divide the scores by `q.shape[-1] ** 0.5`, taken after the split.",
-        ],
     ),
 ]
 

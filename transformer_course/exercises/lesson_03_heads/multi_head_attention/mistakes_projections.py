@@ -53,42 +53,23 @@ MISTAKES = [
         STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
         STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
         does="the queries go through a layer that is not theirs",
-        says="{does}. Look at which layer each input meets.",
-        hints=[*EACH_LAYER, "The queries go through `self.w_q`, the keys through `self.w_k`."],
     ),
     Mistake(
         "values_projected_as_keys",
         STEPS.but(from_value=lambda self, value: self.w_k(value)),
         STEPS.but(from_value=lambda self, value: self.w_q(value)),
         does="the values go through the layer of the keys or of the queries",
-        says="`w_v` plays no part: {does}.",
-        hints=[*EACH_LAYER, "The values go through `self.w_v`."],
     ),
     Mistake(
         "keys_and_values_swapped",
         STEPS.but(from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)),
         STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
         does="keys and values have changed places",
-        says=(
-            "{does}: the scores are made from what should be handed over. In self-attention nobody would notice. Look "
-            "at the order of the arguments."
-        ),
-        hints=[
-            "Which input goes into `w_k`, and which into `w_v`?",
-            "What is compared with the queries, and what is mixed?",
-            "`self.w_k(key)` and `self.w_v(value)`.",
-        ],
     ),
     Mistake(
         "layers_of_keys_and_values_swapped",
         STEPS.but(from_key=lambda self, key: self.w_v(key), from_value=lambda self, value: self.w_k(value)),
         does="the keys go through `w_v`, and the values through `w_k`",
-        says="`w_k` and `w_v` have changed places. Look at which layer each input goes through.",
-        hints=[
-            "Which input goes into `w_k`, and which into `w_v`?",
-            "The letters of the layers are those of query, key and value.",
-            "`self.w_k(key)` and `self.w_v(value)`.",
-        ],
     ),
     Mistake(
         "everything_from_the_query",
@@ -99,40 +80,18 @@ MISTAKES = [
             "What is asked for in `key` is never looked at: {does}. In self-attention, where the three are one, nobody "
             "would notice. Look at what goes into each layer."
         ),
-        hints=[
-            "There are three inputs. Does each of them occur in the code?",
-            "In cross-attention, the queries come from one sequence, keys and values from another.",
-            "`self.w_q(query)`, `self.w_k(key)`, `self.w_v(value)`.",
-        ],
+        hints=["There are three inputs. Does each of them occur in the code?"],
     ),
     Mistake(
         "values_from_the_keys",
         STEPS.but(value=lambda key: key),
         does="the values are made from `key`",
-        says=(
-            "What is handed over in `value` is never looked at: {does}. In self-attention, where the two are one, "
-            "nobody would notice. Look at what goes into each layer."
-        ),
-        hints=[
-            "There are three inputs. Does each of them occur in the code?",
-            "Keys are what is compared, values what is mixed. They come in two arguments.",
-            "`self.w_v(value)`.",
-        ],
     ),
     Mistake(
         "queries_from_the_keys",
         STEPS.but(query=lambda key: key),
         STEPS.but(query=lambda value: value).attempt,
         does="the queries are made from `key` or `value`",
-        says=(
-            "What asks is not `query`: the queries are made from another input. In self-attention nobody would notice. "
-            "Look at what goes into each layer."
-        ),
-        hints=[
-            "There are three inputs. Does each of them occur in the code?",
-            "How many rows should the output have: as many as `query`, or as `key`?",
-            "`self.w_q(query)`.",
-        ],
     ),
     Mistake(
         "not_projected",
@@ -169,22 +128,16 @@ MISTAKES = [
         "queries_not_projected",
         STEPS.but(from_query=lambda query: query),
         does="the queries do not go through `w_q`",
-        says="The queries are used as they come: `w_q` plays no part. Look at what goes through which layer.",
-        hints=[*EACH_LAYER, "`self.w_q(query)`, and only then the split."],
     ),
     Mistake(
         "keys_not_projected",
         STEPS.but(from_key=lambda key: key),
         does="the keys do not go through `w_k`",
-        says="The keys are used as they come: `w_k` plays no part. Look at what goes through which layer.",
-        hints=[*EACH_LAYER, "`self.w_k(key)`, and only then the split."],
     ),
     Mistake(
         "values_not_projected",
         STEPS.but(from_value=lambda value: value),
         does="the values do not go through `w_v`",
-        says="The values are used as they come: `w_v` plays no part. Look at what goes through which layer.",
-        hints=[*EACH_LAYER, "`self.w_v(value)`, and only then the split."],
     ),
     Mistake(
         "biases_left_out",
@@ -202,11 +155,7 @@ MISTAKES = [
         STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
         does="the biases of layers are left out",
         says="{does}: their weights are multiplied by hand. Look at how the layers are used.",
-        hints=[
-            "What does an `nn.Linear` hold besides `weight`?",
-            "A layer can be called like a function, and then does all that it should.",
-            "`self.w_q(query)`, and the same for the others.",
-        ],
+        hints=["What does an `nn.Linear` hold besides `weight`?"],
     ),
     Mistake(
         "layers_not_transposed",
@@ -255,17 +204,6 @@ MISTAKES = [
             "Which parameters should the module have? `__init__` was right as it was given.",
             "What is asked for is what goes on inside such a module.",
             "Keep `__init__`; in `forward`, project, split, attend, merge, and mix by `self.w_o`.",
-        ],
-    ),
-    Mistake(
-        "input_added",
-        STEPS.but(output=lambda output, query: output + query),
-        does="the queries are added to the output",
-        says="{does}. Such a connection comes in lesson 06, around the attention, not inside it.",
-        hints=[
-            "What comes after w_o in the formula?",
-            "Is there a `+ query` in the code?",
-            "Return what w_o gives.",
         ],
     ),
 ]

@@ -81,11 +81,7 @@ MISTAKES = [
             "The heads were never brought in front of the positions, so within each position heads are compared with "
             "heads, and no position attends to any other. Look at the shape of the scores."
         ),
-        hints=[
-            "The scores should have the shape (batch, n_heads, n_query, n_key). Which have they?",
-            "A product works on the last two axes. Which two are these?",
-            "Swap axes 1 and 2 after the cut, and back before the merging.",
-        ],
+        hints=["The scores should have the shape (batch, n_heads, n_query, n_key). Which have they?"],
     ),
     Mistake(
         "one_big_head",
@@ -96,11 +92,7 @@ MISTAKES = [
             "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
             "has weights of its own. Look at where `n_heads` is used."
         ),
-        hints=[
-            "How many tables of weights should there be for each sentence?",
-            "Between the projections and the attention a step is missing.",
-            "Split q, k and v into heads, and merge the heads afterwards.",
-        ],
+        hints=["How many tables of weights should there be for each sentence?"],
     ),
     Mistake(
         "one_big_head_with_masks_as_they_come",
@@ -169,12 +161,6 @@ MISTAKES = [
         "heads_of_another_number",
         STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (x.shape[-1] // self.n_heads, -1)).transpose(1, 2)),
         does="there are d_k heads of width n_heads",
-        says="The number of heads and their width have changed places: {does}. Look at the numbers in the split.",
-        hints=[
-            "With 12 features and 3 heads, how wide is a head?",
-            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
-            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
-        ],
     ),
     Mistake(
         "split_without_their_number",

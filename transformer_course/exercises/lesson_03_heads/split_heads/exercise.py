@@ -28,7 +28,7 @@ SPLIT_HEADS = Exercise(
     steps=STEPS,
     cases=split_heads_cases,
     points=2,
-    verified="Head i holds features i·d_k to (i + 1)·d_k − 1 of every position. Next: the way back.",
+    verified="Head i holds features i·d_k to (i + 1)·d_k − 1 of every position.",
     hints=[
         "Two steps. First cut the last axis, d_model, into n_heads pieces of d_model / n_heads features. Which shape "
         "is that, and which axis is still in the wrong place?",

@@ -20,8 +20,7 @@ CAUSAL_MASK = Exercise(
     steps=STEPS,
     cases=causal_mask_cases,
     points=1,
-    verified="Each row may attend to itself and to its left; the triangle above the diagonal is forbidden. "
-    "Next: see whether one run now does the work of many.",
+    verified="Each row may attend to itself and to its left; the triangle above the diagonal is forbidden.",
     hints=[
         "Write the table for 3 positions by hand. Row i is a query, column j a key. Which of the nine are True?",
         "A comparison gives booleans. `torch.arange(length)` numbers the positions; what must be true of i and j?",

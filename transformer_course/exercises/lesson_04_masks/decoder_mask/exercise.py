@@ -22,6 +22,7 @@ def decoder_mask_cases(seed: int) -> list[Case]:
         case(0, [(0, 0), (0, 1)], 2, "2 sentences, one of them padded"),
         case(0, [(0, 0), (0, 1), (0, 0), (0, 0)], 1, "4 sentences of one token, which may be padding"),
         case(pad, [(0, 0), (0, 2), (0, 1)], 4, "a pad_id that is not 0"),
+        case(pad, [(0, 1), (0, 2)], 3, "2 sentences, both of them padded"),
         case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of nothing else"),
         case(pad, [(0, i) for i in torch.randperm(11, generator=rng).tolist()], 13, "11 sentences of 13 tokens"),
     ]
@@ -32,8 +33,7 @@ DECODER_MASK = Exercise(
     steps=STEPS,
     cases=decoder_mask_cases,
     points=2,
-    verified="A key may be attended to if it is a real token *and* does not come later. Next: whether both halves are "
-    "needed.",
+    verified="A key may be attended to if it is a real token *and* does not come later.",
     hints=[
         "There are both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. What shapes do they "
         "have?",

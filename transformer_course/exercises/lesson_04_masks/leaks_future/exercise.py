@@ -11,8 +11,7 @@ LEAKS_FUTURE = Exercise(
     cases=leaks_future_cases,
     points=4,
     verified="Leaks from every later position into every earlier one were found, in any sentence and at any id; "
-    "neither dropout nor rounding raised a false alarm; and the model is in the mode in which it came. Next: ask "
-    "three models.",
+    "neither dropout nor rounding raised a false alarm; and the model is in the mode in which it came.",
     hints=[
         "Run the model once as it is. Then change the token at one position, in a copy, and run it again. Which "
         "outputs may have moved, and which may not?",

@@ -18,10 +18,6 @@ def with_the_same_dice(model):
     return run
 
 
-def in_training_mode(model, tokens):
-    return model.train()(tokens)
-
-
 MISTAKES = [
     Mistake(
         "never",
@@ -31,22 +27,14 @@ MISTAKES = [
             "It acquits every model, leaky or not: no output that moves is ever noticed. Follow one leaky model "
             "through it."
         ),
-        hints=[
-            "Try a model whose first position sees the last: at which line should the answer become True?",
-            "Are any tokens changed at all, and along which axis? Positions are axis 1 of `tokens`, sentences axis 0.",
-            "For each position: `changed[:, position]` gets another id, and the outputs `[:, :position]` are compared.",
-        ],
+        hints=["Try a model whose first position sees the last: at which line should the answer become True?"],
     ),
     Mistake(
         "wrong_way_round",
         STEPS.but(leaks=lambda moves: not any(moves)),
         does="the answer is turned round at the end",
         says="The answer is the wrong way round: True for models that do not leak, False for those that do.",
-        hints=[
-            "`torch.allclose` is True if nothing moved. What does that mean for the answer?",
-            "The function says whether the model *leaks*.",
-            "One `not` too few or too many.",
-        ],
+        hints=["`torch.allclose` is True if nothing moved. What does that mean for the answer?"],
     ),
     Mistake(
         "one_quiet_change_is_enough",
@@ -56,11 +44,7 @@ MISTAKES = [
             "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what innocent "
             "models do, and leaky ones too, at most positions."
         ),
-        hints=[
-            "`torch.allclose` is True if nothing moved. What does that mean for the answer?",
-            "One output that moves proves a leak; one that stands still proves nothing.",
-            "One `not` is missing: `if not torch.allclose(...): return True`, or `leaks |= not torch.allclose(...)`.",
-        ],
+        hints=["`torch.allclose` is True if nothing moved. What does that mean for the answer?"],
     ),
     Mistake(
         "every_change_has_to_move",
@@ -70,11 +54,7 @@ MISTAKES = [
             "It answers True only if *every* change moves something before it. A model that leaks from one position "
             "only goes free."
         ),
-        hints=[
-            "Take a model that leaks from the last position only. Which of the changes move anything?",
-            "One output that moves proves a leak, whatever the other changes do.",
-            "`any` instead of `all`, or `leaks |= ...`, which starts from False.",
-        ],
+        hints=["Take a model that leaks from the last position only. Which of the changes move anything?"],
     ),
     Mistake(
         "an_answer_for_each_position",
@@ -82,7 +62,7 @@ MISTAKES = [
         STEPS.but(leaks=lambda moves: list(moves)),
         does="there is an answer for each position that was changed",
         says="{does}. One is asked for: whether the model leaks anywhere.",
-        hints=["What does the annotation after `->` promise?", "One change that moves something is enough."],
+        hints=["What does the annotation after `->` promise?"],
     ),
     Mistake(
         "every_number_has_to_move",
@@ -92,11 +72,7 @@ MISTAKES = [
             "A change counts only if *every* number of the earlier outputs moves. A leak into one position leaves the "
             "others as they were. Look at how many numbers become one answer."
         ),
-        hints=[
-            "Of four earlier positions, one hears of the change. How many numbers move?",
-            "A single number that moves proves a leak.",
-            "`.any()` in place of `.all()`, `.max()` in place of `.min()`; or `not torch.allclose(a, b, atol=1e-4)`.",
-        ],
+        hints=["Of four earlier positions, one hears of the change. How many numbers move?"],
     ),
     Mistake(
         "looks_at_the_changed_position_too",
@@ -106,44 +82,28 @@ MISTAKES = [
             "It accuses honest models, too: {does}, and such an output may well move. Hold the place that is changed "
             "against those that are compared."
         ),
-        hints=[
-            "The token at position 3 was changed. Is the output at 3 allowed to move?",
-            "Only what comes *before* the changed position has to stand still.",
-            "Change `[:, position]`, and compare `[:, :position]` of both.",
-        ],
+        hints=["The token at position 3 was changed. Is the output at 3 allowed to move?"],
     ),
     Mistake(
         "looks_at_what_comes_after",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position + 1 :]),
         does="the outputs after the changed position are compared",
         says="It watches what comes *after* the changed token. That is the past acting on the future, as it should.",
-        hints=[
-            "The token at position 3 was changed. Whose future is it?",
-            "Only what comes *before* the changed position has to stand still.",
-            "Compare `[:, :position]` of both.",
-        ],
+        hints=["The token at position 3 was changed. Whose future is it?"],
     ),
     Mistake(
         "looks_at_the_first_position_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, :1]),
         does="only the output at the first position is watched",
         says="{does}: a leak into any other stays unseen.",
-        hints=[
-            "Take a model that leaks into the third position. Is that one compared?",
-            "All positions before the changed one have to stand still.",
-            "Compare `[:, :position]` of both.",
-        ],
+        hints=["Take a model that leaks into the third position. Is that one compared?"],
     ),
     Mistake(
         "looks_one_position_back_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position - 1 : position]),
         does="only the output just before the changed position is watched",
         says="Only the position just before the changed token is watched: a leak from further ahead stays unseen.",
-        hints=[
-            "Take a model whose first position sees the last. Is the first compared when the last is changed?",
-            "All positions before the changed one have to stand still.",
-            "Compare `[:, :position]` of both.",
-        ],
+        hints=["Take a model whose first position sees the last. Is the first compared when the last is changed?"],
     ),
     Mistake(
         "stops_one_position_short",
@@ -153,22 +113,14 @@ MISTAKES = [
             "The position just before the changed token is not watched, and there the commonest leak of all shows: a "
             "mask that is off by one. Look at where the slice ends."
         ),
-        hints=[
-            "Which positions does `[:, :position - 1]` hold for position 1?",
-            "A slice leaves its end out by itself.",
-            "Compare `[:, :position]` of both.",
-        ],
+        hints=["Which positions does `[:, :position - 1]` hold for position 1?"],
     ),
     Mistake(
         "first_sentence_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
         does="only the first sentence of the batch is tested",
         says="{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index.",
-        hints=[
-            "`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?",
-            "All sentences can be changed, run and compared at once.",
-            "`changed[:, position]` and `[:, :position]`: a colon for the sentences.",
-        ],
+        hints=["`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?"],
     ),
     Mistake(
         "last_sentence_only",
@@ -178,11 +130,7 @@ MISTAKES = [
             "{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index, "
             "or at what a loop over the sentences leaves behind."
         ),
-        hints=[
-            "`tokens` has the shape (batch, n). Which sentences are changed, and which are compared?",
-            "All sentences can be changed, run and compared at once.",
-            "`changed[:, position]` and `[:, :position]`: a colon for the sentences.",
-        ],
+        hints=["`tokens` has the shape (batch, n). Which sentences are changed, and which are compared?"],
     ),
     Mistake(
         "stays_in_eval_mode",
@@ -234,11 +182,7 @@ MISTAKES = [
             "{does}. While it trains, dropout makes every run different, and innocent models are accused; and one that "
             "leaks only outside of training is missed."
         ),
-        hints=[
-            "Run the model of a training loop twice on the same tokens. Is the output the same?",
-            "Every `nn.Module` has two modes, and it is used in the one that is not for training.",
-            "`model.eval()` first, and `model.train(was_training)` at the end.",
-        ],
+        hints=["Run the model of a training loop twice on the same tokens. Is the output the same?"],
     ),
     Mistake(
         "two_modes",
@@ -248,11 +192,7 @@ MISTAKES = [
             "Of the two outputs that are compared, one comes from training mode and one from eval mode. Where these "
             "differ, an innocent model is accused. Look at when the mode is switched."
         ),
-        hints=[
-            "Print `model.training` just before each run of the model.",
-            "A difference should come from the changed token, and from nothing else.",
-            "`model.eval()` before the first run, and `model.train(was_training)` after the last.",
-        ],
+        hints=["Print `model.training` just before each run of the model."],
     ),
     Mistake(
         "the_same_dice_instead_of_eval",
@@ -262,22 +202,14 @@ MISTAKES = [
             "Seeding makes dropout the same in every run, but the model is still in training mode. One that leaks only "
             "outside of training is missed."
         ),
-        hints=[
-            "In which mode will the model be used?",
-            "Some models hide the future only while they train.",
-            "`model.eval()` first, and `model.train(was_training)` at the end.",
-        ],
+        hints=["In which mode will the model be used?"],
     ),
     Mistake(
         "equal_to_the_last_bit",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before)),
         does="outputs are compared to the last bit",
         says="{does}. Two runs may add up in another order and differ by rounding, and an innocent model is accused.",
-        hints=[
-            "How large is a difference that only comes from rounding, and how large one from another token?",
-            "One function of torch compares up to a tolerance.",
-            "`torch.allclose(a, b, atol=1e-4)`.",
-        ],
+        hints=["How large is a difference that only comes from rounding, and how large one from another token?"],
     ),
     Mistake(
         "compares_the_best_tokens",
@@ -288,11 +220,7 @@ MISTAKES = [
             "A small leak is missed: only the most likely token is compared, or the tolerance is wide. Training will "
             "make such a leak larger."
         ),
-        hints=[
-            "If an output moves from 0.50 to 0.53, does an argmax notice, or a tolerance of 0.1?",
-            "The outputs themselves have to stand still, up to rounding.",
-            "Compare the outputs, without an argmax, by `torch.allclose(a, b, atol=1e-4)`.",
-        ],
+        hints=["If an output moves from 0.50 to 0.53, does an argmax notice, or a tolerance of 0.1?"],
     ),
     Mistake(
         "compares_sums",
@@ -302,12 +230,7 @@ MISTAKES = [
             "Sums, means or norms of the outputs are compared. One number goes up, another comes down, and the leak "
             "stays unseen; a model that normalises its outputs leaks like this everywhere. Look at what is compared."
         ),
-        hints=[
-            "An output moves from (1, 0) to (0, 1). How far does its sum move? And its norm?",
-            "Each number has to stand still by itself. Differences come first, then their absolute values, then a "
-            "maximum.",
-            "`torch.allclose(a, b, atol=1e-4)`, or `(a - b).abs().max() > 1e-4`.",
-        ],
+        hints=["An output moves from (1, 0) to (0, 1). How far does its sum move? And its norm?"],
     ),
     Mistake(
         "only_upwards",
@@ -320,10 +243,6 @@ MISTAKES = [
             "The differences keep their signs, and an output that moves the other way is below every bound. Look at "
             "what happens to the signs before the comparison."
         ),
-        hints=[
-            "An output moves from 8 to 0. What is `after - before`, and is it greater than 0.0001?",
-            "How far something moved does not depend on the direction.",
-            "`.abs()` of each difference, before `.max()` and before any sum; or `torch.allclose`.",
-        ],
+        hints=["An output moves from 8 to 0. What is `after - before`, and is it greater than 0.0001?"],
     ),
 ]

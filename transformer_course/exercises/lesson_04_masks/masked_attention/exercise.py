@@ -90,8 +90,8 @@ MASKED_ATTENTION = Exercise(
     steps=STEPS,
     cases=masked_attention_cases,
     points=4,
-    verified="A hidden key has no influence, however well it matches; a query that may see nothing gets zeros, and the "
-    "gradients stay finite. Next: rows of nan become rows of zeros.",
+    verified="A hidden key has no influence, however well it matches; a query that may see nothing gets zeros, and "
+    "the gradients stay finite.",
     hints=[
         "Score, mask, softmax, mix: only the second step is new. What must a score be so that its weight becomes "
         "exactly 0?",

@@ -42,17 +42,6 @@ OF_EMPTY_ROWS = [
         "nan_where_nothing_is_seen",
         untreated(),
         does="nothing is done for a query that may see nothing",
-        says=(
-            "Right wherever a query may see something. Where it may see nothing, all its scores are -∞, and the output "
-            "is nan. It should be zeros."
-        ),
-        hints=[
-            "What is the softmax of three times -∞? Which numbers are divided?",
-            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed. What should their "
-            "weights be?",
-            "Fill the weights of these rows with 0 after the softmax: `weights.masked_fill(sees_nothing, 0.0)`. To "
-            "multiply them by 0 is not enough, as 0 · nan is nan.",
-        ],
     ),
     Mistake(
         "nan_mended_too_late",
@@ -96,25 +85,12 @@ OF_EMPTY_ROWS = [
             "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
             "its scores are equally low. The output should be zeros."
         ),
-        hints=[
-            "What is the softmax of three equal numbers? Does it matter how low they are?",
-            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed.",
-            "Fill the weights of these rows with 0 after the softmax, and keep what that returns.",
-        ],
+        hints=["What is the softmax of three equal numbers? Does it matter how low they are?"],
     ),
     Mistake(
         "empty_rows_keep_their_weights",
         STEPS.but(weights=lambda probabilities: probabilities),
         does="a query that may see nothing keeps the weights of its scores",
-        says=(
-            "Right wherever a query may see something. Where it may see nothing, its scores are not hidden, and it "
-            "keeps the weights that it got from them. The output should be zeros."
-        ),
-        hints=[
-            "Which weights has a query with a row of False in the mask?",
-            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed.",
-            "Fill the weights of these rows with 0 after the softmax, and keep what that returns.",
-        ],
     ),
     Mistake(
         "zeroes_the_others",
@@ -124,26 +100,11 @@ OF_EMPTY_ROWS = [
             weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0),
         ),
         does="the weights of the queries that may see something are set to 0",
-        says="The wrong rows get zeros: those that may see something. Look at what `any` says.",
-        hints=[
-            "`mask.any(dim=-1)` is True for a row in which something is allowed. Which rows should be zeros?",
-            "The opposite of something is nothing.",
-            "`~mask.any(dim=-1, keepdim=True)`.",
-        ],
     ),
     Mistake(
         "zeroes_all_that_miss_a_key",
         STEPS.but(empty=lambda visible: ~visible.all(dim=-1, keepdim=True)),
         does="a query that misses some key is taken for one that may see nothing",
-        says=(
-            "Rows that should not be zeros are: a query that misses *some* key is taken for one that may see nothing. "
-            "Look at how such queries are found."
-        ),
-        hints=[
-            "For a row with True and False in it, what do `any` and `all` say?",
-            "In an empty row, not even one entry is True.",
-            "`~mask.any(dim=-1, keepdim=True)`, with the `~` in front of the whole.",
-        ],
     ),
     Mistake(
         "seeks_empty_columns",
@@ -157,25 +118,12 @@ OF_EMPTY_ROWS = [
         says=(
             "Instead of the queries that may see nothing, it looks for the *keys* that none may see. Look at the axis."
         ),
-        hints=[
-            "Along which axis of the mask do the keys of one query lie?",
-            "A query sees nothing if nothing in its row is True.",
-            "`~mask.any(dim=-1, keepdim=True)`.",
-        ],
+        hints=["Along which axis of the mask do the keys of one query lie?"],
     ),
     Mistake(
         "only_if_all_is_hidden",
         STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible),
         does="queries that may see nothing are treated apart only if none may see anything",
-        says=(
-            "Where *one* query may see nothing, its row is nan: such queries are treated apart only if nothing at all "
-            "is allowed. Look at what `any` is asked."
-        ),
-        hints=[
-            "`mask.any()` without an axis is one answer for the whole mask. How many answers are needed?",
-            "Each query has a row of its own in the mask.",
-            "`~mask.any(dim=-1, keepdim=True)`.",
-        ],
     ),
     Mistake(
         "forgets_keepdim",
@@ -187,11 +135,7 @@ OF_EMPTY_ROWS = [
             "The rows in which nothing is allowed are lined up with the wrong axis: it crashes, or zeroes *columns*. "
             "Look at the shape of what says which rows they are."
         ),
-        hints=[
-            "For a mask of shape (2, 3), what shape does `mask.any(dim=-1)` have?",
-            "Shapes are lined up from the right: (2, 3) and (2,) do not fit, (2, 3) and (2, 1) do.",
-            "`keepdim=True` leaves the last axis in place, with length 1.",
-        ],
+        hints=["For a mask of shape (2, 3), what shape does `mask.any(dim=-1)` have?"],
     ),
     Mistake(
         "written_into_places_of_the_mask",
@@ -219,22 +163,7 @@ OF_EMPTY_ROWS = [
         STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
         does="the scores are hidden where looking is allowed",
         says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
-        hints=[
-            "With a mask that is True everywhere, what becomes of the scores?",
-            "`masked_fill` fills where its first argument is True. Where should it fill?",
-            "`~mask` instead of `mask`.",
-        ],
-    ),
-    Mistake(
-        "no_mask_at_all",
-        STEPS.but(scores=lambda scaled: scaled, weights=lambda probabilities: probabilities),
-        does="the mask is used nowhere",
-        says="{does}, or what is made with it is lost: every query sees every key.",
-        hints=[
-            "Does `mask` occur in the code, and is its result used?",
-            "`masked_fill` gives a new tensor; it does not change the old one.",
-            "The masked scores are what goes into the softmax.",
-        ],
+        hints=["With a mask that is True everywhere, what becomes of the scores?"],
     ),
 ]
 

@@ -51,7 +51,7 @@ PADDING_MASK = Exercise(
     cases=padding_mask_cases,
     points=2,
     verified="No query attends to padding, wherever it stands and whatever its id; the axes for heads and queries are "
-    "there. Next: put it to use.",
+    "there.",
     hints=[
         "Start with one sentence: which comparison gives True for a real token and False for padding?",
         "That comparison has the shape (batch, n). The scores have (batch, n_heads, n_query, n_key), and it is the "

@@ -10,15 +10,6 @@ MISTAKES = [
         STEPS.but(real=lambda real: ~real),
         STEPS.but(mask=lambda mask: ~mask),
         does="the entries are True at the padding",
-        says=(
-            "True stands at the padding: every query attends to the padding, and none to the tokens. In this course "
-            "True means: may attend."
-        ),
-        hints=[
-            "Print the mask for one sentence. Which entries should be True?",
-            "Which comparison is the opposite of equal?",
-            "`!=` instead of `==`, or `~` in front.",
-        ],
     ),
     Mistake(
         "no_axes_for_heads_and_queries",
@@ -28,33 +19,19 @@ MISTAKES = [
             "The entries are right, but the shape is (batch, n). Lined up from the right with scores of shape (batch, "
             "n_heads, n_query, n_key), the batch would meet the *queries*."
         ),
-        hints=[
-            "Which shape is asked for?",
-            "Axes of length 1 stand for all heads and all queries.",
-            "Two more axes, both between the batch and n: index with `None` or use `unsqueeze`.",
-        ],
+        hints=["Which shape is asked for?"],
     ),
     Mistake(
         "one_axis_only",
         STEPS.but(per_query=lambda per_head: per_head),
         does="a single axis is added between the batch and the keys",
-        says="One axis is missing: with (batch, 1, n), the batch would meet the *heads* of the scores.",
-        hints=[
-            "Line the shapes up from the right: (batch, 1, n) under (batch, n_heads, n_query, n_key).",
-            "How many axes does the mask need between the batch and the keys?",
-            "One more axis of length 1 between the batch and n.",
-        ],
     ),
     Mistake(
         "one_axis_too_many",
         STEPS.but(per_query=lambda real: real[:, None, None, None, :]),
         does="three axes are added between the batch and the keys",
         says="There are five axes: one too many of length 1. Look at how many are added.",
-        hints=[
-            "The scores have the shape (batch, n_heads, n_query, n_key). How many axes are that?",
-            "One axis stands for the heads, one for the queries.",
-            "Two axes of length 1 between the batch and n: `[:, None, None, :]`.",
-        ],
+        hints=["The scores have the shape (batch, n_heads, n_query, n_key). How many axes are that?"],
     ),
     padding_mistakes.unsqueeze_of_two_axes(STEPS, "per_query"),
     Mistake(
@@ -63,11 +40,7 @@ MISTAKES = [
         STEPS.but(per_query=lambda real: real[None]),
         does="a single axis is added, and not between the batch and the keys",
         says="There are three axes, and there should be four: (batch, 1, 1, n). Look at how many are added, and where.",
-        hints=[
-            "Which shape is asked for? Which comes out for 2 sentences?",
-            "The batch stays first, the keys stay last.",
-            "Two axes of length 1, both between the batch and n.",
-        ],
+        hints=["Which shape is asked for? Which comes out for 2 sentences?"],
     ),
     Mistake(
         "axes_in_front_of_the_batch",
@@ -77,58 +50,29 @@ MISTAKES = [
             "The two axes stand in front of the batch, so the sentences would meet the *queries* of the scores. Right "
             "for one sentence, wrong for more."
         ),
-        hints=[
-            "Which shape is asked for? Which comes out for 2 sentences?",
-            "The batch has to stay in front: (batch, n_heads, n_query, n_key).",
-            "Index with `None` *after* the first axis.",
-        ],
+        hints=["Which shape is asked for? Which comes out for 2 sentences?"],
     ),
     Mistake(
         "one_axis_in_front_of_the_batch",
         STEPS.but(per_query=lambda real: real[None, :, None]),
         does="one of the two axes stands in front of the batch",
         says="{does}, so the sentences would meet the *heads* of the scores. Right for one sentence, wrong for more.",
-        hints=[
-            "Which shape is asked for? Which comes out for 2 sentences?",
-            "The batch has to stay in front: (batch, n_heads, n_query, n_key).",
-            "Both axes of length 1 stand between the batch and n.",
-        ],
+        hints=["Which shape is asked for? Which comes out for 2 sentences?"],
     ),
     Mistake(
         "axes_at_the_end",
         STEPS.but(per_query=lambda real: real[:, :, None, None]),
         does="the axes for heads and queries stand behind the tokens",
-        says="The two axes stand at the end, so the tokens would meet the *heads* of the scores.",
-        hints=[
-            "Which shape is asked for? Which comes out?",
-            "The keys are the last axis of the scores.",
-            "Index with `None` before the last axis.",
-        ],
     ),
     Mistake(
         "on_the_queries",
         STEPS.but(per_query=lambda per_head: per_head[..., None]),
         does="the tokens lie along the axis of the queries",
-        says=(
-            "The padding is hidden along the queries: padding may not look, but everybody may attend *at* it. Look at "
-            "the axis that holds the tokens."
-        ),
-        hints=[
-            "The scores have the shape (batch, n_heads, n_query, n_key). Which axis is filled?",
-            "What must not be seen is a key.",
-            "The tokens go last: both axes of length 1 come before them.",
-        ],
     ),
     Mistake(
         "sentences_and_tokens_swapped",
         STEPS.but(real=lambda real: real.mT),
         does="sentences and tokens have changed places",
-        says="{does}. Look at what turns the table over.",
-        hints=[
-            "Which shape comes out for 2 sentences of 5 tokens?",
-            "The batch stays first, the keys stay last.",
-            "Leave out the transposition: two axes of length 1 are all that is added.",
-        ],
     ),
     Mistake(
         "loses_axes_of_length_1",
@@ -139,11 +83,7 @@ MISTAKES = [
             "An axis of length 1 is lost, as `squeeze` removes *every* such axis: that of a batch of one sentence "
             "too, and that of sentences of one token. Look at what is squeezed."
         ),
-        hints=[
-            "What shape does `squeeze()` make of tokens of shape (1, 3)? And of (3, 1)?",
-            "The shape asked for has four axes, whatever their lengths.",
-            "Leave `squeeze()` out.",
-        ],
+        hints=["What shape does `squeeze()` make of tokens of shape (1, 3)? And of (3, 1)?"],
     ),
     Mistake(
         "repeated_for_every_query",
@@ -153,11 +93,7 @@ MISTAKES = [
             "The entries are right, but they are written out for every query. One row is enough, because it is the "
             "same for all of them, and it fits any number of queries."
         ),
-        hints=[
-            "Which shape is asked for?",
-            "In cross-attention there may be 10 queries for 3 keys. Would this mask fit?",
-            "Leave out what repeats the row: `expand`, `repeat`, or a product with ones.",
-        ],
+        hints=["Which shape is asked for?"],
     ),
     Mistake(
         "pairs_of_real_tokens",
@@ -167,11 +103,7 @@ MISTAKES = [
             "Padding may not be looked at, and it may not look either: its rows are all False. What padding computes "
             "is thrown away, and rows with nothing allowed only make trouble."
         ),
-        hints=[
-            "Which shape is asked for?",
-            "A padding mask says something about keys. What does it say about queries?",
-            "Only the factor with the tokens on the last axis is needed.",
-        ],
+        hints=["Which shape is asked for?"],
     ),
     Mistake(
         "asks_about_whole_sentences",
@@ -184,11 +116,7 @@ MISTAKES = [
             "There is one answer for a whole sentence, or for the whole batch: `all` and `any` make one of many. Each "
             "token should have its own."
         ),
-        hints=[
-            "Which shape is asked for? Which comes out?",
-            "What does `all()` make of a row of True and False?",
-            "The comparison alone says it for each token.",
-        ],
+        hints=["Which shape is asked for? Which comes out?"],
     ),
     *padding_mistakes.which_tokens(STEPS),
     mask_mistakes.of_numbers(STEPS),

@@ -21,8 +21,7 @@ SLIDING_WINDOW_MASK = Exercise(
     cases=sliding_window_cases,
     points=2,
     stretch=True,
-    verified="Each row allows `window` positions, fewer at the beginning, and none ahead. Next: how far a stack of "
-    "such layers sees.",
+    verified="Each row allows `window` positions, fewer at the beginning, and none ahead.",
     hints=[
         "Write the table for 4 positions and a window of 2 by hand. How many True has the last row?",
         "`positions[:, None] - positions[None, :]` says for each pair how far the query looks back. Which distances "

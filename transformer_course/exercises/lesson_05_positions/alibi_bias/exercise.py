@@ -30,8 +30,7 @@ ALIBI_BIAS = Exercise(
     steps=STEPS,
     cases=alibi_bias_cases,
     points=2,
-    verified="Each head has a slope of its own, and a single query stands at the last key. Next: all schemes side by "
-    "side.",
+    verified="Each head has a slope of its own, and a single query stands at the last key.",
     hints=[
         "Find the distances first: a table (n_query, n_key). The keys stand at 0 … n_key − 1. Where do the queries "
         "stand, if the last of them is the last key?",

@@ -22,39 +22,21 @@ def _published(n_heads):
 
 MISTAKES = [
     Mistake(
-        "counts_heads_from_zero",
-        STEPS.but(heads=lambda n_heads: torch.arange(n_heads)),
-        does="the heads are counted from 0",
-        says="The slopes begin at 1 and end too early: h counts from 0 here, and it should count from 1.",
-        hints=[OF_EIGHT, "What does `torch.arange(n_heads)` begin with?", "h runs from 1 to n_heads."],
-    ),
-    Mistake(
         "slopes_of_eight_heads",
         STEPS.but(exponents=lambda heads: heads),
         does="the exponents are 1, 2, 3, … however many heads there are",
         says="The slopes are 1/2, 1/4, 1/8, … however many heads there are. That is right for 8 heads only.",
-        hints=[
-            "Whatever the number of heads, the last slope should be 2⁻⁸.",
-            "What is 8h/n_heads if n_heads is 8? And if it is 4?",
-            "The exponent is −8h/n_heads.",
-        ],
+        hints=["Whatever the number of heads, the last slope should be 2⁻⁸."],
     ),
     Mistake(
         "slopes_without_the_eight",
         STEPS.but(exponents=lambda heads, n_heads: heads / n_heads),
         does="the 8 in the exponent is missing",
-        says="The last slope is 1/2, whatever the number of heads: so no head forgets slowly. Look at the exponent.",
-        hints=[OF_EIGHT, "The last slope should be 2⁻⁸. What is the last exponent?", "The exponent is −8h/n_heads."],
     ),
     Mistake(
         "exponents_not_divided",
         STEPS.but(exponents=lambda heads: 8 * heads),
         does="the exponents are not divided by the number of heads",
-        says=(
-            "The first slope is 1/256, whatever the number of heads, and the others are next to nothing. Look at the "
-            "exponent."
-        ),
-        hints=[OF_EIGHT, "The last slope should be 2⁻⁸, not the first.", "The exponent is −8h/n_heads."],
     ),
     Mistake(
         "exponents_from_one_to_eight",
@@ -64,11 +46,7 @@ MISTAKES = [
             "The first slope is 1/2 and the last 1/256, however many heads there are. Only the last one should be "
             "the same."
         ),
-        hints=[
-            "With 4 heads the exponents should be −2, −4, −6, −8.",
-            "For h = 1 the slope is 2^(−8/n_heads), which depends on the number of heads.",
-            "The exponent is −8h/n_heads.",
-        ],
+        hints=["With 4 heads the exponents should be −2, −4, −6, −8."],
     ),
     Mistake(
         "fraction_turned_round",
@@ -81,29 +59,12 @@ MISTAKES = [
             "The fraction in the exponent is another one: something has changed sides of its line. Look at what is "
             "divided by what."
         ),
-        hints=[OF_EIGHT, "With 4 heads the exponents should be −2, −4, −6, −8.", "The exponent is −8h/n_heads."],
+        hints=[OF_EIGHT],
     ),
     Mistake(
         "exponents_in_whole_numbers",
         STEPS.but(exponents=lambda heads, n_heads: 8 * heads // n_heads),
         does="the exponents are cut to whole numbers",
-        says="Right for 1, 2, 4 and 8 heads only: {does}. Look at the division.",
-        hints=[
-            "With 3 heads, what is the first exponent, and what should it be?",
-            "What is `8 // 3`, and what `8 / 3`?",
-            "Divide by `/`.",
-        ],
-    ),
-    Mistake(
-        "gentle_heads_first",
-        STEPS.but(slopes=lambda slopes: slopes.flip(0)),
-        does="the slopes stand in the reverse order",
-        says="The order of the heads is turned round: the first should forget fastest.",
-        hints=[
-            "Which head has the largest slope?",
-            "For h = 1 the slope is 2^(−8/n_heads), the largest of all.",
-            "Let h run from 1 to n_heads.",
-        ],
     ),
     Mistake(
         "one_slope_for_all",
@@ -111,22 +72,12 @@ MISTAKES = [
         STEPS.but(heads=lambda n_heads: torch.full((n_heads,), float(n_heads))),
         does="all heads have the same slope",
         says="{does}. Each should forget at its own pace.",
-        hints=[
-            "Compare the bias of head 0 with that of head 1.",
-            "The exponent has an h in it.",
-            "h is `torch.arange(1, n_heads + 1)`: a slope for each head.",
-        ],
+        hints=["Compare the bias of head 0 with that of head 1."],
     ),
     Mistake(
         "no_slopes",
         STEPS.but(slopes=lambda n_heads: torch.ones(n_heads)),
         does="there are no slopes: every step costs 1 in every head",
-        says="There are distances, but no slopes: every step costs 1 in every head.",
-        hints=[
-            "What distinguishes the heads?",
-            "Head h has the slope 2^(−8h/n_heads).",
-            "Multiply the distances by `slopes[:, None, None]`.",
-        ],
     ),
     Mistake(
         "slopes_in_even_steps",
@@ -136,11 +87,7 @@ MISTAKES = [
         STEPS.but(slopes=lambda exponents: 2.0 * exponents),
         does="the slopes grow in even steps",
         says="{does}. They should fall by the same *factor* from head to head.",
-        hints=[
-            OF_EIGHT,
-            "It is a power of 2 whose exponent goes in even steps: all of −8h/n_heads belongs in the exponent.",
-            "The slope of head h is 2^(−8h/n_heads).",
-        ],
+        hints=[OF_EIGHT],
     ),
     Mistake(
         "number_of_heads_divides_the_power",
@@ -150,40 +97,26 @@ MISTAKES = [
             "Python takes the power first, so that `n_heads` divides the slope and not the exponent. Look at the "
             "brackets."
         ),
-        hints=[
-            "In a new cell: `4 ** 1 / 2` and `4 ** (1 / 2)`.",
-            "The fraction 8h/n_heads is the exponent as a whole.",
-            "`2.0 ** (-8 * h / n_heads)`.",
-        ],
+        hints=["In a new cell: `4 ** 1 / 2` and `4 ** (1 / 2)`."],
     ),
     Mistake(
         "slopes_of_one_over_h",
         STEPS.but(slopes=lambda heads: 1 / heads),
         does="the slopes are 1, 1/2, 1/3 and so on",
         says="{does}, whatever the number of heads. They should fall by the same *factor* from head to head.",
-        hints=[
-            OF_EIGHT,
-            "It is a power of 2, and h stands in the exponent.",
-            "The slope of head h is 2^(−8h/n_heads).",
-        ],
+        hints=[OF_EIGHT],
     ),
     Mistake(
         "slopes_that_grow",
         STEPS.but(slopes=lambda exponents: 2.0**exponents),
         does="the exponent of 2 has no minus",
-        says="The slopes are above 1, and grow from head to head. Look at the sign of the exponent.",
-        hints=[OF_EIGHT, "2 to the power of −1 is a half.", "The slope of head h is 2^(−8h/n_heads)."],
     ),
     Mistake(
         "slopes_in_whole_numbers",
         STEPS.but(slopes=lambda heads, n_heads: 2 ** (-8 * heads // n_heads)),
         does="the slopes are whole numbers, and so 0",
         says="The slopes are whole numbers, and so all of them are 0. Look at the types in the power.",
-        hints=[
-            OF_EIGHT,
-            "A power of two whole numbers is a whole number again in torch: what is left of 1/2?",
-            "Begin with a float, `2.0 ** …`, and divide by `/`.",
-        ],
+        hints=[OF_EIGHT],
     ),
     Mistake(
         "powers_of_another_number",
@@ -191,7 +124,7 @@ MISTAKES = [
         STEPS.but(slopes=lambda exponents: 10.0**-exponents),
         does="the powers are not those of 2",
         says="The slopes are not powers of 2. Look at what is raised to the exponent.",
-        hints=[OF_EIGHT, "`torch.exp(x)` is a power of e. What is a power of 2?", "`2.0 ** (-8 * h / n_heads)`."],
+        hints=[OF_EIGHT],
     ),
     Mistake(
         "slopes_for_powers_of_two",
@@ -201,10 +134,6 @@ MISTAKES = [
             "Right for 1, 2, 4 and 8 heads: for other numbers, slopes are put together from two rows, as published "
             "code does. Here one formula holds for every number of heads."
         ),
-        hints=[
-            "With 3 heads, what are the exponents, and what should they be?",
-            "The formula needs no power of 2: h and n_heads may be any whole numbers.",
-            "The slope of head h is 2^(−8h/n_heads), for h = 1 … n_heads.",
-        ],
+        hints=["With 3 heads, what are the exponents, and what should they be?"],
     ),
 ]

@@ -32,7 +32,7 @@ APPLY_ROTARY = Exercise(
     steps=STEPS,
     cases=apply_rotary_cases,
     points=3,
-    verified="Each pair turns by its own angle, and any batch goes through. Next: what this does to the scores.",
+    verified="Each pair turns by its own angle, and any batch goes through.",
     hints=[
         "Take a single pair (a, b) and an angle φ. Turned by φ it is (a cos φ − b sin φ, a sin φ + b cos φ).",
         "All the angles at once: `positions[:, None] * base ** (-torch.arange(0, d, 2) / d)`, of shape (n, d / 2). "

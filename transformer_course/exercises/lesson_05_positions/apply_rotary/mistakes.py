@@ -49,16 +49,6 @@ MISTAKES = [
         "turns_the_other_way",
         STEPS.but(sines=lambda sines: -sines),
         does="each pair is turned backwards, by minus its angle",
-        says=(
-            "Every pair turns the other way, as under the matrix of `shift_rotation`, whose pairs begin with the sine. "
-            "Scores would still depend on distances only, but numbers from elsewhere would not fit. Look at which of "
-            "the two sines has the minus."
-        ),
-        hints=[
-            "Turn (1, 0) by a small angle: should the second number become positive or negative?",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "The minus belongs in the first member.",
-        ],
     ),
     Mistake(
         "pairs_features_half_the_width_apart",
@@ -68,22 +58,14 @@ MISTAKES = [
             "{does}. That is as good a model, and some published ones are built so, but here neighbours are pairs: (0, "
             "1), (2, 3), … Look at how the pairs are picked."
         ),
-        hints=[
-            "Which features are turned together?",
-            "`x[..., 0::2]` picks features 0, 2, 4, …; `x[..., 1::2]` picks 1, 3, 5, …",
-            "Use these two instead of the halves, and put the results side by side again with `torch.stack`.",
-        ],
+        hints=["Which features are turned together?"],
     ),
     Mistake(
         "halves_put_back_as_neighbours",
         STEPS.but(**HALVES),
         does="pairs are picked half the width apart, and put back as neighbours",
         says="{does}, so that features change places. Look at how the pairs are picked.",
-        hints=[
-            "At position 0 nothing turns: x should come out as it was. Does it?",
-            "`x[..., 0::2]` picks features 0, 2, 4, …; `x[..., 1::2]` picks 1, 3, 5, …",
-            "Use these two instead of the halves.",
-        ],
+        hints=["At position 0 nothing turns: x should come out as it was. Does it?"],
     ),
     Mistake(
         "angles_and_pairs_that_do_not_match",
@@ -108,11 +90,7 @@ MISTAKES = [
             "The two features of a pair are turned by different angles: {does}. Lengths change, and scores depend on "
             "more than the distance."
         ),
-        hints=[
-            "Write down for d = 4: which features are a pair, and which angle does each of them get?",
-            "Neighbours as pairs need angles that are repeated side by side; halves need angles repeated as a block.",
-            "Here neighbours are pairs: multiply `x[..., 0::2]` and `x[..., 1::2]` by the same (n, d / 2) angles.",
-        ],
+        hints=["Write down for d = 4: which features are a pair, and which angle does each of them get?"],
     ),
     Mistake(
         "a_frequency_for_every_feature",
@@ -124,25 +102,12 @@ MISTAKES = [
             "{does}: lengths change, and scores depend on more than the distance. Look at the exponents of two "
             "neighbouring features."
         ),
-        hints=[
-            "In the formula, i is the same for both features of a pair.",
-            "How many different frequencies are there for d features? Half as many.",
-            "Count with `torch.arange(0, d, 2)`, and use each of these angles for both features of its pair.",
-        ],
+        hints=["In the formula, i is the same for both features of a pair."],
     ),
     Mistake(
         "tears_pairs_apart",
         STEPS.but(turned=_one_after_the_other),
         does="all first members come out before all second ones",
-        says=(
-            "The pairs are turned as they should be, but all first members now stand before all second ones. Look at "
-            "how the results are put together."
-        ),
-        hints=[
-            "At position 0 nothing turns: x should come out as it was. Does it?",
-            "`torch.cat` puts blocks one after the other.",
-            "Stack the two on a new last axis and flatten it: `torch.stack([first, second], dim=-1).flatten(-2)`.",
-        ],
     ),
     Mistake(
         "pairs_on_an_axis_of_their_own",
@@ -151,11 +116,7 @@ MISTAKES = [
         STEPS.but(turned=lambda turned_first, turned_second: (turned_first, turned_second)).attempt,
         does="the members of the pairs come out apart, or on an axis of their own",
         says="The turned members are not put back into one vector: two tensors come out, or one axis too many.",
-        hints=[
-            "What shape is asked for, and what comes out?",
-            "The members of each pair have to become neighbours on the last axis.",
-            "`torch.stack([first, second], dim=-1).flatten(-2)`.",
-        ],
+        hints=["What shape is asked for, and what comes out?"],
     ),
     Mistake(
         "flattens_too_much",
@@ -164,11 +125,7 @@ MISTAKES = [
         STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], 2).flatten(2)),
         does="more is flattened than the pairs, or another axis",
         says="The axes are counted from the front, so that with a batch, positions are flattened along with the pairs.",
-        hints=[
-            "What shape is asked for, and what comes out?",
-            "Which two axes should become one, with a batch in front and without?",
-            "Count from the end: `dim=-1` and `.flatten(-2)`.",
-        ],
+        hints=["What shape is asked for, and what comes out?"],
     ),
     Mistake(
         "only_half_of_the_features",
@@ -177,11 +134,7 @@ MISTAKES = [
         STEPS.but(turned=lambda turned_first, turned_second: turned_first + turned_second).attempt,
         does="a single number comes out for each pair",
         says="{does}, and there should be two. Look at how the results are put together.",
-        hints=[
-            "What shape is asked for, and what comes out?",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ): two numbers.",
-            "Stack the two on a new last axis and flatten it: `torch.stack([first, second], dim=-1).flatten(-2)`.",
-        ],
+        hints=["What shape is asked for, and what comes out?"],
     ),
     Mistake(
         "forgets_the_minus",
@@ -189,37 +142,18 @@ MISTAKES = [
         STEPS.but(turned_second=lambda first, second, cosines, sines: second * cosines - first * sines),
         does="the two sines have the same sign",
         says="Lengths change: this is no rotation. Exactly one of the two sines should have a minus.",
-        hints=[
-            "Print the lengths of the vectors before and after.",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "The minus belongs in the first member, and nowhere else.",
-        ],
+        hints=["Print the lengths of the vectors before and after."],
     ),
     Mistake(
         "minus_before_a_cosine",
         STEPS.but(turned_first=lambda first, second, cosines, sines: second * sines - first * cosines),
         STEPS.but(turned_second=lambda first, second, cosines, sines: first * sines - second * cosines),
         does="the minus stands before a cosine",
-        says=(
-            "At position 0, where nothing turns, a member of each pair changes its sign. Look at where the minus "
-            "stands."
-        ),
-        hints=[
-            "What are sin 0 and cos 0? What becomes of (a, b) with them?",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "The minus belongs before the sine in the first member, and nowhere else.",
-        ],
     ),
     Mistake(
         "sine_and_cosine_exchanged",
         STEPS.but(cosines=lambda angles: angles.sin(), sines=lambda angles: angles.cos()),
         does="sine and cosine have changed places",
-        says="At position 0, where nothing turns, the members of each pair come out exchanged: {does}.",
-        hints=[
-            "What are sin 0 and cos 0? What becomes of (a, b) with them?",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ), in this order.",
-            "In the first member, a is multiplied by the cosine; in the second, b is.",
-        ],
     ),
     Mistake(
         "exchanged_in_one_member",
@@ -227,12 +161,6 @@ MISTAKES = [
         STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines - second * sines),
         STEPS.but(turned_first=lambda first, second, cosines, sines: first * sines - second * cosines),
         does="in one of the two members, sine and cosine have changed places",
-        says="{does}: at position 0 they are no longer what they were.",
-        hints=[
-            "What are sin 0 and cos 0? What becomes of (a, b) with them?",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "Each feature keeps a part of itself, by the cosine, and gets a part of its partner, by the sine.",
-        ],
     ),
     Mistake(
         "members_exchanged",
@@ -241,15 +169,6 @@ MISTAKES = [
         ),
         STEPS.but(first=lambda x: x[..., 1::2], second=lambda x: x[..., 0::2]),
         does="the first and the second members change places",
-        says=(
-            "At position 0, where nothing turns, the members of each pair come out exchanged. Look at how they are "
-            "picked, and at how they are put together again."
-        ),
-        hints=[
-            "Which of the two is `x[..., 0::2]`: features 0, 2, 4, …, or 1, 3, 5, …?",
-            "Which of the two results belongs at 0, 2, 4, …?",
-            "First members are `x[..., 0::2]`, and come first in the stack as well.",
-        ],
     ),
     Mistake(
         "uses_what_it_has_just_changed",
@@ -260,23 +179,14 @@ MISTAKES = [
             "One member of each pair is made from the other one *after* that was turned. Look at the order in which "
             "things are written."
         ),
-        hints=[
-            "What does `x[..., 0::2]` hold once it has been assigned to?",
-            "Compute both members from the old x, then write them.",
-            "Keep the old ones: `even, odd = x[..., 0::2], x[..., 1::2]`, and build something new from them.",
-        ],
+        hints=["What does `x[..., 0::2]` hold once it has been assigned to?"],
     ),
     Mistake(
         "last_pair_stays",
         STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], x[..., -2:]], dim=-1)),
         STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], 0 * x[..., -2:]], dim=-1)),
         does="the last pair is not turned",
-        says="{does}. Look at where the pairs end.",
-        hints=[
-            "How many pairs are there for d = 2?",
-            "`range` leaves out its end by itself.",
-            "`range(d // 2)` counts all the pairs.",
-        ],
+        hints=["How many pairs are there for d = 2?"],
     ),
     Mistake(
         "second_members_stay",
@@ -284,11 +194,7 @@ MISTAKES = [
         STEPS.but(turned_second=lambda x: torch.zeros_like(x[..., 1::2])).attempt,
         does="the second members are not computed",
         says="Only the first member of each pair is computed. Look at what becomes of the second one.",
-        hints=[
-            "Turn (1, 0) by a small angle: what becomes of the 0?",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ): both change.",
-            "Write both into the result, `[..., 0::2]` and `[..., 1::2]`.",
-        ],
+        hints=["Turn (1, 0) by a small angle: what becomes of the 0?"],
     ),
     Mistake(
         "first_members_stay",
@@ -296,11 +202,7 @@ MISTAKES = [
         STEPS.but(turned_first=lambda x: torch.zeros_like(x[..., 0::2])).attempt,
         does="the first members are not computed",
         says="Only the second member of each pair is computed. Look at what becomes of the first one.",
-        hints=[
-            "Turn (0, 1) by a small angle: what becomes of the 0?",
-            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ): both change.",
-            "Write both into the result, `[..., 0::2]` and `[..., 1::2]`.",
-        ],
+        hints=["Turn (0, 1) by a small angle: what becomes of the 0?"],
     ),
     Mistake(
         "shrinks_instead_of_turning",
@@ -317,23 +219,13 @@ MISTAKES = [
             "Each feature is only multiplied by a number. That shrinks it; to turn a pair, each member also needs "
             "a part of the other."
         ),
-        hints=[
-            "Print the lengths of the vectors before and after: a rotation keeps them.",
-            "Turned by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "One term is missing in each: it takes the *other* member of the pair.",
-        ],
+        hints=["Print the lengths of the vectors before and after: a rotation keeps them."],
     ),
     Mistake(
         "sines_take_the_member_itself",
         STEPS.but(turned_first=lambda first, cosines, sines: first * cosines - first * sines),
         STEPS.but(turned_second=lambda second, cosines, sines: second * sines + second * cosines),
         does="a sine is multiplied with the member itself and not with its partner",
-        says="{does}. Look at what each sine stands beside.",
-        hints=[
-            "Print the lengths of the vectors before and after: a rotation keeps them.",
-            "Turned by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "Each sine takes the *other* member of the pair.",
-        ],
     ),
     Mistake(
         "only_the_partner",
@@ -343,22 +235,7 @@ MISTAKES = [
         ),
         does="each member is made of its partner alone, without the term of the cosine",
         says="Each member is made of its partner alone: at position 0, where nothing turns, only zeros are left.",
-        hints=[
-            "What are sin 0 and cos 0? What becomes of (a, b) with them?",
-            "Turned by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "The cosines are missing: each takes the member itself.",
-        ],
-    ),
-    Mistake(
-        "adds_to_x",
-        STEPS.but(turned=lambda x, turned: x + turned),
-        does="the turned vectors are added to x",
-        says="The turned vectors are added to x itself. Only the turned ones should come out.",
-        hints=[
-            "At position 0 nothing turns: x should come out as it was. Does it?",
-            "A rotation keeps the length of each vector.",
-            "Return the turned members alone, side by side.",
-        ],
+        hints=["What are sin 0 and cos 0? What becomes of (a, b) with them?"],
     ),
     Mistake(
         "adds_the_encoding",
@@ -366,11 +243,7 @@ MISTAKES = [
         STEPS.but(turned=lambda x, sines, cosines: x + torch.cat([sines, cosines], dim=-1)).attempt,
         does="sines and cosines are *added* to x",
         says="{does}, as the sinusoidal encoding is to word vectors. Here x is turned by the angles.",
-        hints=[
-            "At position 0, x should come out as it was.",
-            "Turned by φ, the pair (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "Multiply the features by cosines and sines.",
-        ],
+        hints=["At position 0, x should come out as it was."],
     ),
     Mistake(
         "counts_positions_itself",
@@ -379,12 +252,7 @@ MISTAKES = [
         STEPS.but(positions=lambda x: torch.arange(x.shape[0])).attempt,
         STEPS.but(positions=lambda x: torch.arange(1, x.shape[-2] + 1)).attempt,
         does="the positions that are given play no part: rows are counted instead",
-        says="{does}. Look at where the angles come from.",
-        hints=[
-            "What if the vectors are words 7, 2 and 4 of a sentence?",
-            "When a text is written word by word, the newest word comes alone, and not at position 0.",
-            "Multiply `positions` by the frequencies.",
-        ],
+        hints=["What if the vectors are words 7, 2 and 4 of a sentence?"],
     ),
     Mistake(
         "positions_off_by_one",
@@ -395,36 +263,20 @@ MISTAKES = [
             "Every vector is turned as if it stood one position further on, or further back. Look at the angles of "
             "position 0."
         ),
-        hints=[
-            "At position 0 nothing turns: x should come out as it was. Does it?",
-            "Position t turns by t times the frequency.",
-            "Multiply `positions`, as they are, by the frequencies.",
-        ],
+        hints=["At position 0 nothing turns: x should come out as it was. Does it?"],
     ),
     Mistake(
         "positions_from_the_first",
         STEPS.but(positions=lambda positions: positions - positions[0]),
         does="positions are counted from the first of them",
         says="{does}, so that this one is never turned. Look at the angles.",
-        hints=[
-            "What if the vectors are words 7, 2 and 4 of a sentence?",
-            "A query that comes alone would never be turned.",
-            "Multiply `positions`, as they are, by the frequencies.",
-        ],
+        hints=["What if the vectors are words 7, 2 and 4 of a sentence?"],
     ),
     Mistake(
         "positions_in_no_column",
         STEPS.but(column=lambda positions: positions),
         STEPS.but(column=lambda positions: positions[None]).attempt,
         does="positions and frequencies are multiplied entry by entry, and not each with each",
-        says=(
-            "Positions and frequencies are multiplied entry by entry, and there need not be as many of the one as of "
-            "the other. Every position should meet every frequency."
-        ),
-        hints=[
-            "Which shapes have the positions and the frequencies, and which should the angles have?",
-            "A column times a row is a table.",
-        ],
     ),
     Mistake(
         "width_of_another_axis",
@@ -432,11 +284,6 @@ MISTAKES = [
         STEPS.but(width=lambda x: x.shape[1]).attempt,
         STEPS.but(width=lambda x: x.shape[0]).attempt,
         does="the width is read from another axis than the last",
-        says="{does}: with a batch in front, or another length, it goes wrong.",
-        hints=[
-            "Which axis of `x` holds the features, with a batch in front and without?",
-            "Negative numbers count axes from the end.",
-        ],
     ),
     Mistake(
         "picks_along_another_axis",
@@ -444,11 +291,7 @@ MISTAKES = [
         STEPS.but(first=lambda x: x[0::2], second=lambda x: x[1::2]).attempt,
         does="the pairs are picked along another axis than the last",
         says="{does}: with a batch in front, these are no features.",
-        hints=[
-            "With x of shape (2, 4, 6), what does `x[:, 0::2]` pick?",
-            "`...` stands for all the axes in front.",
-            "`x[..., 0::2]` and `x[..., 1::2]`.",
-        ],
+        hints=["With x of shape (2, 4, 6), what does `x[:, 0::2]` pick?"],
     ),
     in_float64(STEPS),
     *of_the_result(STEPS, "function_of_the_result"),

@@ -17,14 +17,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "first_query_at_the_first_key",
             steps.but(queries=lambda n_query: torch.arange(n_query)),
             does="the first query is put at the first key",
-            says=(
-                "{does}. A query that comes alone, as when a text is written word by word, is the newest: it stands at "
-                "the *last* key."
-            ),
-            hints=[
-                "With one query and 4 keys, which key is at distance 0?",
-                "The queries' positions end at n_key − 1. Where do they begin?",
-            ],
         ),
         Mistake(
             "moved_the_wrong_way",
@@ -34,10 +26,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
                 "The queries begin at n_query − n_key: where there are more keys than queries, they stand before the "
                 "first key. Look at which number is subtracted from which."
             ),
-            hints=[
-                "With one query and 4 keys, at which position is the query?",
-                "The queries' positions end at n_key − 1, and there are n_query of them. Where do they begin?",
-            ],
+            hints=["With one query and 4 keys, at which position is the query?"],
         ),
         Mistake(
             "queries_from_their_number_on",
@@ -47,40 +36,19 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
                 "The queries begin at position n_query, so that there are too few or too many. Look at where they "
                 "begin."
             ),
-            hints=[
-                "With 2 queries and 5 keys, at which positions are the queries?",
-                "They end at n_key − 1, and there are n_query of them.",
-            ],
-        ),
-        Mistake(
-            "queries_backwards",
-            steps.but(queries=lambda queries: queries.flip(0)),
-            does="the queries are counted backwards",
-            says="{does}: the first row belongs to the last of them. Look at the order of the rows.",
-            hints=[
-                "With 2 queries and 5 keys, at which positions are the queries, in order?",
-                "Row 0 is the query that comes first.",
-            ],
+            hints=["With 2 queries and 5 keys, at which positions are the queries?"],
         ),
         Mistake(
             "as_many_queries_as_keys",
             steps.but(queries=lambda n_key: torch.arange(n_key)),
             does="there are as many queries as keys",
-            says="There are as many rows as keys, however many queries are asked for. Look for `n_query`.",
-            hints=[
-                "With one query and 4 keys, how many rows should there be?",
-                "Only the last n_query positions are asked for.",
-            ],
         ),
         Mistake(
             "every_query_at_the_end",
             steps.but(queries=lambda n_query, n_key: torch.full((n_query,), n_key - 1)),
             does="all queries stand at the last key",
             says="All rows are alike: every query is put at the last key. Each has a position of its own.",
-            hints=[
-                "With 2 queries and 5 keys, at which positions are the queries?",
-                "Only the last of them stands at n_key − 1.",
-            ],
+            hints=["With 2 queries and 5 keys, at which positions are the queries?"],
         ),
         Mistake(
             "positions_in_no_column",
@@ -90,10 +58,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
                 "The positions of queries and keys are subtracted entry by entry: that crashes, or leaves one number "
                 "for each key. Every query should meet every key."
             ),
-            hints=[
-                "Which shapes have the two rows of positions, and which should the table have?",
-                "A column minus a row is a table.",
-                "`[:, None]` makes a column of the queries' positions.",
-            ],
+            hints=["Which shapes have the two rows of positions, and which should the table have?"],
         ),
     ]

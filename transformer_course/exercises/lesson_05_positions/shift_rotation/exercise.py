@@ -26,7 +26,7 @@ SHIFT_ROTATION = Exercise(
     steps=STEPS,
     cases=shift_rotation_cases,
     points=3,
-    verified="One matrix moves every position by the same number of steps. Next: what a model can do with it.",
+    verified="One matrix moves every position by the same number of steps.",
     hints=[
         "Take one pair, with frequency θ. At p it holds (sin pθ, cos pθ), and should become (sin (p+k)θ, cos (p+k)θ). "
         "What are the sine and cosine of a sum?",

@@ -28,7 +28,7 @@ SINUSOIDAL_ENCODING = Exercise(
     steps=STEPS,
     cases=sinusoidal_encoding_cases,
     points=2,
-    verified="Waves from fast to slow, a sine and a cosine of each. Next: what their dot products tell.",
+    verified="Waves from fast to slow, a sine and a cosine of each.",
     hints=[
         "Find the frequencies first: one for every *pair* of columns, base^(−2i/d_model) for i = 0, 1, 2, …. "
         "`torch.arange(0, d_model, 2)` counts 0, 2, 4, …: that is 2i already.",

@@ -25,105 +25,46 @@ MISTAKES = [
             "{does}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents of "
             "two neighbouring columns."
         ),
-        hints=[
-            "In the formula, i is the same in columns 2i and 2i + 1.",
-            "How many different frequencies are there in d_model columns? Half as many.",
-            "Count with `torch.arange(0, d_model, 2)` and use each of these angles for a sine and for a cosine.",
-        ],
+        hints=["In the formula, i is the same in columns 2i and 2i + 1."],
     ),
     Mistake(
         "cosines_first",
         STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin()),
         does="sines and cosines have changed places",
-        says="The cosines stand in the even columns, and the sines in the odd ones. Look at what position 0 must get.",
-        hints=[
-            "At position 0 all angles are 0. What are sin 0 and cos 0?",
-            "Row 0 should be 0, 1, 0, 1, …",
-            "Columns 0, 2, 4, … hold the sines.",
-        ],
     ),
     Mistake(
         "nothing_but_sines",
         STEPS.but(cosines=lambda angles: angles.sin()),
         does="the odd columns hold sines, too",
-        says=(
-            "There are sines everywhere. A sine alone does not tell rising from falling: two positions in every wave "
-            "look the same. Look at the odd columns."
-        ),
-        hints=[
-            "What should column 1 hold?",
-            "Position 0 should be 0, 1, 0, 1, …",
-            "The odd columns hold `angles.cos()`.",
-        ],
     ),
     Mistake(
         "nothing_but_cosines",
         STEPS.but(sines=lambda angles: angles.cos()),
         does="the even columns hold cosines, too",
-        says=(
-            "There are cosines everywhere. A cosine alone does not tell rising from falling: two positions in every "
-            "wave look the same. Look at the even columns."
-        ),
-        hints=[
-            "What should column 0 hold?",
-            "Position 0 should be 0, 1, 0, 1, …",
-            "The even columns hold `angles.sin()`.",
-        ],
     ),
     Mistake(
         "cosines_missing",
         STEPS.but(cosines=lambda angles: torch.zeros_like(angles)),
         does="the odd columns stay 0",
         says="The odd columns are all 0: nothing is written into them. Look at which columns are filled.",
-        hints=[
-            "Print the result for 3 positions and d_model = 4.",
-            "The even columns are there. What belongs into the odd ones?",
-            "The odd columns, `[:, 1::2]`, hold the cosines of the same angles.",
-        ],
-    ),
-    Mistake(
-        "sines_missing",
-        STEPS.but(sines=lambda angles: torch.zeros_like(angles)),
-        does="the even columns stay 0",
-        says="The even columns are all 0: nothing is written into them. Look at which columns are filled.",
-        hints=[
-            "Print the result for 3 positions and d_model = 4.",
-            "The odd columns are there. What belongs into the even ones?",
-            "The even columns, `[:, 0::2]`, hold the sines of the angles.",
-        ],
+        hints=["Print the result for 3 positions and d_model = 4."],
     ),
     Mistake(
         "cosines_over_the_sines",
         STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: torch.zeros_like(angles)),
         does="the cosines are written over the sines, into the even columns",
         says="The even columns hold cosines, and the odd ones are all 0: the cosines are written over the sines.",
-        hints=[
-            "Print the result for 3 positions and d_model = 4.",
-            "Which columns are `[:, 0::2]`, and which `[:, 1::2]`?",
-            "The sines go into `[:, 0::2]`, the cosines into `[:, 1::2]`.",
-        ],
+        hints=["Print the result for 3 positions and d_model = 4."],
     ),
     Mistake(
         "minus_before_a_sine",
         STEPS.but(sines=lambda angles: -angles.sin()),
         does="the sines have a minus",
-        says="The sines come out with the wrong sign. Look at the sign of the angles.",
-        hints=[
-            "At position 1 the first feature should be sin 1 = 0.84. What is it here?",
-            "cos(−a) is cos a: a minus in the angle shows in the sines only.",
-            "The minus is that of the exponent, −2i/d_model; the angle itself has none.",
-        ],
     ),
     Mistake(
         "minus_before_a_cosine",
         STEPS.but(cosines=lambda angles: -angles.cos()),
         does="the cosines have a minus",
-        says="The cosines come out with the wrong sign. Look at what position 0 must get.",
-        hints=[
-            "What is cos 0?",
-            "Row 0 should be 0, 1, 0, 1, …",
-            "The odd columns hold `angles.cos()`, without a minus.",
-        ],
     ),
     Mistake(
         "waves_of_a_number",
@@ -131,12 +72,7 @@ MISTAKES = [
         STEPS.but(cosines=lambda: torch.cos(1.0)),  # type: ignore[arg-type]
         does="`torch.sin` or `torch.cos` is given a plain number",
         says="`torch.sin` and `torch.cos` take tensors, and the angle is a plain number: it crashes.",
-        hints=[
-            "What type has the angle?",
-            "For plain numbers there are functions of the same names in another module; for all angles at once, use "
-            "tensors.",
-            "`math.sin` and `math.cos` for a number, or `torch.arange(length)` in place of a loop.",
-        ],
+        hints=["What type has the angle?"],
     ),
     Mistake(
         "math_of_a_tensor",
@@ -144,11 +80,7 @@ MISTAKES = [
         STEPS.but(cosines=lambda angles: math.cos(angles)),
         does="a whole tensor is given where a number is asked for, as by `math.sin`",
         says="`math.sin` and `math.cos` take a single number, and the angles are a tensor: it crashes.",
-        hints=[
-            "The functions of `math` know nothing of tensors. Which module has functions that do?",
-            "It has functions of the same names, which work on every entry.",
-            "`torch.sin(angles)`, or `angles.sin()`.",
-        ],
+        hints=["The functions of `math` know nothing of tensors. Which module has functions that do?"],
     ),
     Mistake(
         "sines_then_cosines",
@@ -158,11 +90,7 @@ MISTAKES = [
             "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
             "beside its cosine. Look at the order of the columns."
         ),
-        hints=[
-            "Row 0 should be 0, 1, 0, 1, …: is it?",
-            "Every second column of a table is `table[:, 0::2]` or `table[:, 1::2]`.",
-            "Write the two into an empty table, or `torch.stack` them on a new last axis and flatten it.",
-        ],
+        hints=["Row 0 should be 0, 1, 0, 1, …: is it?"],
     ),
     Mistake(
         "columns_overlap",
@@ -176,11 +104,7 @@ MISTAKES = [
             "Only the last cosine is left, and the columns after it are empty: each pair begins one column after the "
             "one before, and writes over it. Look at the index of the columns."
         ),
-        hints=[
-            "Which columns belong to pair 0, and which to pair 1?",
-            "A pair takes two columns, 2i and 2i + 1.",
-            "`for i in range(0, d_model, 2):`, with columns i and i + 1, and the exponent −i/d_model.",
-        ],
+        hints=["Which columns belong to pair 0, and which to pair 1?"],
     ),
     Mistake(
         "pairs_not_put_side_by_side",
@@ -190,11 +114,7 @@ MISTAKES = [
         STEPS.but(encoding=lambda sines, cosines: (sines, cosines)),
         does="sines and cosines come out as two tables, or on an axis of their own",
         says="Sines and cosines are not put together into one table: two tables come out, or one axis too many.",
-        hints=[
-            "What shape is asked for, and what comes out?",
-            "Each pair has to become two neighbouring columns.",
-            "`torch.stack([sines, cosines], dim=-1).flatten(1)`, or write both into an empty table.",
-        ],
+        hints=["What shape is asked for, and what comes out?"],
     ),
     Mistake(
         "scrambled_by_reshaping",
@@ -206,11 +126,7 @@ MISTAKES = [
             "The shape is right, and rows hold numbers of different positions: reshaping only cuts one long row of "
             "numbers into new rows. Look at the order of the axes before it."
         ),
-        hints=[
-            "Which number stands behind the first sine before the reshaping?",
-            "Sine and cosine of one pair should be neighbours before the last two axes become one.",
-            "Stack on a new *last* axis: `torch.stack([sines, cosines], dim=-1).flatten(1)`.",
-        ],
+        hints=["Which number stands behind the first sine before the reshaping?"],
     ),
     Mistake(
         "only_the_angles",
@@ -218,36 +134,19 @@ MISTAKES = [
         STEPS.but(encoding=lambda angles: torch.cat([angles, angles], dim=-1)),
         does="the angles themselves come out, each twice",
         says="These are the angles, each twice. Sine and cosine have not been taken of them.",
-        hints=[
-            "What is in the row of position 0, and what are sin 0 and cos 0?",
-            "No entry of the encoding is above 1.",
-            "The sine of each angle belongs in the even column, its cosine in the odd one.",
-        ],
+        hints=["What is in the row of position 0, and what are sin 0 and cos 0?"],
     ),
     Mistake(
         "sines_and_cosines_added",
         STEPS.but(encoding=lambda sines, cosines: sines + cosines),
         does="sines and cosines are added up",
         says="Sines and cosines are added to each other. Each should have a column of its own.",
-        hints=[
-            "What shape is asked for, and what comes out?",
-            "Two numbers for each pair: a sine and a cosine.",
-            "Write them into `table[:, 0::2]` and `table[:, 1::2]`.",
-        ],
+        hints=["What shape is asked for, and what comes out?"],
     ),
     Mistake(
         "positions_in_no_column",
         STEPS.but(column=lambda positions: positions),
         does="positions and frequencies are multiplied entry by entry, and not each with each",
-        says=(
-            "Positions and frequencies are multiplied entry by entry, and there are not as many of the one as of the "
-            "other. Every position should meet every frequency."
-        ),
-        hints=[
-            "Which shapes have the positions and the frequencies, and which should the angles have?",
-            "A column times a row is a table.",
-            "`torch.arange(length)[:, None]` is a column.",
-        ],
     ),
     Mistake(
         "frequencies_down",
@@ -259,33 +158,12 @@ MISTAKES = [
         STEPS.but(angles=lambda angles: angles.T, encoding=lambda sines, cosines: torch.cat([sines, cosines])),
         does="in the table of angles, frequencies go down and positions across",
         says="{does}. Rows should be positions.",
-        hints=[
-            "Which shape have the angles, and which should they have?",
-            "Each row of the result is one position.",
-            "`torch.arange(length)[:, None] * frequencies`: the positions are the column.",
-        ],
+        hints=["Which shape have the angles, and which should they have?"],
     ),
     Mistake(
         "counts_from_one",
         STEPS.but(positions=lambda length: torch.arange(1, length + 1)),
         does="positions are counted from 1",
-        says="{does}. Look at the first row.",
-        hints=[
-            "At position 0 all angles are 0: the first row should be 0, 1, 0, 1, …",
-            "What does `torch.arange(length)` begin with?",
-            "Count positions from 0 to length − 1.",
-        ],
-    ),
-    Mistake(
-        "counts_backwards",
-        STEPS.but(positions=lambda length: torch.arange(length).flip(0)),
-        does="positions are counted from the end",
-        says="The rows stand in the reverse order: position 0 comes last.",
-        hints=[
-            "At position 0 all angles are 0: the first row should be 0, 1, 0, 1, …",
-            "What does `torch.arange(length)` begin with?",
-            "Count positions from 0 to length − 1.",
-        ],
     ),
     Mistake(
         "positions_as_fractions",
@@ -297,21 +175,7 @@ MISTAKES = [
             "The first pair already turns too slowly: the positions are divided by something, so that they are "
             "fractions."
         ),
-        hints=[
-            "At position 1 the first feature should be sin 1 = 0.84. What is it here?",
-            "A position is a whole number: the same whatever the length of the text.",
-        ],
-    ),
-    Mistake(
-        "features_in_rows",
-        STEPS.but(encoding=lambda encoding: encoding.T),
-        does="rows and columns are exchanged",
-        says="{does}. Look at what a row is: here, one position.",
-        hints=[
-            "What shape is asked for?",
-            "Positions go down: `torch.arange(length)[:, None]` is a column.",
-            "The table is (length, d_model).",
-        ],
+        hints=["At position 1 the first feature should be sin 1 = 0.84. What is it here?"],
     ),
     Mistake(
         "scaled",
@@ -320,11 +184,7 @@ MISTAKES = [
         STEPS.but(encoding=lambda encoding, d_model: encoding * math.sqrt(2 / d_model)),
         does="the table is multiplied by a number",
         says="The whole table is multiplied by a number. Sines and cosines go in as they are, between −1 and 1.",
-        hints=[
-            "What are the largest numbers in the table?",
-            "The formula has no factor before the sine and the cosine.",
-            "Leave the factor out; in a Transformer it is the word vectors that are scaled.",
-        ],
+        hints=["What are the largest numbers in the table?"],
     ),
     in_float64(STEPS),
     *of_the_result(STEPS, "result_transposed", "axes_of_length_1_removed"),

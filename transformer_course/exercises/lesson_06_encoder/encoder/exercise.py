@@ -62,7 +62,7 @@ ENCODER = Exercise(
     cases=encoder_cases,
     points=3,
     verified="Tokens become vectors, vectors get their positions, and every layer goes on from the output of the one "
-    "before. Next: what a deep stack does to gradients.",
+    "before.",
     hints=[
         "Three steps: look the tokens up and scale; add positions; go through the layers.",
         "`self.embedding(tokens)` has the shape (batch, n, d_model). A sentence of n tokens needs the first n rows of "
@@ -74,7 +74,7 @@ ENCODER = Exercise(
     mistakes=[
         *layer_stack_mistakes.embedding_mistakes(STEPS),
         *layer_stack_mistakes.position_mistakes(STEPS),
-        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask", CALL),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
         layer_stack_mistakes.own_mask_mistake(STEPS, "encoder"),
         *layer_stack_mistakes.layer_mistakes(STEPS, CALL),
         *layer_stack_mistakes.constructor_mistakes(STEPS),

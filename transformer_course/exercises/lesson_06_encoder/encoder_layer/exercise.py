@@ -10,7 +10,7 @@ ENCODER_LAYER = Exercise(
     steps=STEPS,
     cases=layer_cases,
     points=3,
-    verified="Attention, add, norm; network, add, norm. Next: what the network in it is for.",
+    verified="Attention, add, norm; network, add, norm.",
     hints=[
         "Two halves of the same form, LayerNorm(x + sublayer(x)): once with the attention, once with the network. The "
         "second one starts from the result of the first.",

@@ -27,9 +27,7 @@ NORMS = [
             "good layer, and the next exercise. Here the norm comes last: look at what each norm is given."
         ),
         hints=[
-            "With all weights of attention and network at 0, this layer hands on x. What should a post-norm layer do?",
-            "It should normalise x + sublayer(x), the whole sum.",
-            "`self.norm_1(x + …)`, where the dots are the output of the attention for x itself.",
+            "With all weights of attention and network at 0, this layer hands on x. What should a post-norm layer do?"
         ],
     ),
     Mistake(
@@ -41,11 +39,7 @@ NORMS = [
             "One half of this layer is post-norm, and the other pre-norm: there the norm stands in front of the "
             "sublayer, and the sum is not normalised. Look at what each norm is given."
         ),
-        hints=[
-            "Compare the two halves. Where do the brackets of each norm open?",
-            "Both halves normalise x + sublayer(x), the whole sum.",
-            "The sublayer reads x itself; the norm gets the sum.",
-        ],
+        hints=["Compare the two halves. Where do the brackets of each norm open?"],
     ),
     Mistake(
         "norms_in_front_too",
@@ -56,11 +50,7 @@ NORMS = [
             "A sublayer's input is normalised as well as its sum. Post-norm has one norm in each half: look at what "
             "each sublayer is given."
         ),
-        hints=[
-            "How often is each norm called?",
-            "In LayerNorm(x + sublayer(x)), the sublayer reads x itself.",
-            "Give each sublayer what is added to its output.",
-        ],
+        hints=["How often is each norm called?"],
     ),
     Mistake(
         "norms_the_branch",
@@ -77,11 +67,7 @@ NORMS = [
             "A sublayer's output is normalised before it is added, and the sum is not normalised at all. Look at "
             "where the brackets of the norm close."
         ),
-        hints=[
-            "What comes out of a new post-norm layer has variance 1 at every position. Has it here?",
-            "The formula is LayerNorm(x + sublayer(x)).",
-            "Put `x +` inside the norm.",
-        ],
+        hints=["What comes out of a new post-norm layer has variance 1 at every position. Has it here?"],
     ),
     Mistake(
         "norms_the_branch_too",
@@ -89,11 +75,7 @@ NORMS = [
         STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
         does="a sublayer's output is normalised before it is added",
         says="{does}, and the sum once more. Look for a norm too many.",
-        hints=[
-            "How often is each norm called?",
-            "In LayerNorm(x + sublayer(x)), what is added is the sublayer's output as it is.",
-            "One norm in each half, around the sum.",
-        ],
+        hints=["How often is each norm called?"],
     ),
     Mistake(
         "normed_before_and_added",
@@ -107,44 +89,22 @@ NORMS = [
             "x itself is replaced by the normalised x before each sublayer, and the last sum is not normalised at all. "
             "This is neither post-norm nor pre-norm. Look at what each norm is given."
         ),
-        hints=[
-            "The formula normalises a sum. Which sum?",
-            "First add the sublayer's output to x, then normalise.",
-            "LayerNorm(x + sublayer(x)), twice.",
-        ],
+        hints=["The formula normalises a sum. Which sum?"],
     ),
     Mistake(
         "no_norm_behind_the_attention",
         STEPS.but(normed_1=lambda sum_1: sum_1),
         does="the first sum is not normalised",
-        says="{does}: a norm is missing behind the attention.",
-        hints=[
-            "How many norms does `__init__` make, and how many are used?",
-            "`norm_1` belongs to the attention, `norm_2` to the network.",
-            "The first sum goes through `norm_1` before anything else happens to it.",
-        ],
     ),
     Mistake(
         "no_norm_behind_the_network",
         STEPS.but(normed_2=lambda sum_2: sum_2),
         does="the second sum is not normalised",
-        says="{does}: a norm is missing behind the network.",
-        hints=[
-            "How many norms does `__init__` make, and how many are used?",
-            "`norm_1` belongs to the attention, `norm_2` to the network.",
-            "The second sum goes through `norm_2`, and that is the result.",
-        ],
     ),
     Mistake(
         "no_norms",
         STEPS.but(normed_1=lambda sum_1: sum_1, normed_2=lambda sum_2: sum_2),
         does="neither sum is normalised",
-        says="{does}, so the numbers grow from layer to layer. Look for the norms.",
-        hints=[
-            "How many norms does `__init__` make, and how many are used?",
-            "`norm_1` belongs to the attention, `norm_2` to the network.",
-            "Both sums go through a norm before anything else happens to them.",
-        ],
     ),
 ]
 
@@ -157,11 +117,7 @@ SUMS = [
             "The first residual is missing: the output of the attention takes the place of x, instead of being added "
             "to it. Look at what the first norm is given."
         ),
-        hints=[
-            "With all weights of the attention at 0, what comes out? x should still be in it.",
-            "LayerNorm(x + sublayer(x)), twice: there are two additions.",
-            "`x +` belongs in front of the output of the attention.",
-        ],
+        hints=["With all weights of the attention at 0, what comes out? x should still be in it."],
     ),
     Mistake(
         "no_residual_around_the_network",
@@ -171,11 +127,7 @@ SUMS = [
             "The second residual is missing: the output of the network takes the place of what the network was given, "
             "instead of being added to it. Look at what the second norm is given."
         ),
-        hints=[
-            "With all weights of the network at 0, what comes out? The first half should still be in it.",
-            "LayerNorm(x + sublayer(x)), twice: there are two additions.",
-            "`x +` belongs in front of the output of the network, where x is the result of the first half.",
-        ],
+        hints=["With all weights of the network at 0, what comes out? The first half should still be in it."],
     ),
     Mistake(
         "no_residual",
@@ -185,26 +137,7 @@ SUMS = [
             "{does}: a sublayer's output takes the place of its input, instead of being added to it. Look at what the "
             "norms are given."
         ),
-        hints=[
-            "With all weights of attention and network at 0, what comes out? x should still be in it.",
-            "LayerNorm(x + sublayer(x)), twice: there are two additions.",
-            "`x +` belongs in front of the output of each sublayer.",
-        ],
-    ),
-    Mistake(
-        "neither_added_nor_normed",
-        STEPS.but(normed_1=lambda attended: attended),
-        STEPS.but(normed_2=lambda computed: computed),
-        does="a sublayer's output is handed on with neither a sum nor a norm",
-        says=(
-            "A sublayer's output is handed on as it is: there is neither a sum nor a norm around it. Look at each of "
-            "the two halves."
-        ),
-        hints=[
-            "With all weights of attention and network at 0, what comes out? x should still be in it.",
-            "Each of the two sublayers has a sum around it, and a norm around the sum.",
-            "LayerNorm(x + sublayer(x)), twice.",
-        ],
+        hints=["With all weights of attention and network at 0, what comes out? x should still be in it."],
     ),
     Mistake(
         "added_behind_a_norm",
@@ -217,44 +150,22 @@ SUMS = [
             "{does}, so that it leaves the layer, or its first half, without having just been normalised. Look at what "
             "stands in front of each norm."
         ),
-        hints=[
-            "How often does x occur as a summand in each half?",
-            "In LayerNorm(x + sublayer(x)), the sum is inside.",
-            "Leave out the `x +` in front of each norm.",
-        ],
+        hints=["How often does x occur as a summand in each half?"],
     ),
     Mistake(
         "adds_the_sum_before_its_norm",
         STEPS.but(sum_2=lambda sum_1, computed: sum_1 + computed),
         does="the network's output is added to the first sum as it was before its norm",
-        says="{does}. Look at what the second sum is made of.",
-        hints=[
-            "Each sublayer's output is added to what that sublayer itself was given.",
-            "What was the network given?",
-            "The second sum adds the network's output to the output of `norm_1`.",
-        ],
     ),
     Mistake(
         "network_reads_the_sum_before_its_norm",
         STEPS.but(computed=lambda self, sum_1: self.feed_forward(sum_1)),
         does="the network reads the first sum as it was before its norm",
-        says="{does}. Look at what the network is given.",
-        hints=[
-            "The second half is LayerNorm(x + network(x)). Which x is that?",
-            "In the formula, x has been replaced by the result of the first half.",
-            "Give the network the output of `norm_1`.",
-        ],
     ),
     Mistake(
         "network_reads_the_layers_input",
         STEPS.but(computed=lambda self, x: self.feed_forward(x)),
         does="the network reads what came into the layer",
-        says="{does}, not what attention made of it. Look at what it is given.",
-        hints=[
-            "The second half is LayerNorm(x + network(x)). Which x is that?",
-            "In the formula, x has been replaced by the result of the first half.",
-            "Give the network the output of `norm_1`.",
-        ],
     ),
     Mistake(
         "side_by_side",
@@ -272,11 +183,7 @@ SUMS = [
             "{does}. They should come one after the other: the network works on what the attention found. Look at what "
             "each is given."
         ),
-        hints=[
-            "What does the network know of the other positions?",
-            "Two halves, and the second one starts from the result of the first.",
-            "LayerNorm(x + sublayer(x)), twice, one line each.",
-        ],
+        hints=["What does the network know of the other positions?"],
     ),
 ]
 

@@ -59,7 +59,7 @@ FEED_FORWARD = Exercise(
     steps=STEPS,
     cases=feed_forward_cases,
     points=1,
-    verified="Wide in the middle, with a ReLU there. Next: how many positions it reads.",
+    verified="Wide in the middle, with a ReLU there.",
     hints=[
         "Three steps, from the inside of the formula outwards: the first layer, max(0, …), the second layer.",
         "A layer is called like a function: `self.w_1(x)` multiplies by the weights and adds the bias. It works on the "

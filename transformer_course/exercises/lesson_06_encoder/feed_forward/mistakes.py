@@ -38,15 +38,6 @@ ACTIVATION = [
         "without_relu",
         activation(lambda hidden: hidden),
         does="nothing is done to the hidden features between the two layers",
-        says=(
-            "{does}, so together these are one linear layer, and a narrow one would do. A step is missing, or its "
-            "result is not used."
-        ),
-        hints=[
-            "Does `f(a + b) + f(0)` equal `f(a) + f(b)`? For this network it should not.",
-            "What becomes of the negative numbers in the middle?",
-            "`torch.relu` returns a new tensor: the second layer is given `torch.relu(self.w_1(x))`.",
-        ],
     ),
     Mistake(
         "relu_at_the_end_instead",
@@ -71,11 +62,7 @@ ACTIVATION = [
             "A ReLU comes after the second layer as well, so that the network can only add and never take away. Look "
             "at the number of steps."
         ),
-        hints=[
-            "Is there a negative number in the output? There should be.",
-            "How often does the formula have a max?",
-            "Apply the ReLU to the output of `w_1`, and to nothing else.",
-        ],
+        hints=["Is there a negative number in the output? There should be."],
     ),
     Mistake(
         "relu_first",
@@ -85,22 +72,14 @@ ACTIVATION = [
             "The ReLU is applied to x itself, and nothing stands between the two layers. Look at the order of the "
             "steps."
         ),
-        hints=[
-            "How wide are the vectors that the ReLU gets? They should be d_ff wide.",
-            "It stands between the layers.",
-            "Apply it to the output of `w_1`.",
-        ],
+        hints=["How wide are the vectors that the ReLU gets? They should be d_ff wide."],
     ),
     Mistake(
         "relu_on_x_too",
         STEPS.but(x=lambda x: torch.relu(x)),
         does="a ReLU is applied to x itself",
         says="{does}, before the first layer. Look at the number of steps.",
-        hints=[
-            "Does the result depend on a negative number in x? It should.",
-            "How often does the formula have a max?",
-            "Apply the ReLU to the output of `w_1`, and to nothing else.",
-        ],
+        hints=["Does the result depend on a negative number in x? It should."],
     ),
     Mistake(
         "another_activation",
@@ -119,11 +98,7 @@ ACTIVATION = [
             "Another function than a ReLU stands in the middle. Many models since the Transformer have other ones; the "
             "paper of 2017 has a ReLU. Look at what becomes of the hidden features."
         ),
-        hints=[
-            "What should become of −3 in the middle, and what of 3?",
-            "Negative numbers become 0, positive ones stay as they are.",
-            "`torch.relu`.",
-        ],
+        hints=["What should become of −3 in the middle, and what of 3?"],
     ),
     Mistake(
         "cut_off_above",
@@ -134,11 +109,7 @@ ACTIVATION = [
             "Large numbers in the middle are cut off above: the ReLU cuts off below only. Look at what becomes of a "
             "number like 20."
         ),
-        hints=[
-            "What should become of 20 in the middle?",
-            "max(0, 20) is 20.",
-            "`torch.relu`, or `clamp(min=0)` without a maximum.",
-        ],
+        hints=["What should become of 20 in the middle?"],
     ),
     Mistake(
         "keeps_the_negative_numbers",
@@ -149,44 +120,20 @@ ACTIVATION = [
             "The wrong side is kept: the negative hidden features get through, and the positive ones become 0. Look at "
             "which of two numbers is taken."
         ),
-        hints=[
-            "What should become of −3 in the middle, and what of 3?",
-            "The formula has the larger one of 0 and each number.",
-            "`torch.relu(z)`, or `z.clamp(min=0)`.",
-        ],
-    ),
-    Mistake(
-        "relu_squared",
-        activation(lambda hidden: torch.relu(hidden) ** 2),
-        does="the positive hidden features are squared",
-        says="{does}: multiplied by themselves. A ReLU leaves them as they are.",
-        hints=[
-            "What should become of 3 in the middle?",
-            "max(0, 3) is 3.",
-            "`torch.relu(self.w_1(x))` goes into the second layer, multiplied by nothing.",
-        ],
+        hints=["What should become of −3 in the middle, and what of 3?"],
     ),
     Mistake(
         "only_whether_positive",
         activation(lambda hidden: (hidden > 0).float()),
         does="only 0 or 1 is left of each hidden feature: whether it is positive",
         says="{does}. A comparison gives a mask; what it lets through should keep its size.",
-        hints=[
-            "What should become of 3 in the middle, and what of 5?",
-            "Positive numbers stay as they are.",
-            "`torch.relu(z)`, or `z * (z > 0)`.",
-        ],
+        hints=["What should become of 3 in the middle, and what of 5?"],
     ),
     Mistake(
         "relu_before_the_bias",
         STEPS.but(activated=lambda self, x: torch.relu(x @ self.w_1.weight.T) + self.w_1.bias),
         does="the bias of the first layer is added after the ReLU",
-        says="{does}. Look at the brackets of the formula.",
-        hints=[
-            "Can one of the numbers that the second layer is given be negative?",
-            "Inside of the max stands x W₁ + b₁, the whole output of the first layer.",
-            "`self.w_1(x)` multiplies by the weights and adds the bias.",
-        ],
+        hints=["Can one of the numbers that the second layer is given be negative?"],
     ),
     Mistake(
         "largest_of_all",
@@ -196,11 +143,7 @@ ACTIVATION = [
             "The formula's max is meant number by number. `max(0, z)` asks Python which of two things is the larger, "
             "and for a whole tensor there is no answer."
         ),
-        hints=[
-            "What should max(0, z) make of the tensor (−1, 2, −3)?",
-            "0, 2, 0: each number by itself. torch has a function for it.",
-            "`torch.relu(z)`, or `z.clamp(min=0)`.",
-        ],
+        hints=["What should max(0, z) make of the tensor (−1, 2, −3)?"],
     ),
     Mistake(
         "torchs_max_of_a_number",
@@ -213,11 +156,7 @@ ACTIVATION = [
             "torch's `max` and `maximum` do not compare a tensor with a number: they crash, or take the number for an "
             "axis. Look for a function that compares with 0 by itself."
         ),
-        hints=[
-            "What should max(0, z) make of the tensor (−1, 2, −3)?",
-            "0, 2, 0: each number by itself. torch has a function for it.",
-            "`torch.relu(z)`, or `z.clamp(min=0)`.",
-        ],
+        hints=["What should max(0, z) make of the tensor (−1, 2, −3)?"],
     ),
 ]
 
@@ -228,12 +167,6 @@ LAYERS = [
         STEPS.but(first_layer=lambda self: self.w_2),
         STEPS.but(second_layer=lambda self: self.w_1),
         does="a layer is used where the other one belongs",
-        says="{does}: where d_model and d_ff differ, the sizes do not fit.",
-        hints=[
-            "How wide are the vectors that `w_1` takes, and how wide are those that it returns?",
-            "`nn.Linear(a, b)` turns width a into width b.",
-            "x goes through `w_1` first: `self.w_1(x)`. What comes of that goes through `w_2`.",
-        ],
     ),
     Mistake(
         "weights_not_transposed",
@@ -248,11 +181,7 @@ LAYERS = [
             "The weights of a layer are used as they are stored, and that is the other way round: `nn.Linear` keeps "
             "them as (outputs, inputs). A layer knows by itself how to use them."
         ),
-        hints=[
-            "Which shape has `self.w_1.weight`?",
-            "A layer is called like a function, and then does all it has to.",
-            "`self.w_1(x)`.",
-        ],
+        hints=["Which shape has `self.w_1.weight`?"],
     ),
     Mistake(
         "bias_forgotten",
@@ -263,12 +192,7 @@ LAYERS = [
         STEPS.but(first_layer=lambda self: partial(F.linear, weight=self.w_1.weight)),
         STEPS.but(second_layer=lambda self: partial(F.linear, weight=self.w_2.weight)),
         does="the weights of a layer are used without its bias",
-        says="{does}.",
-        hints=[
-            "With all weights 0, what should come out?",
-            "A layer is called like a function, and then does all it has to.",
-            "`self.w_1(x)` multiplies by the weights and adds the bias.",
-        ],
+        hints=["With all weights 0, what should come out?"],
     ),
     Mistake(
         "bias_subtracted",
@@ -276,59 +200,30 @@ LAYERS = [
         STEPS.but(second_layer=lambda self: lambda z: F.linear(z, self.w_2.weight, -self.w_2.bias)),
         does="the bias of a layer is subtracted",
         says="{does}. A linear layer adds it. Look for a minus.",
-        hints=[
-            "What does `nn.Linear` return for an input of zeros?",
-            "x Wᵀ + b: the bias comes with a plus.",
-            "Call the layer itself: `self.w_1(x)`.",
-        ],
+        hints=["What does `nn.Linear` return for an input of zeros?"],
     ),
     Mistake(
         "layer_taken_for_a_matrix",
         STEPS.but(first_layer=lambda self: lambda x: self.w_1 @ x),
         does="a layer is multiplied as if it were a matrix",
         says="A layer is no matrix: it cannot be multiplied by.",
-        hints=[
-            "How were the layers `w_q` and `w_k` of lesson 03 used?",
-            "A module is called like a function.",
-            "`self.w_1(x)`.",
-        ],
+        hints=["How were the layers `w_q` and `w_k` of lesson 03 used?"],
     ),
     Mistake(
         "only_the_first_layer",
         STEPS.but(output=lambda activated: activated),
         does="the second layer has no effect",
-        says="{does}: what comes out is still d_ff wide. A step is missing.",
-        hints=[
-            "Which shape is asked for?",
-            "Which of the two layers is never called?",
-            "`self.w_2(…)` around everything.",
-        ],
     ),
     Mistake(
         "applied_twice",
         STEPS.but(output=lambda self, output: self.w_2(torch.relu(self.w_1(output)))),
         does="the whole network is applied once more to its output",
         says="The whole network is applied twice: once more to its own output. Look for a loop, or a call too many.",
-        hints=[
-            "How often is each layer called?",
-            "The formula has each layer once.",
-            "`self.w_1`, the ReLU, `self.w_2`, and nothing after that.",
-        ],
+        hints=["How often is each layer called?"],
     ),
 ]
 
 RESULT = [
-    Mistake(
-        "adds_the_input",
-        STEPS.but(output=lambda x, output: x + output),
-        does="the input is added to the result",
-        says="{does}. That is the residual connection, and it is the business of the layer around this network.",
-        hints=[
-            "With all parameters 0, what should come out?",
-            "The formula has no x outside of the brackets.",
-            "Leave out the addition.",
-        ],
-    ),
     Mistake(
         "scaled",
         STEPS.but(output=lambda output, hidden: output / hidden.shape[-1] ** 0.5),
@@ -342,11 +237,7 @@ RESULT = [
             "Numbers are divided by a width, or by the root of one. Attention divides its scores so; here nothing is "
             "divided."
         ),
-        hints=[
-            "Which operations does the formula have?",
-            "Two products, two sums and a max.",
-            "Leave out the division.",
-        ],
+        hints=["Which operations does the formula have?"],
     ),
     Mistake(
         "normalised",
@@ -359,11 +250,7 @@ RESULT = [
             "Something is normalised here, by a norm or a softmax. The norms stand outside of this network, and no "
             "softmax belongs to it."
         ),
-        hints=[
-            "Which operations does the formula have?",
-            "Two products, two sums and a max.",
-            "Leave out the norm or the softmax.",
-        ],
+        hints=["Which operations does the formula have?"],
     ),
     Mistake(
         "dropout_in_eval",
@@ -384,11 +271,7 @@ RESULT = [
         STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)),
         does="some numbers are dropped at random in train mode",
         says="While training, some numbers are dropped at random. In these exercises there is no dropout.",
-        hints=[
-            "What differs between `train()` and `eval()`?",
-            "Two layers and a ReLU: nothing in the formula is random.",
-            "Leave the dropout out.",
-        ],
+        hints=["What differs between `train()` and `eval()`?"],
     ),
     network_that_remembers(FeedForward),
 ]

@@ -55,8 +55,7 @@ LAYER_NORM = Exercise(
     steps=STEPS,
     cases=layer_norm_cases,
     points=2,
-    verified="Every vector has mean 0 and variance 1 over its own features, then is scaled and shifted. Next: "
-    "another norm beside it.",
+    verified="Every vector has mean 0 and variance 1 over its own features, then is scaled and shifted.",
     hints=[
         "Three steps: subtract the mean of each vector; divide by the root of variance plus eps; multiply by the "
         "weight and add the bias.",

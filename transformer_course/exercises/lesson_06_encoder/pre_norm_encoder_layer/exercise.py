@@ -10,7 +10,7 @@ PRE_NORM_ENCODER_LAYER = Exercise(
     steps=STEPS,
     cases=layer_cases,
     points=2,
-    verified="The sublayers read normalised vectors, and x itself is only added to. Next: the two layers side by side.",
+    verified="The sublayers read normalised vectors, and x itself is only added to.",
     hints=[
         "Two halves of the same form, x + sublayer(LayerNorm(x)). Compare with the layer before: which brackets moved?",
         "The normalised vectors are needed three times, for queries, keys and values. Give them a name, and keep x.",

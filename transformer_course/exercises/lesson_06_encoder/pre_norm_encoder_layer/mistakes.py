@@ -26,11 +26,7 @@ NORMS = [
             "This is the post-norm layer of the exercise before: it normalises the sums. Here the sums stay as they "
             "are, and what is normalised is the input of each sublayer."
         ),
-        hints=[
-            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
-            "The formula is x + sublayer(LayerNorm(x)).",
-            "Normalise what goes into the sublayer, then add what comes out to x.",
-        ],
+        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
     Mistake(
         "post_norm_in_one_half",
@@ -41,11 +37,7 @@ NORMS = [
             "One half of this layer is pre-norm, and the other post-norm: there the sum is normalised, and the "
             "sublayer reads its input as it is. Look at what each norm is given."
         ),
-        hints=[
-            "Compare the two halves. Where do the brackets of each norm open?",
-            "Both halves are x + sublayer(LayerNorm(x)).",
-            "A norm stands directly in front of each sublayer, and nowhere else.",
-        ],
+        hints=["Compare the two halves. Where do the brackets of each norm open?"],
     ),
     Mistake(
         "norms_the_branch",
@@ -62,11 +54,7 @@ NORMS = [
             "The output of a sublayer is normalised, and not its input. Look at whether the norm stands before or "
             "behind the sublayer."
         ),
-        hints=[
-            "Double x. The outputs of the sublayers should stay nearly the same, as they read normalised vectors.",
-            "The formula is x + sublayer(LayerNorm(x)): from the inside outwards, what comes first?",
-            "First normalise, then attend, then add.",
-        ],
+        hints=["Double x. The outputs of the sublayers should stay nearly the same, as they read normalised vectors."],
     ),
     Mistake(
         "norms_the_branch_too",
@@ -74,11 +62,7 @@ NORMS = [
         STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
         does="the output of a sublayer is normalised before it is added",
         says="The output of a sublayer is normalised as well as its input. Look for a norm too many.",
-        hints=[
-            "How often is each norm called?",
-            "In x + sublayer(LayerNorm(x)), what is added is the sublayer's output as it is.",
-            "A norm stands directly in front of each sublayer, and nowhere else.",
-        ],
+        hints=["How often is each norm called?"],
     ),
     Mistake(
         "norms_the_sums_too",
@@ -92,11 +76,7 @@ NORMS = [
             "{does}, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack ends "
             "there is one more norm, but that is the stack's.) Look for a norm around a sum."
         ),
-        hints=[
-            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
-            "How many norms are there in x + sublayer(LayerNorm(x))?",
-            "A norm stands directly in front of each sublayer, and nowhere else.",
-        ],
+        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
     Mistake(
         "not_all_inputs_normed",
@@ -109,44 +89,22 @@ NORMS = [
             "Only some of queries, keys and values are made from the normalised vectors. It is self-attention: all "
             "three come from the same."
         ),
-        hints=[
-            "Which three things is the attention given?",
-            "In the formula, LayerNorm(x) is all that the sublayer reads.",
-            "Normalise once, and hand over the result three times.",
-        ],
+        hints=["Which three things is the attention given?"],
     ),
     Mistake(
         "attention_not_normed",
         STEPS.but(normed_1=lambda x: x),
         does="the attention reads x as it is, without a norm in front",
-        says="{does}.",
-        hints=[
-            "How many norms does `__init__` make, and how many are used?",
-            "In a deep stack x grows; what the sublayers read should not.",
-            "`self.norm_1(x)` goes into the attention, `self.norm_2(x)` into the network.",
-        ],
     ),
     Mistake(
         "network_not_normed",
         STEPS.but(normed_2=lambda sum_1: sum_1),
         does="the network reads the first sum as it is, without a norm in front",
-        says="{does}.",
-        hints=[
-            "How many norms does `__init__` make, and how many are used?",
-            "In a deep stack x grows; what the sublayers read should not.",
-            "`self.norm_1(x)` goes into the attention, `self.norm_2(x)` into the network.",
-        ],
     ),
     Mistake(
         "no_norms",
         STEPS.but(normed_1=lambda x: x, normed_2=lambda sum_1: sum_1),
         does="neither sublayer has a norm in front",
-        says="{does}: both read x as it is.",
-        hints=[
-            "How many norms does `__init__` make, and how many are used?",
-            "In a deep stack x grows; what the sublayers read should not.",
-            "`self.norm_1(x)` goes into the attention, `self.norm_2(x)` into the network.",
-        ],
     ),
     Mistake(
         "network_reads_the_layers_input",
@@ -156,57 +114,27 @@ NORMS = [
             "{does}, not the first sum. (Layers in which both sublayers read the same exist, and are called parallel.) "
             "Look at what the second norm is given."
         ),
-        hints=[
-            "In the second half, x has been replaced by the first sum.",
-            "The network should work on what attention found.",
-            "Normalise the first sum, and give it to the network.",
-        ],
+        hints=["In the second half, x has been replaced by the first sum."],
     ),
     Mistake(
         "network_reads_the_bare_input",
         STEPS.but(normed_2=lambda x: x),
         does="the network reads what came into the layer, without a norm",
-        says="{does}. Look at what the network is given.",
-        hints=[
-            "In the second half, x has been replaced by the first sum.",
-            "The second half is x + network(LayerNorm(x)), where x is the first sum.",
-            "Normalise the first sum, with `norm_2`, and give that to the network.",
-        ],
     ),
     Mistake(
         "norms_the_attention",
         STEPS.but(normed_2=lambda second_norm, attended: second_norm(attended)),
         does="the second norm is given the bare output of the attention",
-        says="{does}, in which x is missing. Look at what the second norm is given.",
-        hints=[
-            "When the second norm reads, what has happened to x?",
-            "The second half is x + network(LayerNorm(x)), where x is the first sum.",
-            "`self.norm_2` reads the first sum.",
-        ],
     ),
     Mistake(
         "normed_only_once",
         STEPS.but(normed_2=lambda normed_1: normed_1),
         does="the network reads the same normalised vectors as the attention did",
-        says="{does}, and nothing of what the attention found. Look at what is given to the network.",
-        hints=[
-            "How many norms does `__init__` make, and how many are used?",
-            "The second half is x + network(LayerNorm(x)), where x is the first sum.",
-            "Normalise the first sum, with `norm_2`, and give that to the network.",
-        ],
     ),
     Mistake(
         "norms_the_normed",
         STEPS.but(normed_2=lambda second_norm, normed_1: second_norm(normed_1)),
         does="the second norm is given what the first one returned",
-        says=(
-            "{does}, so nothing of what the attention found gets to the network. Look at what the second norm is given."
-        ),
-        hints=[
-            "When the second norm reads, what has happened to x?",
-            "The second half is x + network(LayerNorm(x)), where x is the first sum.",
-            "`self.norm_2` reads the new x, not the normalised vectors of the first half.",
-        ],
     ),
 ]
 
@@ -225,11 +153,7 @@ SUMS = [
             "on the way: not every sum has a path that leads around the norms. Look at what stands on the left of "
             "each sum."
         ),
-        hints=[
-            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
-            "Two different things are needed: x, and the normalised x. Do both still have a name when the sum is made?",
-            "Keep x, and give the normalised one a name of its own: `normalised = self.norm_1(x)`.",
-        ],
+        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
     Mistake(
         "no_residual_around_the_attention",
@@ -239,11 +163,7 @@ SUMS = [
             "The first residual is missing: the output of the attention takes the place of x, instead of being added "
             "to it."
         ),
-        hints=[
-            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
-            "x + sublayer(LayerNorm(x)), twice: there are two additions.",
-            "`x +` belongs in front of the output of the attention.",
-        ],
+        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
     Mistake(
         "no_residual_around_the_network",
@@ -253,34 +173,14 @@ SUMS = [
             "The second residual is missing: the output of the network takes the place of the first sum, instead of "
             "being added to it."
         ),
-        hints=[
-            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
-            "x + sublayer(LayerNorm(x)), twice: there are two additions.",
-            "`x +` belongs in front of the output of the network, where x is the first sum.",
-        ],
+        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
     Mistake(
         "no_residual",
         STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed),
         does="both residuals are missing",
         says="{does}: a sublayer's output takes the place of its input, instead of being added to it.",
-        hints=[
-            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
-            "x + sublayer(LayerNorm(x)), twice: there are two additions.",
-            "`x +` belongs in front of the output of each sublayer.",
-        ],
-    ),
-    Mistake(
-        "halves_a_sum",
-        STEPS.but(sum_1=lambda sum_1: sum_1 / 2),
-        STEPS.but(sum_2=lambda sum_2: sum_2 / 2),
-        does="a sum is halved",
-        says="{does}: the mean of x and a sublayer's output is taken. Look at what is done with the sums.",
-        hints=[
-            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
-            "There is no division in the formula.",
-            "Leave the sums as they are.",
-        ],
+        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
 ]
 

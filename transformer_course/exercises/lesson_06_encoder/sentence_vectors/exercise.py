@@ -36,8 +36,7 @@ SENTENCE_VECTORS = Exercise(
     steps=STEPS,
     cases=sentence_vectors_cases,
     points=2,
-    verified="One vector for each sentence, the same however much padding its batch needs. Next: what a plain mean "
-    "makes of padding.",
+    verified="One vector for each sentence, the same however much padding its batch needs.",
     hints=[
         "In three steps: set the vectors of the padding to 0; add up those of each sentence; divide by how many count.",
         "`real = (tokens != pad_id).unsqueeze(-1)` has the shape (batch, n, 1). Multiplied with x, it makes zeros of "

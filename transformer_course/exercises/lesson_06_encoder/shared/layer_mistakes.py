@@ -25,11 +25,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(mask=lambda: None),
             does="the mask has no effect",
             says="{does}: positions attend to what is hidden from them. Look at what the attention is given.",
-            hints=[
-                "Change a token that the mask hides. Does anything change?",
-                "`forward` of the attention takes four arguments.",
-                "`self.self_attention(…, …, …, mask)`.",
-            ],
+            hints=["Change a token that the mask hides. Does anything change?"],
         ),
         Mistake(
             "some_masks_ignored",
@@ -53,27 +49,13 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             _but_mask(steps, lambda mask: ~mask),
             does="the mask is inverted",
             says="{does}: positions attend to what is hidden, and only to that.",
-            hints=[
-                "What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?",
-                "True means: may attend. The attention of lesson 03 reads masks in the same way.",
-                "Hand the mask on as it is, without `~`.",
-            ],
+            hints=["What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?"],
         ),
         Mistake(
             "mask_in_one_mode_only",
             steps.but(mask=lambda self, mask: mask if self.training else None),
             steps.but(mask=lambda self, mask: None if self.training else mask),
             does="the mask has an effect in only one of the modes `train` and `eval`",
-            says=(
-                "The mask has an effect in only one of the two modes, `train` and `eval`. What is hidden has to be "
-                "hidden in both. Look for what depends on the mode."
-            ),
-            hints=[
-                "Call `train()` or `eval()` on the layer, and change a token that the mask hides. Does anything "
-                "change?",
-                "`self.training` says in which mode the layer is. Does a mask have to do with that?",
-                "Hand the mask on in every case.",
-            ],
         ),
         Mistake(
             "mask_of_the_first_sentence",
@@ -84,11 +66,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
                 "{does}, so that, in a batch, the first sentence's mask holds for all sentences. Each has a mask of "
                 "its own. Look at what becomes of the mask."
             ),
-            hints=[
-                "In a mask of shape (batch, 1, 1, n), what does the first axis count?",
-                "The attention broadcasts a mask by itself, whichever of its axes have length 1.",
-                "Hand the mask on as it is, without an index.",
-            ],
+            hints=["In a mask of shape (batch, 1, 1, n), what does the first axis count?"],
         ),
         Mistake(
             "mask_of_one_position",
@@ -169,11 +147,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
                 "Positions see no later ones, though no mask says so: a causal mask is made here. In an encoder every "
                 "position may see the whole sentence, unless the mask that is passed in hides something."
             ),
-            hints=[
-                "Change the last vector of a sentence, with no mask. Does the output for the first one change?",
-                "Without a mask, nothing is hidden.",
-                "Hand on the mask that came in, also where it is None.",
-            ],
+            hints=["Change the last vector of a sentence, with no mask. Does the output for the first one change?"],
         ),
     ]
 
@@ -198,11 +172,7 @@ def mistakes_with_the_attention(
             steps.but(attended=lambda self, queries, keys, mask: self.self_attention(queries, keys, mask)),
             does="the attention is not given queries, keys and values, and then the mask",
             says="{does}: in self-attention, the first three are the same vectors.",
-            hints=[
-                "How was multi-head attention called in lesson 03?",
-                "Self-attention: queries, keys and values are the same.",
-                "The same vectors three times, then the mask.",
-            ],
+            hints=["How was multi-head attention called in lesson 03?"],
         ),
         Mistake(
             "taken_for_a_pair",
@@ -256,45 +226,23 @@ def mistakes_with_the_attention(
             "network_first",
             order,
             does="the network comes before the attention",
-            says="{does}. Look at the order of the two sublayers.",
-            hints=[
-                "What happens first in a layer: attending to other positions, or computing with what was found?",
-                "First the attention, then the network.",
-                "Swap the two; `norm_1` goes with the attention.",
-            ],
+            hints=["What happens first in a layer: attending to other positions, or computing with what was found?"],
         ),
         Mistake(
             "only_attention",
             only_half,
             does="the layer ends after the attention",
-            says="{does}: the network has no effect. A sublayer is missing.",
-            hints=[
-                "Which of the four modules has no effect?",
-                "A layer has two sublayers.",
-                "Do the same once more, with the network instead of the attention.",
-            ],
         ),
         Mistake(
             "no_attention",
             *unused,
             does="the output of the attention has no effect",
-            says="{does}: it is never computed, or not used. Look at what the second half of the layer works on.",
-            hints=[
-                "Change the first vector. Does the output at the second position change?",
-                "Which variable holds the result of the first half, and where does it occur again?",
-                "Call the result of each half `x`, and begin with `self.self_attention`.",
-            ],
         ),
         Mistake(
             "attention_instead_of_the_network",
             instead_of_the_network,
             does="the attention is used a second time, where the network belongs",
-            says="{does}. Look at the second sublayer.",
-            hints=[
-                "Which of the four modules is never used?",
-                "A layer attends once; then the network works at each position.",
-                "`self.feed_forward(…)` in the second half.",
-            ],
+            hints=["Which of the four modules is never used?"],
         ),
         Mistake(
             "sublayer_applied_twice",
@@ -323,11 +271,7 @@ def mistakes_with_the_attention(
                 "{does}, so that it can only add, and never take away. Look at what happens between a sublayer and the "
                 "sum."
             ),
-            hints=[
-                "Can the output of a sublayer be negative? Is what is added ever negative?",
-                "The network has its ReLU inside, and the attention has none.",
-                "Add the outputs as they are.",
-            ],
+            hints=["Can the output of a sublayer be negative? Is what is added ever negative?"],
         ),
         Mistake(
             "batch_and_positions_swapped",
@@ -386,37 +330,16 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             "adds_the_layers_input",
             steps.but(sum_2=lambda x, computed: x + computed),
             does="the network's output is added to what came into the whole layer",
-            says=(
-                "{does}. With that, all that attention found reaches the output through the network alone. Look at "
-                "what the second sum is made of."
-            ),
-            hints=[
-                "With the network's weights at 0, what is left of the attention?",
-                "In the second half, x is the result of the first half.",
-                "Call the result of the first half `x`, and add the network's output to that.",
-            ],
         ),
         Mistake(
             "adds_the_attention",
             steps.but(sum_2=lambda attended, computed: attended + computed),
             does="the network's output is added to the bare output of the attention",
-            says="{does}, in which x is missing. Look at what the second sum is made of.",
-            hints=[
-                "In the second half, x is the result of the first half. What is it made of?",
-                "The result of the first half has x in it, as a summand.",
-                "Call the result of the first half `x`, and add the network's output to that.",
-            ],
         ),
         Mistake(
             "network_reads_the_attention",
             steps.but(computed=lambda self, attended: self.feed_forward(attended)),
             does="the network reads the bare output of the attention",
-            says="{does}, in which x is missing. Look at what the network is given.",
-            hints=[
-                "In the second half, x is the result of the first half. What is it made of?",
-                "The result of the first half has x in it, as a summand.",
-                "Call the result of the first half `x`, and go on with that.",
-            ],
         ),
         Mistake(
             "difference_instead_of_a_sum",
@@ -426,11 +349,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             steps.but(sum_2=lambda sum_2, computed: 2 * computed - sum_2),
             does="a difference is taken where a sum belongs",
             says="{does}: a minus stands between a sublayer's input and its output.",
-            hints=[
-                "With all weights of a sublayer 0 and its biases 1, is the result larger than x?",
-                "A residual connection adds.",
-                "Both halves have a `+`.",
-            ],
+            hints=["With all weights of a sublayer 0 and its biases 1, is the result larger than x?"],
         ),
         Mistake(
             "product_instead_of_a_sum",
@@ -448,33 +367,6 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
                 "Both halves have a `+`.",
             ],
         ),
-        Mistake(
-            "adds_x_once_more",
-            steps.but(sum_1=lambda x, sum_1: x + sum_1),
-            steps.but(sum_2=lambda x, sum_2: x + sum_2),
-            steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed).attempt,
-            does="there is one summand too many in a sum",
-            says="{does}: x is in it already. Look at what each sum is made of.",
-            hints=[
-                "How many summands has each of the two sums in the formulas?",
-                "Two: what the sum's sublayer was given for x, and the sublayer's output.",
-                "Add x once.",
-            ],
-        ),
-        Mistake(
-            "adds_in_place",
-            *_alone([steps.but(sum_1=lambda x, attended: x.add_(attended))]),
-            does="the first sum is written into x itself",
-            says=(
-                "The result is right, but the x that came in has been changed: `+=` writes into the tensor itself, "
-                "and the caller may still need it."
-            ),
-            hints=[
-                "Which line writes into x?",
-                "`x += y` changes the tensor that both the layer and its caller hold; a plain sum makes a new one.",
-                "`x = x + y`.",
-            ],
-        ),
     ]
 
 
@@ -485,43 +377,16 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
             "norm_1_for_both",
             steps.but(second_norm=lambda self: self.norm_1),
             does="`norm_1` is used where `norm_2` belongs",
-            says=(
-                "{does}, so `norm_2` is never trained. When training begins the two are alike, and nothing shows; "
-                "later each has weights of its own."
-            ),
-            hints=[
-                "Is there a norm whose `.weight.grad` is None after going backward?",
-                "The one called 1 belongs to the attention, the one called 2 to the network.",
-                "`self.norm_1` with the attention, `self.norm_2` with the network.",
-            ],
         ),
         Mistake(
             "norm_2_for_both",
             steps.but(first_norm=lambda self: self.norm_2),
             does="`norm_2` is used where `norm_1` belongs",
-            says=(
-                "{does}, so `norm_1` is never trained. When training begins the two are alike, and nothing shows; "
-                "later each has weights of its own."
-            ),
-            hints=[
-                "Is there a norm whose `.weight.grad` is None after going backward?",
-                "The one called 1 belongs to the attention, the one called 2 to the network.",
-                "`self.norm_1` with the attention, `self.norm_2` with the network.",
-            ],
         ),
         Mistake(
             "norms_swapped",
             steps.but(first_norm=lambda self: self.norm_2, second_norm=lambda self: self.norm_1),
             does="`norm_1` and `norm_2` are swapped",
-            says=(
-                "The two norms are swapped. When training begins they are alike, and nothing shows; parameters that "
-                "are loaded from elsewhere end up in the wrong norm."
-            ),
-            hints=[
-                "Give `norm_1` a weight of 0 and no bias. Which half of the layer is silenced?",
-                "The one called 1 belongs to the attention, the one called 2 to the network.",
-                "`self.norm_1` with the attention, `self.norm_2` with the network.",
-            ],
         ),
         Mistake(
             "norms_without_their_weights",
@@ -533,11 +398,7 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
                 "Vectors are normalised without the weights and biases that the norms have learned: they are brought "
                 "to mean 0 and variance 1, and left at that."
             ),
-            hints=[
-                "Which parameters get no gradient?",
-                "`__init__` makes two norms with parameters of their own. A module is called like a function.",
-                "`self.norm_1(…)` and `self.norm_2(…)`.",
-            ],
+            hints=["Which parameters get no gradient?"],
         ),
         Mistake(
             "only_the_weight_of_a_norm",

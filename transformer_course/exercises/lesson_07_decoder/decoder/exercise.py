@@ -80,8 +80,7 @@ DECODER = Exercise(
     steps=STEPS,
     cases=decoder_cases,
     points=2,
-    verified="Tokens are embedded and given positions, and every layer reads one and the same memory. Next: what a "
-    "decoder is given as input while it learns.",
+    verified="Tokens are embedded and given positions, and every layer reads one and the same memory.",
     hints=[
         "It begins as the encoder of lesson 06 did: embeddings times the root of d_model, plus as many rows of "
         "`self.positions` as there are tokens.",
@@ -91,8 +90,8 @@ DECODER = Exercise(
     ],
     mistakes=[
         *mistakes_memory.MISTAKES,
-        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask", mistakes_memory.CALL),
-        *layer_stack_mistakes.mask_mistakes(STEPS, "source_mask", "memory_mask", mistakes_memory.CALL),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "source_mask", "memory_mask"),
         layer_stack_mistakes.own_mask_mistake(STEPS, "decoder"),
         *layer_stack_mistakes.layer_mistakes(STEPS, mistakes_memory.CALL),
         *layer_stack_mistakes.embedding_mistakes(STEPS),

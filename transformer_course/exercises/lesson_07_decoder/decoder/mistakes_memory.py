@@ -6,7 +6,6 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_07_decoder.decoder.answer import STEPS
 
 CALL = "layer(x, memory, mask, memory_mask)"
-FOUR = "A layer takes four arguments, all different."
 
 MISTAKES = [
     Mistake(
@@ -24,11 +23,7 @@ MISTAKES = [
             "The memory is replaced on the way: from the second layer on, the cross-attention reads the output of the "
             "decoder's own layers. Every layer reads the same memory. Look at what is assigned in the loop."
         ),
-        hints=[
-            "What does the second layer get as its memory?",
-            "Nothing that the decoder does changes the output of the encoder.",
-            f"Only `x` is assigned: `x = {CALL}`.",
-        ],
+        hints=["What does the second layer get as its memory?"],
     ),
     Mistake(
         "counted_on_from_the_memory",
@@ -38,18 +33,12 @@ MISTAKES = [
             "The positions of the target are counted on from where the memory ends. The two are separate sequences, "
             "and each begins at 0. Look at which rows of the table are taken."
         ),
-        hints=[
-            "Which row of the table does the first token of the target get?",
-            "Is the memory embedded here, or has it its positions already?",
-            "`self.positions[: tokens.shape[1]]`.",
-        ],
+        hints=["Which row of the table does the first token of the target get?"],
     ),
     Mistake(
         "no_masks",
         STEPS.but(layer_mask=lambda: lambda number: None, source_mask=lambda: lambda number: None),
         does="the layers are given neither of the two masks",
-        says="Neither of the two masks is passed on to the layers. Look at what they are given.",
-        hints=["Where do `mask` and `memory_mask` occur in `forward`?", FOUR, f"`{CALL}`."],
     ),
     Mistake(
         "masks_swapped",
@@ -57,22 +46,11 @@ MISTAKES = [
             layer_mask=lambda memory_mask: lambda number: memory_mask, source_mask=lambda mask: lambda number: mask
         ),
         does="the two masks are exchanged on their way to the layers",
-        says="{does}. It crashes, unless source and target are equally long. Look at the order of the arguments.",
-        hints=[
-            "In which order does the layer take its masks?",
-            "First what is about the target, then what is about the source.",
-            f"`{CALL}`.",
-        ],
     ),
     Mistake(
         "one_mask_for_both",
         STEPS.but(source_mask=lambda mask: lambda number: mask),
         does="`mask` stands in the place of `memory_mask`",
-        says=(
-            "The mask of the target is passed on twice, and also hides positions of the source. Look at the last "
-            "argument of the layers."
-        ),
-        hints=["Which mask is about the source?", FOUR, f"`{CALL}`."],
     ),
     Mistake(
         "memory_mask_in_its_place",
@@ -83,11 +61,7 @@ MISTAKES = [
             "The mask of the memory stands where that of the target belongs, and hides positions of the target. Look "
             "at the third argument of the layers."
         ),
-        hints=[
-            "In which order does the layer take its masks?",
-            "First what is about the target, then what is about the source.",
-            f"`{CALL}`.",
-        ],
+        hints=["In which order does the layer take its masks?"],
     ),
     Mistake(
         "x_and_memory_swapped",
@@ -106,11 +80,7 @@ MISTAKES = [
             "The target and the memory are exchanged: the result has as many positions as the source. Look at the "
             "order of the arguments."
         ),
-        hints=[
-            "Which shape comes out, and which is asked for?",
-            "The first argument of a layer is what it changes, the second what it only reads.",
-            f"`{CALL}`.",
-        ],
+        hints=["Which shape comes out, and which is asked for?"],
     ),
     Mistake(
         "reads_itself",
@@ -122,7 +92,7 @@ MISTAKES = [
             "The layers read the target in place of the memory: whatever the source says, the output is the same. Look "
             "at the second argument."
         ),
-        hints=["Where does `memory` occur in the loop?", "Change the memory. Does the output change?", f"`{CALL}`."],
+        hints=["Where does `memory` occur in the loop?"],
     ),
     Mistake(
         "no_memory",
@@ -148,11 +118,7 @@ MISTAKES = [
             "{does}. The encoder has added them to its input; its output is read as it is. Look at what is done to the "
             "memory."
         ),
-        hints=[
-            "What comes in as `memory`: embeddings, or the output of an encoder?",
-            "Only tokens that are embedded here need positions here.",
-            "Pass `memory` on as it is.",
-        ],
+        hints=["What comes in as `memory`: embeddings, or the output of an encoder?"],
     ),
     Mistake(
         "memory_scaled",
@@ -162,22 +128,14 @@ MISTAKES = [
             "The memory is scaled as the embeddings are. It is the output of an encoder, and is read as it is. Look at "
             "what is done to the memory."
         ),
-        hints=[
-            "What comes in as `memory`: embeddings, or the output of an encoder?",
-            "Only tokens that are embedded here are scaled here.",
-            "Pass `memory` on as it is.",
-        ],
+        hints=["What comes in as `memory`: embeddings, or the output of an encoder?"],
     ),
     Mistake(
         "memory_normed",
         STEPS.but(memory=lambda memory: F.layer_norm(memory, memory.shape[-1:])),
         does="the memory is normalised",
         says="{does}. The encoder's last layer has done that. Look at what is done to the memory.",
-        hints=[
-            "What comes in as `memory`: embeddings, or the output of an encoder?",
-            "No norm is made in `__init__`.",
-            "Pass `memory` on as it is.",
-        ],
+        hints=["What comes in as `memory`: embeddings, or the output of an encoder?"],
     ),
     Mistake(
         "positions_of_the_memory",
@@ -187,11 +145,7 @@ MISTAKES = [
             "As many positions are taken as the *memory* has rows. They are added to the target, and the two lengths "
             "have nothing to do with each other. Look at what is measured."
         ),
-        hints=[
-            "To which sequence are the positions added, and how long is it?",
-            "Row t of the table belongs to the token at position t.",
-            "`self.positions[: tokens.shape[1]]`.",
-        ],
+        hints=["To which sequence are the positions added, and how long is it?"],
     ),
     Mistake(
         "shifted_inside",
@@ -204,21 +158,13 @@ MISTAKES = [
             "{does}. The caller has done that already, or, when the model generates, must not do it at all. Look at "
             "what happens to the tokens."
         ),
-        hints=[
-            "What does the decoder read at its first position?",
-            "Shifting twice means that each position misses the token just before it.",
-            "Embed the tokens as they come.",
-        ],
+        hints=["What does the decoder read at its first position?"],
     ),
     Mistake(
         "memory_returned_too",
         STEPS.but(output=lambda outputs, memory: (outputs[-1], memory)),
         does="the memory is returned as well",
         says="{does}. Only the output of the last layer is asked for.",
-        hints=[
-            "How many things does the annotation say are returned?",
-            "The memory is what it was, so the caller has it.",
-            "Return `x` alone.",
-        ],
+        hints=["How many things does the annotation say are returned?"],
     ),
 ]

@@ -32,27 +32,42 @@ class DecoderLayer(nn.Module):
 
 
 def attentions(self):
-    """take `self_attention` for the first sublayer and `cross_attention` for the second"""
+    """take `self_attention` for the first sublayer and `cross_attention` for the second
+
+    the attentions of the first and the second sublayer
+    """
     return self.self_attention, self.cross_attention
 
 
 def norms(self):
-    """take one norm for each sublayer, in the order of their numbers"""
+    """take one norm for each sublayer, in the order of their numbers
+
+    the norms of the three sublayers
+    """
     return self.norm_1, self.norm_2, self.norm_3
 
 
 def self_mask(mask):
-    """take `mask` for the self-attention"""
+    """take `mask` for the self-attention
+
+    the mask of the self-attention: `mask`
+    """
     return mask
 
 
 def cross_mask(memory_mask):
-    """take `memory_mask` for the cross-attention"""
+    """take `memory_mask` for the cross-attention
+
+    the mask of the cross-attention: `memory_mask`
+    """
     return memory_mask
 
 
 def first_input(x):
-    """give the first sublayer x"""
+    """give the first sublayer x
+
+    the input of the first sublayer: x
+    """
     return x
 
 
@@ -89,7 +104,10 @@ def self_normed(norms, self_sum):
 
 
 def second_input(self_normed):
-    """give the second sublayer the result of the first"""
+    """give the second sublayer the result of the first
+
+    the input of the second sublayer: the result of the first
+    """
     return self_normed
 
 
@@ -126,7 +144,10 @@ def cross_normed(norms, cross_sum):
 
 
 def third_input(cross_normed):
-    """give the third sublayer the result of the second"""
+    """give the third sublayer the result of the second
+
+    the input of the third sublayer: the result of the second
+    """
     return cross_normed
 
 
@@ -147,7 +168,10 @@ def network_sum(third_input, network_output):
 
 
 def output(norms, network_sum):
-    """apply `norm_3` to the sum"""
+    """apply `norm_3` to the sum
+
+    the output: the normalised sum of the third sublayer
+    """
     return norms[2](network_sum)
 
 

@@ -67,7 +67,7 @@ DECODER_LAYER = Exercise(
     cases=decoder_layer_cases,
     points=4,
     verified="Each attention is given its own mask, whatever the two lengths, and each of the three sublayers has a "
-    "residual connection and a norm after it. Next: a stack of such layers.",
+    "residual connection and a norm after it.",
     hints=[
         "Three sublayers, one line each, all of the same form: x becomes norm(x + sublayer(x)). In which order, and "
         "with which norms?",

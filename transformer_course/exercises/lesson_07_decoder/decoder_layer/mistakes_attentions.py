@@ -21,11 +21,7 @@ MISTAKES = [
             "The first attention is given the memory. It is the *self*-attention, by which the positions of the target "
             "attend to each other. Look at its queries, keys and values."
         ),
-        hints=[
-            "From which sequence do the queries, the keys and the values of a *self*-attention come?",
-            "The position that predicts the last letter has to know the letters before it.",
-            "Query, key and value of the self-attention are all `x`.",
-        ],
+        hints=["From which sequence do the queries, the keys and the values of a *self*-attention come?"],
     ),
     Mistake(
         "too_few_arguments",
@@ -82,15 +78,6 @@ MISTAKES = [
         STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
         STEPS.but(cross_inputs=lambda second_input, x: (second_input, x, x)).attempt,
         does="the cross-attention takes its keys and values from the target",
-        says=(
-            "The cross-attention is a second self-attention: its keys and values come from the target, and whatever "
-            "the source says, the output is the same. Look at what it is given."
-        ),
-        hints=[
-            "Change the memory. Does the output change?",
-            "To which sequence does the decoder attend in the second sublayer?",
-            "Keys and values both come from `memory`.",
-        ],
     ),
     Mistake(
         "the_memory_asks",
@@ -107,26 +94,7 @@ MISTAKES = [
             "The cross-attention takes its queries from the memory. Its output then has a row for each position of the "
             "source, not of the target. Look at which sequence is query, key and value."
         ),
-        hints=[
-            "How many rows does an attention return: one for each query, or one for each key?",
-            "Each position of the target looks for something in the source. Which of them has the queries?",
-            "The query is `x`, key and value are `memory`.",
-        ],
-    ),
-    Mistake(
-        "keys_and_values_apart",
-        STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory, second_input)),
-        STEPS.but(cross_inputs=lambda second_input, memory: (second_input, second_input, memory)),
-        does="keys and values of the cross-attention come from two different sequences",
-        says=(
-            "In the cross-attention, keys and values come from two different sequences. They belong together: each "
-            "position has one key and one value. Look at the order of the arguments."
-        ),
-        hints=[
-            "How many keys are there, and how many values?",
-            "The queries come from the target. Where is what they are compared with, and what they get?",
-            "Query, key and value, in this order: `x`, `memory`, `memory`.",
-        ],
+        hints=["How many rows does an attention return: one for each query, or one for each key?"],
     ),
     Mistake(
         "the_input_asks_across",
@@ -137,11 +105,7 @@ MISTAKES = [
             "The queries of the cross-attention are not the result of the first sublayer, which is what `norm_1` "
             "returns. Look at the first argument of the cross-attention."
         ),
-        hints=[
-            "Each sublayer goes on from the result of the one before. Is that so here?",
-            "After the first line, which variable holds its result?",
-            "The query of the cross-attention is what `norm_1` returned.",
-        ],
+        hints=["Each sublayer goes on from the result of the one before. Is that so here?"],
     ),
     Mistake(
         "memory_normed",
@@ -152,11 +116,7 @@ MISTAKES = [
             "The memory is normalised on its way into the cross-attention, by a norm of this layer. The encoder "
             "returns it ready for use. Look at what the cross-attention is given."
         ),
-        hints=[
-            "How many norms are used, and how often each?",
-            "Each norm is applied to the sum after one sublayer.",
-            "Key and value are `memory` itself.",
-        ],
+        hints=["How many norms are used, and how often each?"],
     ),
     Mistake(
         "memory_cut",
@@ -178,11 +138,7 @@ MISTAKES = [
             "One attention is called in both sublayers, and the other in none. Each of the two has parameters of its "
             "own. Look at which is called where."
         ),
-        hints=[
-            "After `(output * torch.randn_like(output)).sum().backward()`, whose parameters have no gradient?",
-            "There are two attentions in `__init__`.",
-            "The first sublayer is `self.self_attention`, the second `self.cross_attention`.",
-        ],
+        hints=["After `(output * torch.randn_like(output)).sum().backward()`, whose parameters have no gradient?"],
     ),
     Mistake(
         "attentions_swapped",
@@ -192,10 +148,6 @@ MISTAKES = [
             "The two attentions are exchanged: `cross_attention` attends to the target, and `self_attention` to the "
             "memory. Newly made they do the same, but parameters loaded from elsewhere would be in the wrong one."
         ),
-        hints=[
-            "Which of the two is called first?",
-            "Names matter as soon as parameters are loaded by name.",
-            "First `self.self_attention`, then `self.cross_attention`.",
-        ],
+        hints=["Which of the two is called first?"],
     ),
 ]

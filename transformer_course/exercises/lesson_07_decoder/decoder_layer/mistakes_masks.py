@@ -27,11 +27,7 @@ MISTAKES = [
             "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
             "be attended to. The source is all there, from the first step on. Look at the masks."
         ),
-        hints=[
-            "May the first word of a translation depend on the last word of the source?",
-            "There are two masks. Which of them is about the source?",
-            "The last argument of the cross-attention is `memory_mask`.",
-        ],
+        hints=["May the first word of a translation depend on the last word of the source?"],
     ),
     Mistake(
         "memory_mask_ignored",
@@ -41,11 +37,7 @@ MISTAKES = [
             "The cross-attention has no mask: where the source is padded, the decoder reads the padding, too. Look at "
             "where `memory_mask` is used."
         ),
-        hints=[
-            "Where does `memory_mask` occur in the code?",
-            "It hides keys, and the keys of which attention come from the source?",
-            "It is the last argument of the cross-attention.",
-        ],
+        hints=["Where does `memory_mask` occur in the code?"],
     ),
     Mistake(
         "masks_swapped",
@@ -55,11 +47,7 @@ MISTAKES = [
             "Each of the two attentions is given the mask that is meant for the other. It crashes, unless source and "
             "target happen to be equally long."
         ),
-        hints=[
-            "What are the columns of each mask: positions of the source, or of the target?",
-            "A mask hides keys. Where do the keys of each attention come from?",
-            "`mask` is for the self-attention, `memory_mask` for the cross-attention.",
-        ],
+        hints=["What are the columns of each mask: positions of the source, or of the target?"],
     ),
     Mistake(
         "mask_ignored",
@@ -69,11 +57,7 @@ MISTAKES = [
             "The self-attention has no mask: each position attends to those after it, and so to the tokens it should "
             "predict. Look at where `mask` is used."
         ),
-        hints=[
-            "Where does `mask` occur in the code?",
-            "Which attention attends to the target?",
-            "It is the last argument of the self-attention.",
-        ],
+        hints=["Where does `mask` occur in the code?"],
     ),
     Mistake(
         "mask_only_in_one_mode",
@@ -85,11 +69,7 @@ MISTAKES = [
             "A mask is used in only one of the two modes, `train()` and `eval()`. What may be attended to does not "
             "depend on the mode. Look at where it is read."
         ),
-        hints=[
-            "Does the output change between `train()` and `eval()`? Nothing here is random.",
-            "Where does `self.training` occur in the code?",
-            "Pass the masks on as they are, whatever the mode.",
-        ],
+        hints=["Does the output change between `train()` and `eval()`? Nothing here is random."],
     ),
     Mistake(
         "memory_mask_in_the_self_attention",
@@ -99,11 +79,7 @@ MISTAKES = [
             "The mask of the source is used for the self-attention. It hides positions of the target by where the "
             "source has its padding. Look at the masks."
         ),
-        hints=[
-            "What are the columns of the scores of the self-attention?",
-            "Which of the two masks is about the target?",
-            "The last argument of the self-attention is `mask`.",
-        ],
+        hints=["What are the columns of the scores of the self-attention?"],
     ),
     *[
         Mistake(
@@ -111,11 +87,7 @@ MISTAKES = [
             STEPS.but(**changes),
             does=f"{which} inverted",
             says=f"Read the wrong way round: {which} inverted. True means *may attend to*, for the attention as well.",
-            hints=[
-                "Which meaning has True in this course, and which in `nn.MultiheadAttention`?",
-                "Is there a `~`, or a comparison with False, in the code?",
-                "Pass the masks on as they are.",
-            ],
+            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
         )
         for name, which, changes in [
             ("mask_turned_round", "`mask` is", {"self_mask": lambda mask: inverted(mask)}),
@@ -140,10 +112,7 @@ MISTAKES = [
             "{does}. The caller says what may be attended to, and without a mask everything may. Look at where the "
             "mask comes from."
         ),
-        hints=[
-            "What should happen if `mask` is None?",
-            "A model that generates token by token may need another mask than one that trains.",
-        ],
+        hints=["What should happen if `mask` is None?"],
     ),
     Mistake(
         "mask_of_the_first_sentence",
@@ -154,10 +123,6 @@ MISTAKES = [
             "All sentences of the batch get the mask of the first one. Each may have padding at other positions. Look "
             "at how the masks are indexed."
         ),
-        hints=[
-            "Which axis of the mask counts the sentences?",
-            "With a batch of one, nothing is wrong. What does a second sentence get?",
-            "Pass the masks on whole.",
-        ],
+        hints=["Which axis of the mask counts the sentences?"],
     ),
 ]

@@ -7,7 +7,6 @@ from transformer_course.exercises.lesson_07_decoder.decoder_layer.answer import 
 from transformer_course.steps import Step
 
 ZEROS = "What is left of x if a sublayer returns nothing but zeros?"
-A_SUM_EACH = "Each of the three sublayers has a sum around it."
 THREE_TIMES = "x becomes norm(x + sublayer(x)), three times."
 CALL_IT_X = "Call the result of each line `x` again, and no older one can be taken."
 NOTHING_ADDED: dict[str, Step] = {
@@ -28,7 +27,7 @@ def nothing_added(name, step, sublayer):
             f"A residual connection is missing: the output of the {sublayer} replaces its input, and is not added "
             "to it."
         ),
-        hints=[ZEROS, A_SUM_EACH, THREE_TIMES],
+        hints=[ZEROS],
     )
 
 
@@ -49,11 +48,7 @@ def wrong_input(name, change, does):
         STEPS.but(network_output=change),
         does=does,
         says=f"{does[0].upper()}{does[1:]}, which is not what its output is added to. Look at its argument.",
-        hints=[
-            "Which variable does the network read, and to which is its output added?",
-            "In x + f(x), the two x are the same.",
-            "Give the network what is added to it: the result of the line before.",
-        ],
+        hints=["Which variable does the network read, and to which is its output added?"],
     )
 
 
@@ -73,7 +68,7 @@ MISTAKES = [
             "The residual connections are missing: the output of each sublayer replaces its input, instead of being "
             "added to it."
         ),
-        hints=[ZEROS, A_SUM_EACH, THREE_TIMES],
+        hints=[ZEROS],
     ),
     Mistake(
         "differences_instead_of_sums",
@@ -87,11 +82,7 @@ MISTAKES = [
         STEPS.but(network_sum=lambda third_input, network_output: third_input - network_output).attempt,
         does="a sublayer's output is subtracted from its input, not added",
         says="A sublayer's output is subtracted from its input. A residual connection adds. Look for a minus.",
-        hints=[
-            "If a sublayer returns only ones, do the numbers get larger?",
-            A_SUM_EACH,
-            THREE_TIMES,
-        ],
+        hints=["If a sublayer returns only ones, do the numbers get larger?"],
     ),
     Mistake(
         "one_residual_around_everything",
@@ -102,11 +93,7 @@ MISTAKES = [
             "There is only one residual connection, from the layer's input to its end. Each of the three sublayers "
             "should have one of its own."
         ),
-        hints=[
-            "Where in the code is something added, and how often?",
-            "If the cross-attention returned only zeros, what would be left of x after it?",
-            THREE_TIMES,
-        ],
+        hints=["Where in the code is something added, and how often?"],
     ),
     Mistake(
         "added_twice",
@@ -122,11 +109,7 @@ MISTAKES = [
             "Something is added once more to what a norm returns. The result of the layer has then not just been "
             "normalised. Look at what is outside the brackets of each norm."
         ),
-        hints=[
-            "How many sums does each line have?",
-            "In norm(x + f(x)), the sum is inside.",
-            "x becomes norm(x + sublayer(x)), with nothing outside the norm.",
-        ],
+        hints=["How many sums does each line have?"],
     ),
     wrong_residual(
         "feed_forward_added_to_self_attention",
@@ -179,11 +162,7 @@ MISTAKES = [
             "{does}. It belongs to the positions of the target: the sum crashes unless source and target are equally "
             "long, and then means nothing."
         ),
-        hints=[
-            "How many rows has the output of the cross-attention, and how many the memory?",
-            "In x + f(x), the two x are the same: the queries.",
-            "Add it to `x`, the query.",
-        ],
+        hints=["How many rows has the output of the cross-attention, and how many the memory?"],
     ),
     wrong_input(
         "feed_forward_reads_self_attention",
@@ -228,11 +207,7 @@ MISTAKES = [
         ).attempt,
         does="sublayers work side by side, on the same input",
         says="{does}. They should come one after the other: each goes on from the result of the one before.",
-        hints=[
-            "What does the cross-attention know about the tokens before?",
-            "Three lines, and each begins with the x that the line before has made.",
-            THREE_TIMES,
-        ],
+        hints=["What does the cross-attention know about the tokens before?"],
     ),
     Mistake(
         "no_self_attention",
@@ -244,11 +219,7 @@ MISTAKES = [
             "The other tokens of the target have no effect: the self-attention is missing, or its output is not used. "
             "Look at the first sublayer, and at what the second reads."
         ),
-        hints=[
-            "Change the first token. Does the output at the second position change?",
-            "Is the result of the first line used in the second, both as the query and in the sum?",
-            "Call the result of each line `x`, and begin with `self.self_attention`.",
-        ],
+        hints=["Change the first token. Does the output at the second position change?"],
     ),
     Mistake(
         "no_cross_attention",
@@ -262,11 +233,7 @@ MISTAKES = [
             "The memory has no effect: the cross-attention is missing, or its output is not used. That is the layer of "
             "a decoder-only model. Look at the second sublayer, and at what the third reads."
         ),
-        hints=[
-            "Where does `memory` occur in the code?",
-            "Three sublayers are made in `__init__`. Which of them is not used?",
-            "Between self-attention and feed-forward: `self.cross_attention`.",
-        ],
+        hints=["Where does `memory` occur in the code?"],
     ),
     Mistake(
         "no_attention",
@@ -276,34 +243,13 @@ MISTAKES = [
             "Neither the other tokens nor the memory have an effect: the last sublayer goes on from the layer's input. "
             "Look at what it reads, and to what its output is added."
         ),
-        hints=[
-            "Change the memory. Does the output change?",
-            "Which variables hold the results of the first two lines, and where do they occur again?",
-            CALL_IT_X,
-        ],
+        hints=["Change the memory. Does the output change?"],
     ),
     Mistake(
         "no_feed_forward",
         STEPS.but(output=lambda cross_normed: cross_normed),
         STEPS.but(network_sum=lambda third_input: third_input),
         does="the feed-forward network has no effect",
-        says="{does}: it is missing at the end, or its output is not used.",
-        hints=[
-            "Which of the modules of `__init__` are used?",
-            "Self-attention, cross-attention, and then each position by itself.",
-            "`self.feed_forward(x)`, with a sum and `norm_3` around it.",
-        ],
-    ),
-    Mistake(
-        "only_self_attention",
-        STEPS.but(output=lambda self_normed: self_normed),
-        does="the result of the first sublayer is returned",
-        says="{does}. Two more are to come: look at what `__init__` has made.",
-        hints=[
-            "Which of the modules of `__init__` are not used?",
-            "Next, the target attends to the memory, in the same form: a sublayer, a sum, a norm.",
-            "`self.cross_attention` with `norm_2`, and then `self.feed_forward` with `norm_3`.",
-        ],
     ),
     Mistake(
         "cross_attention_first",
@@ -323,11 +269,7 @@ MISTAKES = [
             "{does}. A position should first find out what the target says so far, and then look for something in the "
             "source. Look at the order."
         ),
-        hints=[
-            "What could a position look for that knows only its own token?",
-            "In which order does `__init__` name them?",
-            "Self-attention, cross-attention, feed-forward.",
-        ],
+        hints=["What could a position look for that knows only its own token?"],
     ),
     Mistake(
         "feed_forward_between",
@@ -343,11 +285,7 @@ MISTAKES = [
         ).attempt,
         does="the feed-forward network comes between the two attentions",
         says="{does}. It should come last, and use what both have found. Look at the order.",
-        hints=[
-            "What does the network know when it comes before the cross-attention?",
-            "In which order does `__init__` name them?",
-            "Self-attention, cross-attention, feed-forward.",
-        ],
+        hints=["What does the network know when it comes before the cross-attention?"],
     ),
     Mistake(
         "drops_in_training",
@@ -368,10 +306,6 @@ MISTAKES = [
         STEPS.but(output=lambda output, memory: (output, memory)),
         does="the memory is returned as well",
         says="{does}. Only the output is asked for.",
-        hints=[
-            "How many things does the annotation say are returned?",
-            "The memory is what it was, so the caller has it.",
-            "Return the output alone.",
-        ],
+        hints=["How many things does the annotation say are returned?"],
     ),
 ]

@@ -36,8 +36,7 @@ PREFIX_MASK = Exercise(
     cases=prefix_mask_cases,
     points=2,
     stretch=True,
-    verified="The prefix is open to all positions, and after it none attends ahead. Next: what it changes, in one "
-    "layer and in two.",
+    verified="The prefix is open to all positions, and after it none attends ahead.",
     hints=[
         "Draw the table for 4 positions and a prefix of 2. Which entries are True that are not in a causal mask?",
         "A key may be attended to if it belongs to the prefix, *or* if it does not come later than the query.",

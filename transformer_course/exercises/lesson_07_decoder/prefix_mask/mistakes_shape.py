@@ -38,22 +38,12 @@ MISTAKES = [
         STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix + not_later.float()),
         does="the entries are numbers and not True and False",
         says="The entries are numbers, and a mask holds True and False.",
-        hints=[
-            "What does `.dtype` say?",
-            "Comparisons give booleans, and `|` keeps them.",
-            "`torch.ones(length, length, dtype=torch.bool)` is a table of True.",
-        ],
+        hints=["What does `.dtype` say?"],
     ),
     Mistake(
         "a_causal_half_of_numbers",
         STEPS.but(not_later=lambda not_later: not_later.float()),
         does="the causal half is made of floats",
-        says="{does}, and the prefix of True and False: an or for each entry needs booleans on both sides.",
-        hints=[
-            "What does `.dtype` say of either half?",
-            "`torch.ones(length, length)` is a table of floats unless it is told otherwise.",
-            "`torch.ones(length, length, dtype=torch.bool).tril()`, and `|`.",
-        ],
     ),
     Mistake(
         "to_be_added_to_the_scores",
@@ -64,22 +54,14 @@ MISTAKES = [
             "This is a mask to be added to the scores: 0 where looking is allowed. In this course a mask holds True "
             "and False, and True means: may attend."
         ),
-        hints=[
-            "What does `.dtype` say?",
-            "The attention that is handed the mask fills in −∞ by itself.",
-            "Return the booleans.",
-        ],
+        hints=["What does `.dtype` say?"],
     ),
     Mistake(
         "no_axis_for_the_heads",
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
         does="the axis for the heads is missing",
         says="{does}: (batch, length, length) would be stretched along the wrong axes.",
-        hints=[
-            "Which shape have the scores of all heads of a batch?",
-            "Axes are matched from the end. What stands in front of the queries?",
-            "The lengths need the shape (batch, 1, 1, 1).",
-        ],
+        hints=["Which shape have the scores of all heads of a batch?"],
     ),
     Mistake(
         "batch_in_another_place",
@@ -88,11 +70,7 @@ MISTAKES = [
         STEPS.but(mask=lambda mask: mask[None]),
         does="an axis of length 1 stands in another place than between batch and queries",
         says="The axis for the heads, of length 1, stands in another place than between batch and queries.",
-        hints=[
-            "Which shape have the scores of all heads of a batch?",
-            "(batch, heads, queries, keys): in this order.",
-            "The lengths need the shape (batch, 1, 1, 1).",
-        ],
+        hints=["Which shape have the scores of all heads of a batch?"],
     ),
     Mistake(
         "the_same_prefix_for_all",
@@ -102,22 +80,13 @@ MISTAKES = [
         STEPS.but(lengths=_one_length(lambda lengths: lengths.min())),
         does="all rows of the batch get the same prefix",
         says="{does}. Each has a length of its own.",
-        hints=[
-            "With prefixes of 3 and 1, what are the two tables?",
-            "Comparing with a whole tensor of lengths makes a table for each, if the axes are in the right places.",
-            "Give the lengths the shape (batch, 1, 1, 1), and compare once.",
-        ],
+        hints=["With prefixes of 3 and 1, what are the two tables?"],
     ),
     Mistake(
         "only_the_first_row",
         STEPS.but(in_the_prefix=_in_the_first_row),
         does="only the first row of the batch gets its prefix",
-        says="{does}. Look at what is done for the other rows.",
-        hints=[
-            "With prefixes of 3 and 1, what are the two tables?",
-            "A `return` inside a loop ends it at the first turn.",
-            "Give the lengths the shape (batch, 1, 1, 1), and compare once, without a loop.",
-        ],
+        hints=["With prefixes of 3 and 1, what are the two tables?"],
     ),
     Mistake(
         "one_table_for_all_rows",
@@ -130,11 +99,7 @@ MISTAKES = [
             "{does}. Each row of it has a prefix of its own, and so needs a table of its own, with an axis for the "
             "heads."
         ),
-        hints=[
-            "With prefixes of 3 and 1, what are the two tables?",
-            "Comparing with a whole tensor of lengths makes a table for each, if the axes are in the right places.",
-            "Give the lengths the shape (batch, 1, 1, 1), and compare once.",
-        ],
+        hints=["With prefixes of 3 and 1, what are the two tables?"],
     ),
     Mistake(
         "lengths_meet_positions",
@@ -149,10 +114,7 @@ MISTAKES = [
             "The lengths are matched with positions or queries instead of rows of the batch, which works only if "
             "there is one of them, or as many. Look at the axes."
         ),
-        hints=[
-            "What shape have the lengths, and along which axis of the result should they lie?",
-            "Axes are matched from the end; `[:, None]` adds one of length 1.",
-        ],
+        hints=["What shape have the lengths, and along which axis of the result should they lie?"],
     ),
     Mistake(
         "all_lengths_in_one_slice",
@@ -163,10 +125,6 @@ MISTAKES = [
             "A slice ends at one number, and the batch has as many lengths as rows: with more than one row, torch "
             "refuses the whole tensor of them."
         ),
-        hints=[
-            "With prefixes of 3 and 1, where should `:prefix_lengths` end?",
-            "A comparison can be made with a whole tensor of lengths, a slice cannot.",
-            "Compare `torch.arange(length)` with `prefix_lengths[:, None, None, None]`.",
-        ],
+        hints=["With prefixes of 3 and 1, where should `:prefix_lengths` end?"],
     ),
 ]

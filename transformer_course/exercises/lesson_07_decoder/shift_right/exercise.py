@@ -37,8 +37,7 @@ SHIFT_RIGHT = Exercise(
     steps=STEPS,
     cases=shift_right_cases,
     points=2,
-    verified="Every position is fed what comes before the token that it should predict. Next: a model that learns "
-    "like this.",
+    verified="Every position is fed what comes before the token that it should predict.",
     hints=[
         "Write it down for one row: the labels are `[5, 6, 7]`, and bos is 1. What should come out?",
         "Two pieces side by side: a column of bos, one for each row, and all the columns but the last.",

@@ -18,25 +18,11 @@ MISTAKES = [
         "bos_at_the_end",
         STEPS.but(shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
         does="bos stands at the end",
-        says="{does}. It says that a text begins, so it should be the first thing that the decoder reads.",
-        hints=[
-            "What should the first position read, when nothing has been generated yet?",
-            "In which order are the two pieces put side by side?",
-            "The column of bos comes first: `torch.cat([begin, rest], dim=1)`.",
-        ],
     ),
     Mistake(
         "bos_over_the_first",
         STEPS.but(rest=lambda tokens: tokens[:, 1:]),
         does="the first token of each row is dropped and not the last",
-        says=(
-            "Bos replaces the first token, and all others stay where they are: from the second position on, the "
-            "decoder is fed what it should predict."
-        ),
-        hints=[
-            "For the labels `[5, 6, 7]`, what comes out, and what should?",
-            "Every token has to move one position on, and only the last one has no position left.",
-        ],
     ),
     Mistake(
         "fixed_number_in_front",
@@ -46,33 +32,21 @@ MISTAKES = [
         STEPS.but(bos_id=lambda: -1),
         does="a fixed number takes the place of `bos_id`",
         says="What stands in front is a fixed number, and not `bos_id`. It is right only if they happen to be equal.",
-        hints=[
-            "Where does `bos_id` occur in the code?",
-            "`F.pad`, like `torch.zeros`, fills with 0 unless it is told with what.",
-            "`value=bos_id`, or a column made by `torch.full`.",
-        ],
+        hints=["Where does `bos_id` occur in the code?"],
     ),
     Mistake(
         "first_token_twice",
         STEPS.but(begin=lambda tokens: tokens[:, :1]),
         does="the first token of each row stands in place of bos",
         says="The first token of each row stands there twice, where bos should be in front: it gives itself away.",
-        hints=[
-            "What does the first position read, and what should it predict?",
-            "Before the first token, there is only bos.",
-            "Write bos over the column in front, or put `torch.full((batch, 1), bos_id)` there.",
-        ],
+        hints=["What does the first position read, and what should it predict?"],
     ),
     Mistake(
         "two_bos",
         STEPS.but(begin=lambda begin: torch.cat([begin, begin], dim=1)),
         does="two bos stand in front",
         says="{does}, so that there is one position more than there are labels.",
-        hints=[
-            "The shape asked for is that of the tokens. Which is it now?",
-            "One column of bos is enough.",
-            "`torch.full((batch, 1), bos_id)`.",
-        ],
+        hints=["The shape asked for is that of the tokens. Which is it now?"],
     ),
     Mistake(
         "bos_in_the_second_column",
@@ -84,11 +58,7 @@ MISTAKES = [
             "The second column holds bos as well, in place of the first token of each row. Look at the position from "
             "which tokens are taken."
         ),
-        hints=[
-            "Which token stands at position 1 of the result? It should be that of position 0.",
-            "Only position 0 has no token before it. Which positions does the condition, or the slice, take?",
-            "`tokens[:, t - 1]` for every t from 1 on.",
-        ],
+        hints=["Which token stands at position 1 of the result? It should be that of position 0."],
     ),
     Mistake(
         "bos_over_the_first_row",
@@ -98,52 +68,14 @@ MISTAKES = [
             "Bos is written into the first *row*: a whole sentence is lost, and the other rows have none. Look at "
             "the index."
         ),
-        hints=[
-            "How many bos does a batch of 3 rows need, and where?",
-            "Before the comma stand the rows, behind it the columns.",
-            "`[:, 0]` is the first column.",
-        ],
+        hints=["How many bos does a batch of 3 rows need, and where?"],
     ),
     Mistake(
         "bos_under_the_rows",
         STEPS.but(shifted=lambda begin, rest: torch.cat([begin, rest], dim=0)),
         does="the two pieces are put one below the other",
         says="The two pieces are put one below the other instead of side by side. Look at the axis of `torch.cat`.",
-        hints=[
-            "Which axis does `torch.cat` take if none is named?",
-            "Side by side means along the axis of the positions.",
-            "`dim=1`.",
-        ],
-    ),
-    Mistake(
-        "stacked",
-        STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest], dim=1)),
-        does="the two pieces are stacked, on an axis of their own",
-        says=(
-            "`torch.stack` puts equal pieces on an axis of their own. These two differ in width, and belong on the "
-            "same axis."
-        ),
-        hints=[
-            "What shapes have the two pieces, and what shape should come out?",
-            "Which function joins tables along an axis that they have already?",
-            "`torch.cat` with `dim=1`.",
-        ],
-    ),
-    Mistake(
-        "floats",
-        STEPS.but(begin=lambda begin: begin.float()),
-        STEPS.but(shifted=lambda shifted: shifted.float()),
-        does="the tokens become floats",
-        says=(
-            "The numbers are right, but they are floats. Tokens are used as indices, so they have to stay whole "
-            "numbers. Look at how the new table or column is made."
-        ),
-        hints=[
-            "What does `.dtype` say of each piece?",
-            "`torch.ones` and `torch.zeros` make floats unless they are told otherwise.",
-            "`torch.full((batch, 1), bos_id)` makes whole numbers of a whole number; `torch.zeros_like(tokens)` "
-            "keeps the type.",
-        ],
+        hints=["Which axis does `torch.cat` take if none is named?"],
     ),
     Mistake(
         "bos_in_no_column",
@@ -156,36 +88,17 @@ MISTAKES = [
             "`torch.cat` joins tensors, all with the same number of axes. Bos comes as a plain number or list, or with "
             "too few axes."
         ),
-        hints=[
-            "What is the shape of each of the pieces that are joined?",
-            "A column of bos has the shape (batch, 1).",
-            "`torch.full((batch, 1), bos_id)`.",
-        ],
+        hints=["What is the shape of each of the pieces that are joined?"],
     ),
     Mistake(
         "size_is_no_tuple",
         STEPS.but(begin=lambda tokens, bos_id: torch.full(len(tokens), bos_id)),  # type: ignore[call-overload]
         does="`torch.full` is given a number in place of a shape",
-        says="`torch.full` wants a shape in brackets, and is given a number.",
-        hints=[
-            "What does the error message say of `size`?",
-            "A column of bos has the shape (batch, 1).",
-            "`torch.full((batch, 1), bos_id)`.",
-        ],
     ),
     Mistake(
         "bos_for_one_row",
         STEPS.but(begin=lambda bos_id: torch.tensor([[bos_id]])),
         does="there is a bos for a single row",
-        says=(
-            "What holds bos has a single row, so it works for a single row of tokens. Each row of the batch needs one: "
-            "they stand in a column."
-        ),
-        hints=[
-            "With 3 rows, how many bos are needed, and which shape is that?",
-            "The number of rows is `tokens.shape[0]`.",
-            "`torch.full((batch, 1), bos_id)`.",
-        ],
     ),
     Mistake(
         "bos_in_the_first_row_only",
@@ -193,7 +106,7 @@ MISTAKES = [
         STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])),
         does="only the first row gets a bos",
         says="{does}. Every row of the batch begins with one. Look at what is written where.",
-        hints=["What stands in front of the second row?", "`out[0, 0]` is one entry; `out[:, 0]` is a column."],
+        hints=["What stands in front of the second row?"],
     ),
     Mistake(
         "bos_for_every_column",
@@ -204,10 +117,7 @@ MISTAKES = [
             "What holds bos should have one row for each row of tokens, and one column; its shape is another. Look "
             "at which axis is measured."
         ),
-        hints=[
-            "With 3 rows of 5 tokens, how many bos are needed, and in which shape?",
-            "`tokens` has the shape (batch, n). Which of the two is `tokens.shape[1]`?",
-        ],
+        hints=["With 3 rows of 5 tokens, how many bos are needed, and in which shape?"],
     ),
     Mistake(
         "shifts_twice",
@@ -218,10 +128,6 @@ MISTAKES = [
             "{does}: the one that should predict a token has not read the one just before it. Look at how many bos "
             "there are."
         ),
-        hints=[
-            "For the labels `[5, 6, 7]`, what comes out, and what should?",
-            "One bos, and only the last token dropped.",
-            "`tokens[:, :-1]`, with one column in front.",
-        ],
+        hints=["For the labels `[5, 6, 7]`, what comes out, and what should?"],
     ),
 ]

@@ -32,15 +32,6 @@ MISTAKES = [
         "not_shifted",
         STEPS.but(shifted=lambda tokens: tokens),
         does="the tokens come back as they are",
-        says=(
-            "The decoder is fed exactly what it should predict. Each position only has to repeat its own input, so the "
-            "loss falls to almost nothing, and the model cannot generate: at its turn, there is nothing to repeat."
-        ),
-        hints=[
-            "Put the input above the labels. What does the first position know, and what should it predict?",
-            "When position t has to predict token t, it may know bos and the tokens before t.",
-            "Bos comes first, and then all tokens but the last.",
-        ],
     ),
     Mistake(
         "shifts_left",
@@ -52,33 +43,17 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens, begin: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
         does="the tokens move to the left",
         says="{does}: each position is fed the token *after* the one that it should predict. Which way is right?",
-        hints=[
-            "Put the input above the labels. What does the first position know, and what should it predict?",
-            "What comes before the first token? Only bos.",
-            "Bos in front, and the last token dropped.",
-        ],
+        hints=["Put the input above the labels. What does the first position know, and what should it predict?"],
     ),
     Mistake(
         "keeps_the_last",
         STEPS.but(rest=lambda tokens: tokens),
         does="no token is dropped",
-        says="Bos is in front, but nothing was dropped: there is one position more than there are labels.",
-        hints=[
-            "The shape asked for is that of the tokens. Which is it now?",
-            "Nothing comes after the last token, so who would use it as an input?",
-            "Take `tokens[:, :-1]`: all but the last column.",
-        ],
     ),
     Mistake(
         "drops_the_last_without_bos",
         STEPS.but(shifted=lambda rest: rest),
         does="bos is missing",
-        says="The last token is dropped, but {does}: there is one position fewer than there are labels.",
-        hints=[
-            "The shape asked for is that of the tokens. Which is it now?",
-            "What is the input of the position that should predict the first token?",
-            "A column of bos goes in front: `torch.full((batch, 1), bos_id)`.",
-        ],
     ),
     Mistake(
         "drops_two",
@@ -86,22 +61,14 @@ MISTAKES = [
         STEPS.but(rest=lambda tokens: tokens[:, 1:-1]),
         does="two tokens of each row are dropped",
         says="{does}, so that there is one position fewer than there are labels.",
-        hints=[
-            "The shape asked for is that of the tokens. Which is it now?",
-            "One bos comes in front, so one token has no position left.",
-            "`tokens[:, :-1]` is all but the last column.",
-        ],
+        hints=["The shape asked for is that of the tokens. Which is it now?"],
     ),
     Mistake(
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
         does="the last *row* is dropped",
         says="{does}: a whole sentence. What should fall off is the last token of each row. Look at which axis is cut.",
-        hints=[
-            "The shape of the tokens is (batch, n). Which of the two does `tokens[:-1]` cut?",
-            "Before the comma stand the rows, behind it the columns.",
-            "`tokens[:, :-1]` is all but the last column.",
-        ],
+        hints=["The shape of the tokens is (batch, n). Which of the two does `tokens[:-1]` cut?"],
     ),
     Mistake(
         "only_the_last",
@@ -109,11 +76,7 @@ MISTAKES = [
         STEPS.but(rest=lambda tokens: tokens[:, -1:]),
         does="of each row, only the last token is kept",
         says="The last token is kept and all others are dropped. It should be the other way round. Look at the colons.",
-        hints=[
-            "What does `[5, 6, 7][-1]` give, and what `[5, 6, 7][:-1]`?",
-            "Behind the comma, a colon has to stand in front of the -1.",
-            "`tokens[:, :-1]` is all but the last column.",
-        ],
+        hints=["What does `[5, 6, 7][-1]` give, and what `[5, 6, 7][:-1]`?"],
     ),
     Mistake(
         "drops_the_end",
@@ -122,10 +85,7 @@ MISTAKES = [
         STEPS.but(shifted=lambda shifted: shifted.masked_fill(shifted == 2, 0)),
         does="the end, token 2, is taken out wherever it stands",
         says="{does}. Only the last *position* of each row falls off; in a row that is padded, that is padding.",
-        hints=[
-            "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
-            "The function is not told which token is the end, and does not need to know.",
-        ],
+        hints=["For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?"],
     ),
     Mistake(
         "goes_round",
@@ -136,11 +96,7 @@ MISTAKES = [
             "Nothing falls off: the last token of a row comes round to the front of it, or of the next one, as with "
             "`roll`. Bos should be there. How a text ends is given away."
         ),
-        hints=[
-            "What does the first position read?",
-            "The column that came round has to be replaced.",
-            "After `shifted = tokens.roll(1, dims=1)`, which is a copy, write bos into `shifted[:, 0]`.",
-        ],
+        hints=["What does the first position read?"],
     ),
     Mistake(
         "down_the_batch",
@@ -152,11 +108,7 @@ MISTAKES = [
             "{does}: each sentence is fed another one. What should move are the tokens of each row. Look at which axis "
             "is cut."
         ),
-        hints=[
-            "The shape of the tokens is (batch, n). Which of the two counts the positions?",
-            "`tokens[:-1]` is all but the last *row*.",
-            "`tokens[:, :-1]` is all but the last column; put them side by side with `dim=1`.",
-        ],
+        hints=["The shape of the tokens is (batch, n). Which of the two counts the positions?"],
     ),
     Mistake(
         "writes_into_the_tokens",
@@ -166,11 +118,7 @@ MISTAKES = [
             "What comes out is right, but the labels that were given are changed as well: the loss then compares the "
             "model with its own input. Nothing that is handed over should be written to."
         ),
-        hints=[
-            "After the call, print `tokens`. What has become of the labels?",
-            "`b = a` copies nothing; `a.clone()` does.",
-            "Make a new table, with `torch.cat`, or write into `tokens.clone()`.",
-        ],
+        hints=["After the call, print `tokens`. What has become of the labels?"],
     ),
     Mistake(
         "overtakes_itself",
@@ -179,11 +127,7 @@ MISTAKES = [
         says=(
             "It writes into the very table from which it still reads, and torch refuses that. Look for a second table."
         ),
-        hints=[
-            "After the first position is written, what is left of the token that stood there?",
-            "Read from the one table and write to another.",
-            "`torch.cat` makes a new table of two pieces.",
-        ],
+        hints=["After the first position is written, what is left of the token that stood there?"],
     ),
     Mistake(
         "one_token_everywhere",
@@ -194,11 +138,7 @@ MISTAKES = [
             "A single token fills the row. In a loop from left to right that reads from the table into which it "
             "writes, what was just written is copied on and on."
         ),
-        hints=[
-            "After the first position is written, what is left of the token that stood there?",
-            "Read from the one table and write to another.",
-            "`torch.cat` makes a new table of two pieces: bos, and all columns but the last.",
-        ],
+        hints=["After the first position is written, what is left of the token that stood there?"],
     ),
     Mistake(
         "input_and_labels",
@@ -206,22 +146,6 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens: (tokens[:, :-1], tokens[:, 1:])),
         does="two tables come out, inputs and labels",
         says="{does}. Only the input is asked for; the labels are the tokens that were given.",
-        hints=[
-            "What shape is asked for?",
-            "The tokens themselves are what the decoder should predict.",
-            "Return one table: bos, and all tokens but the last.",
-        ],
-    ),
-    Mistake(
-        "lists_of_tokens",
-        STEPS.but(shifted=lambda shifted: shifted.tolist()),
-        STEPS.but(shifted=lambda shifted: shifted.numpy()),
-        does="lists or an array come out, and no tensor",
-        says="The numbers are right, but they come as lists, or as an array of numpy. A tensor is asked for.",
-        hints=[
-            "What does `type(...)` say of the result?",
-            "Slices of tensors are tensors, and whole columns can be moved at once.",
-            "`torch.cat` of a column of bos and `tokens[:, :-1]`, with `dim=1`.",
-        ],
+        hints=["What shape is asked for?"],
     ),
 ]

@@ -87,7 +87,7 @@ GREEDY_DECODE = Exercise(
     steps=STEPS,
     cases=greedy_decode_cases,
     points=3,
-    verified="Every step sees all that has been generated, and every sentence ends by itself. Next: the training.",
+    verified="Every step sees all that has been generated, and every sentence ends by itself.",
     hints=[
         "Begin with a target of one column, bos, for every sentence: `torch.full((len(source), 1), bos_id)`. One round "
         "of the loop: call the model, choose, append.",

@@ -67,34 +67,18 @@ MISTAKES = [
         "keeps_the_bos",
         STEPS.but(output=lambda written: written),
         does="the bos is left in the output",
-        says="A bos is left in the output. It was given, not generated: the output begins with what comes after it.",
-        hints=[
-            "How many columns of bos does the target begin with, and how many are cut off?",
-            "One column of bos is enough, for every sentence one; and it is no part of the output.",
-            "Begin with `torch.full((len(source), 1), bos_id)`, and return `target[:, 1:]`.",
-        ],
     ),
     Mistake(
         "keeps_the_bos_and_drops_the_last",
         STEPS.but(output=lambda written: written[:, :-1]),
         does="the last column of the target is cut off, not the first",
-        says="The last column of the target is cut off, and the bos is left. It should be the other way round.",
-        hints=[
-            "What is the first token of the output?",
-            "`[:, :-1]` leaves out the last column. Which slice leaves out the first?",
-            "`target[:, 1:]`.",
-        ],
     ),
     Mistake(
         "cuts_both_ends",
         STEPS.but(output=lambda written: written[:, 1:-1]),
         does="the last column of the target is cut off as well as the first",
         says="The last token that was generated is cut off. Only the bos is no part of the output.",
-        hints=[
-            "With max_length = 1, how many tokens should come out?",
-            "Only the bos is no part of the output.",
-            "`target[:, 1:]`.",
-        ],
+        hints=["With max_length = 1, how many tokens should come out?"],
     ),
     Mistake(
         "cuts_off_a_sentence",
@@ -113,11 +97,7 @@ MISTAKES = [
         STEPS.but(output=lambda written: written[:, -1:]).attempt,
         does="only the last tokens are returned",
         says="Only the tokens of the last round are returned. All that were generated are asked for.",
-        hints=[
-            "What shape is asked for?",
-            "The target has all the tokens, one column for each round.",
-            "`target[:, 1:]`.",
-        ],
+        hints=["What shape is asked for?"],
     ),
     Mistake(
         "stops_before_the_end_is_written",
@@ -131,33 +111,12 @@ MISTAKES = [
             "When the last sentence ends, its eos is not generated any more: the loop stops first. Eos is a token like "
             "any other, and part of the output."
         ),
-        hints=[
-            "What comes out for a single sentence that ends after 3 tokens?",
-            "The token is appended first; then comes the question whether to stop.",
-            "`target = torch.cat([target, best[:, None]], dim=1)` before the `break`.",
-        ],
-    ),
-    Mistake(
-        "ends_what_has_not_ended",
-        STEPS.but(tokens=lambda eos_id: lambda chosen, ended: torch.where(ended, chosen, eos_id)),
-        does="eos is generated where a sentence has *not* ended",
-        says="Nothing is generated but eos: it is chosen for the sentences that have *not* ended.",
-        hints=[
-            "What does `torch.where(torch.tensor([True, False]), 1, 2)` give?",
-            "Where the condition holds, `torch.where` takes the second argument, else the third.",
-            "`best = torch.where(ended, eos_id, best)`.",
-        ],
+        hints=["What comes out for a single sentence that ends after 3 tokens?"],
     ),
     Mistake(
         "asks_the_whole_batch",
         STEPS.but(stop=lambda eos_id: lambda ended, tokens, target: tokens == eos_id),
         does="a whole tensor is asked whether it is true, as by an `if`",
-        says="An `if` takes one answer, and here there is one for each sentence: with several, torch refuses.",
-        hints=[
-            "What is `best == eos_id` for 2 sentences?",
-            "A sentence that has ended waits for the others. When may the loop stop?",
-            "Keep `ended = ended | (best == eos_id)`, choose eos where it is True, and stop when `ended.all()`.",
-        ],
     ),
     Mistake(
         "positions_in_rows",
@@ -166,11 +125,7 @@ MISTAKES = [
         says=(
             "Sentences and positions have changed places: there is a row for each round of the loop. Look at the shape."
         ),
-        hints=[
-            "What shape is asked for, and what shape comes out for 2 sentences?",
-            "`torch.stack` puts its pieces one below the other, unless it is told along which axis.",
-            "`torch.stack(…, dim=1)`.",
-        ],
+        hints=["What shape is asked for, and what shape comes out for 2 sentences?"],
     ),
     Mistake(
         "goes_on_after_the_end",
@@ -185,11 +140,7 @@ MISTAKES = [
             "A sentence goes on after its end, as long as another one is being generated. After eos, only eos should "
             "follow."
         ),
-        hints=[
-            "What does a model write after eos? It was never trained to write anything there.",
-            "Remember which sentences have ended, and choose eos for them whatever the model says.",
-            "`torch.where(ended, eos_id, best)` before the token is appended.",
-        ],
+        hints=["What does a model write after eos? It was never trained to write anything there."],
     ),
     Mistake(
         "forgets_who_has_ended",
@@ -201,11 +152,7 @@ MISTAKES = [
         ),
         does="that a sentence has ended is forgotten after one round",
         says="A sentence that has ended gets eos once more, and then goes on: that it has ended is forgotten.",
-        hints=[
-            "What is remembered of a sentence that ended two rounds ago?",
-            "Is the mark overwritten in each round, or added to?",
-            "`ended = ended | (best == eos_id)`.",
-        ],
+        hints=["What is remembered of a sentence that ended two rounds ago?"],
     ),
     Mistake(
         "another_token_ends",
@@ -228,11 +175,7 @@ MISTAKES = [
         ).attempt,
         does="the loop stops when *one* sentence has ended",
         says="All sentences stop when one of them ends. The others are cut off in the middle.",
-        hints=[
-            "What becomes of a sentence whose neighbour in the batch ends after 3 tokens?",
-            "When may the loop stop?",
-            "When *all* have ended: `ended.all()`, not `.any()`.",
-        ],
+        hints=["What becomes of a sentence whose neighbour in the batch ends after 3 tokens?"],
     ),
     Mistake(
         "looks_at_the_first_sentence_only",
@@ -243,11 +186,7 @@ MISTAKES = [
         ),
         does="the loop stops when the *first* sentence has ended",
         says="The end of the first sentence decides for all: when it has ended, the others are cut off.",
-        hints=[
-            "What becomes of a long sentence, if the first one of the batch is short?",
-            "Each sentence needs a mark of its own, whether it has ended.",
-            "`ended = ended | (best == eos_id)`, and stop when `ended.all()`.",
-        ],
+        hints=["What becomes of a long sentence, if the first one of the batch is short?"],
     ),
     Mistake(
         "looks_at_the_last_sentence_only",
@@ -258,55 +197,22 @@ MISTAKES = [
         ).attempt,
         does="the loop stops when the *last* sentence has ended",
         says="The end of the last sentence of the batch decides for all: when it has ended, the others are cut off.",
-        hints=[
-            "What becomes of a long sentence, if the last one of the batch is short?",
-            "Each sentence needs a mark of its own, whether it has ended.",
-            "`ended = ended | (best == eos_id)`, and stop when `ended.all()`.",
-        ],
+        hints=["What becomes of a long sentence, if the last one of the batch is short?"],
     ),
     Mistake(
         "stops_after_one_round",
         STEPS.but(n_rounds=lambda: 1),
         does="the loop stops after one round",
-        says="Only one token is generated. The model is to be asked again, up to max_length times.",
-        hints=[
-            "How often is the model called?",
-            "Perhaps the `return` stands inside the loop?",
-            "`return target[:, 1:]` after the loop, not in it.",
-        ],
-    ),
-    Mistake(
-        "as_long_as_the_source",
-        STEPS.but(n_rounds=lambda source: source.shape[1]),
-        does="the number of rounds is the length of the source",
-        says="As many tokens are generated as the source has. A translation may be shorter or longer than that.",
-        hints=[
-            "How often does the loop run?",
-            "max_length says how many tokens are generated at most.",
-            "`range(max_length)`.",
-        ],
     ),
     Mistake(
         "one_step_short",
         STEPS.but(n_rounds=lambda max_length: max_length - 1),
         does="the loop has one round too few",
-        says="It stops one token too early. The bos does not count as generated.",
-        hints=[
-            "With max_length = 1, how many tokens should come out?",
-            "How often does the loop run?",
-            "`range(max_length)`.",
-        ],
     ),
     Mistake(
         "one_step_long",
         STEPS.but(n_rounds=lambda max_length: max_length + 1),
         does="the loop has one round too many",
-        says="One token more is generated than was allowed.",
-        hints=[
-            "With max_length = 1, how many tokens should come out?",
-            "How often does the loop run?",
-            "`range(max_length)`.",
-        ],
     ),
     Mistake(
         "ignores_max_length",
@@ -316,11 +222,7 @@ MISTAKES = [
             "It writes until all sentences have ended. Some never do: a model that has learned little goes on for "
             "ever, and here it runs out of positions."
         ),
-        hints=[
-            "What stops the loop if no eos comes?",
-            "max_length says how many tokens are generated at most.",
-            "`for _ in range(max_length)`, and `break` where all have ended.",
-        ],
+        hints=["What stops the loop if no eos comes?"],
     ),
     Mistake(
         "zeros_after_the_end",
@@ -331,11 +233,7 @@ MISTAKES = [
         *[way.attempt for token in (-1, 1, -100) for way in filled_with(always(token))],
         does="after the end of a sentence something other than eos is generated",
         says="After the end of a sentence there is something else than eos.",
-        hints=[
-            "What should fill up the sentences that have ended?",
-            "Padding is no argument of this function; eos is.",
-            "`torch.where(ended, eos_id, best)`.",
-        ],
+        hints=["What should fill up the sentences that have ended?"],
     ),
     Mistake(
         "the_last_token_again",
@@ -343,11 +241,7 @@ MISTAKES = [
         STEPS.but(output=with_its_last_token, stop=never),
         does="eos is replaced by the last token before it",
         says="The eos itself is missing: what has ended is filled up with its last token.",
-        hints=[
-            "How would a reader know where the sentence ends?",
-            "The eos is generated like any other token, and what follows it is eos, too.",
-            "`torch.where(ended, eos_id, best)`.",
-        ],
+        hints=["How would a reader know where the sentence ends?"],
     ),
     Mistake(
         "leaves_the_end_out",
@@ -360,11 +254,7 @@ MISTAKES = [
             "The eos is taken out of the output. It is a token like any other, and should stay: it says that the "
             "sentence has ended, and was not cut off."
         ),
-        hints=[
-            "How would a reader tell a sentence that ended from one that was cut off?",
-            "Only the bos is no part of the output.",
-            "Return the tokens as they were generated.",
-        ],
+        hints=["How would a reader tell a sentence that ended from one that was cut off?"],
     ),
     Mistake(
         "a_list_of_sentences",
@@ -377,22 +267,14 @@ MISTAKES = [
             "This is a list. One tensor is asked for, (batch, n_written), in which sentences that have ended are "
             "filled up with eos."
         ),
-        hints=[
-            "What does the annotation say behind the arrow?",
-            "If all sentences grow by one token in each round, they stay a tensor.",
-            "Return `target[:, 1:]`.",
-        ],
+        hints=["What does the annotation say behind the arrow?"],
     ),
     Mistake(
         "a_list_of_rounds",
         STEPS.but(output=lambda written: list(written[:, 1:].T)),
         does="a list is returned, with the tokens of each round",
         says="This is a list with the tokens of each round. One tensor is asked for, (batch, n_written).",
-        hints=[
-            "What does the annotation say behind the arrow?",
-            "`torch.stack` makes one tensor of many, and is told along which new axis.",
-            "`torch.stack(…, dim=1)`.",
-        ],
+        hints=["What does the annotation say behind the arrow?"],
     ),
     Mistake(
         "ends_by_force",
@@ -402,11 +284,7 @@ MISTAKES = [
         says=(
             "The last token is eos even where the model has not chosen it. A text that is too long is cut off as it is."
         ),
-        hints=[
-            "With max_length = 1, what comes out if the likeliest token is not eos?",
-            "Eos says that the sentence has ended. One that is cut off has not.",
-            "Append only what was chosen, in each of max_length rounds.",
-        ],
+        hints=["With max_length = 1, what comes out if the likeliest token is not eos?"],
     ),
     Mistake(
         "drops_sentences_that_have_ended",
@@ -419,27 +297,12 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_list_of_lists",
-        STEPS.but(output=lambda written: written[:, 1:].tolist()),
-        does="the tokens are returned in lists, not in a tensor",
-        says="The tokens are right, but they are in lists. One tensor is asked for, (batch, n_written).",
-        hints=[
-            "What does the annotation say behind the arrow?",
-            "`.tolist()` is not needed.",
-            "Return `target[:, 1:]`.",
-        ],
-    ),
-    Mistake(
         "without_the_axis_of_the_batch",
         STEPS.but(output=lambda written: written[:, 1:].squeeze(0)),
         STEPS.but(output=lambda written: written[0, 1:]).attempt,
         STEPS.but(output=lambda written: written[:, 1:].flatten()).attempt,
         does="the output has no axis for the sentences",
         says="The output has one axis, at least for a single sentence. A batch of one sentence is a batch, too.",
-        hints=[
-            "What shape is asked for, and what shape comes out for 1 sentence?",
-            "The output has two axes, whatever their lengths: (batch, n_written).",
-            "Return `target[:, 1:]`.",
-        ],
+        hints=["What shape is asked for, and what shape comes out for 1 sentence?"],
     ),
 ]

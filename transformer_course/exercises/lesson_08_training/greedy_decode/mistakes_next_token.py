@@ -23,20 +23,7 @@ MISTAKES = [
         STEPS.but(start=lambda source, eos_id: torch.full((len(source), 1), eos_id)),
         does="the target begins with eos instead of bos",
         says="The writing begins with eos instead of bos. In training, every target began with bos.",
-        hints=[
-            "What is the first column of the target?",
-            "Which of the two ids has to stand there?",
-        ],
-    ),
-    Mistake(
-        "begins_with_zero",
-        STEPS.but(start=lambda source: torch.zeros(len(source), 1).long()),
-        does="the target begins with token 0 instead of bos",
-        says="The writing begins with token 0. In training, every target began with bos, and its id is an argument.",
-        hints=[
-            "What is the first column of the target?",
-            "`torch.zeros` writes zeros. Which function writes any number?",
-        ],
+        hints=["What is the first column of the target?"],
     ),
     Mistake(
         "begins_with_one",
@@ -61,10 +48,7 @@ MISTAKES = [
         STEPS.but(start=lambda source: source).attempt,
         does="the target begins with tokens of the source",
         says="{does}. In training, every target began with bos, and with nothing else.",
-        hints=[
-            "What is the model shown in the first round, beside the source?",
-            "The source goes into the model by itself; what is generated begins with bos.",
-        ],
+        hints=["What is the model shown in the first round, beside the source?"],
     ),
     Mistake(
         "begins_with_nothing",
@@ -106,15 +90,6 @@ MISTAKES = [
         STEPS.but(start=lambda bos_id: torch.tensor([[bos_id]])),
         STEPS.but(target=lambda: lambda target, tokens: torch.cat([target, tokens[None]], dim=1)).attempt,
         does="what is joined has one row, whatever the number of sentences",
-        says=(
-            "Right for one sentence. In a batch, the pieces that are joined have different numbers of rows: the target "
-            "should begin with a bos for each sentence, and grow by a column for all of them."
-        ),
-        hints=[
-            "With 2 sentences, which shape should the target have at the beginning, and which has it?",
-            "What is appended is a column of shape (batch, 1).",
-            "`torch.full((len(source), 1), bos_id)`, and `best[:, None]`.",
-        ],
     ),
     Mistake(
         "shows_the_newest_token_only",
@@ -124,34 +99,20 @@ MISTAKES = [
             "The first token is right, the others are not: {does}. For it, that stands at the first position, and "
             "nothing was generated before."
         ),
-        hints=[
-            "What shape does the target have that the model gets in the third round? It should have three columns.",
-            "Position 0 belongs to the bos. What was generated keeps its positions.",
-            "Hand over the whole `target` in every round.",
-        ],
+        hints=["What shape does the target have that the model gets in the third round? It should have three columns."],
     ),
     Mistake(
         "reads_the_first_position",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
         STEPS.but(shown=lambda: lambda target: target[:, :1]),
         does="in every round, what should follow the bos is chosen",
-        says="The same token is generated again and again: every round chooses what should follow the bos.",
-        hints=[
-            "There are logits for every position of the target. Which one speaks of the token that is not there yet?",
-            "Or does the target never grow?",
-            "The last position, `[:, -1]`, of the whole target.",
-        ],
     ),
     Mistake(
         "reads_the_position_before_the_last",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, max(logits.shape[1] - 2, 0)]),
         does="the logits are those of the position before the last",
         says="From the second round on, the logits of the position before the last are taken: tokens come twice.",
-        hints=[
-            "Which position speaks of the token that is not there yet?",
-            "The logits at a position speak of what follows the token *there*.",
-            "The last position, `[:, -1]`.",
-        ],
+        hints=["Which position speaks of the token that is not there yet?"],
     ),
     Mistake(
         "shows_what_is_not_written_yet",
@@ -162,11 +123,7 @@ MISTAKES = [
             "The model is shown a whole table, and its last position is read: there stands what the table was filled "
             "with, not what was generated last."
         ),
-        hints=[
-            "In the first round, what stands at the last position of what the model is shown?",
-            "The model should see only what has been generated so far.",
-            "In round t, counted from 0: `target[:, : t + 1]`.",
-        ],
+        hints=["In the first round, what stands at the last position of what the model is shown?"],
     ),
     Mistake(
         "best_position",
@@ -176,11 +133,7 @@ MISTAKES = [
         ),
         does="the choice runs over the positions, not over the vocabulary",
         says="What is chosen is a *position*, not a token: `argmax` runs along the positions.",
-        hints=[
-            "The logits have the shape (batch, n, vocab_size). Which axis is 1?",
-            "First take the last position, then choose along the vocabulary.",
-            "`[:, -1].argmax(dim=-1)`.",
-        ],
+        hints=["The logits have the shape (batch, n, vocab_size). Which axis is 1?"],
     ),
     Mistake(
         "a_column_meets_a_row",
@@ -198,11 +151,7 @@ MISTAKES = [
             "The chosen tokens are a column, (batch, 1), and the marks of what has ended are a row, (batch,): for "
             "several sentences, `torch.where` makes a square of the two."
         ),
-        hints=[
-            "With 2 sentences, what shape has what is appended in one round?",
-            "Both should be of one shape: (batch,) and (batch,), or (batch, 1) and (batch, 1).",
-            "`argmax(dim=-1)` without `keepdim`, and `best[:, None]` where it is appended.",
-        ],
+        hints=["With 2 sentences, what shape has what is appended in one round?"],
     ),
     Mistake(
         "drops_the_bos",
@@ -212,11 +161,7 @@ MISTAKES = [
             "From the second token on, the bos is gone from what the model is shown, and all that follows stands one "
             "place too early."
         ),
-        hints=[
-            "What was the first column of the target in training?",
-            "The bos is to be left out of what is *returned*.",
-            "Cut it off after the last round.",
-        ],
+        hints=["What was the first column of the target in training?"],
     ),
     Mistake(
         "appends_in_front",
@@ -227,44 +172,26 @@ MISTAKES = [
         ),
         does="the new tokens are put in front of what has been generated",
         says="The new tokens are put in *front* of what has been generated, so that a text grows backwards.",
-        hints=[
-            "What is the target after two rounds? Where is the bos?",
-            "`torch.cat` joins its pieces in the order of the list.",
-            "`torch.cat([target, best[:, None]], dim=1)`.",
-        ],
+        hints=["What is the target after two rounds? Where is the bos?"],
     ),
     Mistake(
         "source_and_target_exchanged",
         STEPS.but(logits=lambda model, source: lambda shown: model(shown, source)),
         does="source and target have changed places in the call of the model",
-        says="The model reads what it has generated, and continues the source: its two arguments have changed places.",
-        hints=[
-            "In which order does the model take its arguments?",
-            "`model(source, target)`: first what is read, then what is generated.",
-            "Exchange them.",
-        ],
     ),
     Mistake(
         "the_decoder_gets_the_source",
         STEPS.but(logits=lambda model, source: lambda shown: model(source, source)),
         does="the model is given the source as its target",
         says="The model is given the source twice. What has been generated so far never reaches it.",
-        hints=[
-            "Does what the model says depend on what has been generated?",
-            "`model(source, target)`: first what is read, then what is generated.",
-            "`model(source, target)`, with the whole `target` in every round.",
-        ],
+        hints=["Does what the model says depend on what has been generated?"],
     ),
     Mistake(
         "the_target_instead_of_the_source",
         STEPS.but(logits=lambda model: lambda shown: model(shown, shown)),
         does="the model is given the target as its source",
         says="The model is given the target twice. It never sees the source that it is to translate.",
-        hints=[
-            "Does what the model says depend on the source?",
-            "`model(source, target)`: first what is read, then what is generated.",
-            "`model(source, target)`, with the same `source` in every round.",
-        ],
+        hints=["Does what the model says depend on the source?"],
     ),
     Mistake(
         "the_model_gets_one_argument",
@@ -278,26 +205,11 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "least_likely",
-        STEPS.but(choice=lambda: lambda next_logits: next_logits.argmin(dim=-1)),
-        does="the *least* likely token is chosen",
-        says="The *least* likely token is generated.",
-        hints=[
-            "Large logits are likely tokens.",
-            "Which of the two is wanted, the place of the smallest or that of the largest?",
-            "`argmax`.",
-        ],
-    ),
-    Mistake(
         "second_likeliest",
         STEPS.but(choice=lambda: lambda next_logits: next_logits.topk(2).indices[:, 1]),
         does="the second likeliest token is chosen",
         says="The *second* likeliest token is generated.",
-        hints=[
-            "Sort the logits of one position. Which token comes out, and which should?",
-            "Which of the two is wanted, the largest or the one after it?",
-            "`argmax`.",
-        ],
+        hints=["Sort the logits of one position. Which token comes out, and which should?"],
     ),
     Mistake(
         "the_logits_themselves",
@@ -317,11 +229,7 @@ MISTAKES = [
         STEPS.but(choice=lambda: lambda next_logits: next_logits.softmax(dim=0).argmax(dim=-1)).attempt,
         does="a softmax runs over positions or sentences before the choice",
         says="A softmax runs over another axis than the vocabulary, and that changes which token is the likeliest.",
-        hints=[
-            "Between what do the probabilities compete, if the softmax has `dim=1`?",
-            "A softmax over the vocabulary does not change which token is the likeliest, so none is needed.",
-            "`argmax(dim=-1)` of the logits.",
-        ],
+        hints=["Between what do the probabilities compete, if the softmax has `dim=1`?"],
     ),
     Mistake(
         "one_token_for_all_sentences",
@@ -329,11 +237,7 @@ MISTAKES = [
         STEPS.but(choice=lambda: lambda next_logits: next_logits.sum(dim=0).argmax().expand(len(next_logits))).attempt,
         does="all sentences get the same token",
         says="Right for one sentence. In a batch, every sentence gets the same token.",
-        hints=[
-            "What shape do the chosen tokens have? There should be one for each sentence.",
-            "Which axis of the logits is the batch?",
-            "`[:, -1].argmax(dim=-1)`.",
-        ],
+        hints=["What shape do the chosen tokens have? There should be one for each sentence."],
     ),
     Mistake(
         "an_item_of_many",
@@ -344,11 +248,7 @@ MISTAKES = [
             "Right for one sentence. In a batch there are several chosen tokens, and `.item()` or `int()` takes one "
             "only."
         ),
-        hints=[
-            "What shape do the chosen tokens have, with 2 sentences?",
-            "They can stay a tensor: `torch.cat` appends a column at once.",
-            "`torch.cat([target, best[:, None]], dim=1)`.",
-        ],
+        hints=["What shape do the chosen tokens have, with 2 sentences?"],
     ),
     Mistake(
         "best_of_the_batch",
@@ -359,11 +259,7 @@ MISTAKES = [
             "The sentences compete: for each token, the sentence is chosen that gives it most. For each sentence, a "
             "token should be."
         ),
-        hints=[
-            "Which axis of `logits[:, -1]` is the vocabulary?",
-            "Which one is `dim=0`?",
-            "`argmax(dim=-1)`.",
-        ],
+        hints=["Which axis of `logits[:, -1]` is the vocabulary?"],
     ),
     Mistake(
         "best_of_all_logits",
@@ -375,11 +271,7 @@ MISTAKES = [
             "Without an axis, `argmax` looks through the logits of all sentences as one long row, and gives one "
             "number. For each sentence, a token should be chosen."
         ),
-        hints=[
-            "What shape do the chosen tokens have, with 2 sentences?",
-            "Which axis of `logits[:, -1]` is the vocabulary?",
-            "`argmax(dim=-1)`.",
-        ],
+        hints=["What shape do the chosen tokens have, with 2 sentences?"],
     ),
     Mistake(
         "last_sentence",
@@ -389,11 +281,7 @@ MISTAKES = [
             "The last *sentence* of the batch is picked, with all its positions. It should be the last position of "
             "every sentence."
         ),
-        hints=[
-            "The logits have the shape (batch, n, vocab_size). Which axis does `[-1]` cut?",
-            "Before the comma stand the sentences, behind it the positions.",
-            "`[:, -1]`.",
-        ],
+        hints=["The logits have the shape (batch, n, vocab_size). Which axis does `[-1]` cut?"],
     ),
     Mistake(
         "appends_every_prediction",
@@ -422,11 +310,7 @@ MISTAKES = [
             "The chosen tokens have one axis, the target has two: what is appended should be a column, one token for "
             "each sentence."
         ),
-        hints=[
-            "Print the shapes of the two things that are joined.",
-            "The column of the new tokens has the shape (batch, 1).",
-            "`best[:, None]`, with `dim=1`.",
-        ],
+        hints=["Print the shapes of the two things that are joined."],
     ),
     Mistake(
         "appends_rows",
@@ -444,12 +328,6 @@ MISTAKES = [
         STEPS.but(target=lambda: lambda target, tokens: target),
         STEPS.but(target=lambda: lambda target, tokens: tokens[:, None]).attempt,
         does="the target does not get longer from round to round",
-        says="Nothing is left of what is generated: {does}.",
-        hints=[
-            "How many columns has the target after three rounds?",
-            "`torch.cat` changes nothing in place: it gives a new tensor.",
-            "`target = torch.cat([target, best[:, None]], dim=1)`.",
-        ],
     ),
     Mistake(
         "no_end_at_first",
@@ -460,22 +338,14 @@ MISTAKES = [
         ),
         does="eos is forbidden in the first round",
         says="In the first round eos is never chosen. A translation may be empty: then eos is all that is generated.",
-        hints=[
-            "What comes out if the likeliest first token is eos?",
-            "The first round is like any other.",
-            "Choose the likeliest of *all* tokens in every round.",
-        ],
+        hints=["What comes out if the likeliest first token is eos?"],
     ),
     Mistake(
         "no_end_at_all",
         STEPS.but(next_logits=lambda eos_id: lambda logits: forbidding(logits[:, -1], eos_id)),
         does="eos is never chosen",
         says="{does}, however likely it is, so no sentence ends.",
-        hints=[
-            "What comes out if the likeliest token is eos?",
-            "Eos is a token like any other.",
-            "Choose the likeliest of *all* tokens in every round.",
-        ],
+        hints=["What comes out if the likeliest token is eos?"],
     ),
     Mistake(
         "forbids_a_token",
@@ -483,11 +353,7 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: forbidding(logits[:, -1], 0)).attempt,
         does="one token is never chosen, however likely it is",
         says="One token, bos or 0, is never generated, however likely. The likeliest of *all* tokens is asked for.",
-        hints=[
-            "What comes out if the likeliest token is 0, or bos?",
-            "Which tokens may the model write? Nothing is said of any that it may not.",
-            "`argmax(dim=-1)` of all the logits at the last position.",
-        ],
+        hints=["What comes out if the likeliest token is 0, or bos?"],
     ),
     Mistake(
         "leaves_the_model_in_eval_mode",

@@ -38,7 +38,7 @@ MAKE_BATCHES = Exercise(
     cases=make_batches_cases,
     points=3,
     verified="Pairs of similar length share a batch, each side is padded to its own longest, and the mask hides what "
-    "was added. Next: the model that is trained on them.",
+    "was added.",
     hints=[
         "Three steps: sort the pairs, cut the list into pieces, and make tensors of each piece.",
         "`sorted(pairs, key=…)` keeps what is equal in its order; the key is the length of `pair[0]`, the source. Then "

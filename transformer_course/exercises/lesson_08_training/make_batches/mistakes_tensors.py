@@ -38,22 +38,14 @@ MISTAKES = [
             "Every batch is as wide as the longest sequence of *all* the pairs. Batches of short sentences are then "
             "mostly padding, and sorting was in vain."
         ),
-        hints=[
-            "How wide should a batch be whose sources have 1 and 2 tokens?",
-            "Of which sequences is the largest length taken?",
-            "Take the largest length inside of the loop, of the sequences of this batch.",
-        ],
+        hints=["How wide should a batch be whose sources have 1 and 2 tokens?"],
     ),
     Mistake(
         "one_width_for_both_sides",
         STEPS.but(width=lambda: lambda group, side: max(max(map(len, pair)) for pair in group)),
         does="source and target of a batch are padded to one common width",
         says="Source and target are padded to one common width. Each side has its own longest sequence.",
-        hints=[
-            "What shapes should the source and the target of a batch have, if they have 2 tokens and 3?",
-            "Nothing needs the two to be equally wide: cross-attention takes any numbers of queries and keys.",
-            "Take the largest length of the sources for the source, and of the targets for the target.",
-        ],
+        hints=["What shapes should the source and the target of a batch have, if they have 2 tokens and 3?"],
     ),
     Mistake(
         "wide_as_the_last",
@@ -73,11 +65,7 @@ MISTAKES = [
         STEPS.but(width=lambda: lambda group, side: min(len(pair[side]) for pair in group), filled=cut),
         does="the sequences are cut to the shortest of the batch",
         says="{does}. Tokens are lost; padding is there to save them.",
-        hints=[
-            "How many tokens are in the pairs, and how many in the tensors?",
-            "To which length should short sequences be brought: that of the shortest or of the longest?",
-            "Take the largest length, and append padding to whatever is shorter.",
-        ],
+        hints=["How many tokens are in the pairs, and how many in the tensors?"],
     ),
     Mistake(
         "padding_in_front",
@@ -86,11 +74,7 @@ MISTAKES = [
         STEPS.but(targets=lambda groups, width, pad_id: side_of(groups, 1, width, before(pad_id))),
         does="the padding stands in front of the tokens",
         says="The padding stands *in front*. Then bos and the first words would be at another position in each row.",
-        hints=[
-            "Where in each row is the first token?",
-            "A list is appended to another by `+`. What stands on which side?",
-            "First the ids, then the padding.",
-        ],
+        hints=["Where in each row is the first token?"],
     ),
     Mistake(
         "padded_with_zero",
@@ -100,44 +84,28 @@ MISTAKES = [
         STEPS.but(pad_id=lambda: 0),
         does="0 is appended, whatever `pad_id` is",
         says="What is appended is 0, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
-        hints=[
-            "Does `pad_id` occur where the sequences are filled up?",
-            "`torch.zeros` and `pad_sequence` fill with 0 unless told otherwise.",
-            "`[pad_id] * (width - len(ids))`, or `torch.full(…, pad_id)`.",
-        ],
+        hints=["Does `pad_id` occur where the sequences are filled up?"],
     ),
     Mistake(
         "mask_inverted",
         STEPS.but(real=lambda sources, pad_id: [source == pad_id for source in sources]),
         does="the mask is True at the padding",
         says="The mask is inverted: it is True at the padding. In this course, True means: may be read.",
-        hints=[
-            "What should the mask say where the source is a real token?",
-            "PyTorch's own module has it the other way round; lesson 04 compared the two.",
-            "Turn the comparison round.",
-        ],
+        hints=["What should the mask say where the source is a real token?"],
     ),
     Mistake(
         "mask_compares_with_zero",
         STEPS.but(real=lambda sources: [source != 0 for source in sources]),
         does="the mask hides token 0, whatever `pad_id` is",
         says="{does}. Not every vocabulary has its padding at 0.",
-        hints=[
-            "In one case the padding is token 7. What does the mask say there?",
-            "With which number are the tokens compared?",
-            "Compare with `pad_id`.",
-        ],
+        hints=["In one case the padding is token 7. What does the mask say there?"],
     ),
     Mistake(
         "mask_of_the_target",
         STEPS.but(real=lambda targets, pad_id: [target != pad_id for target in targets]),
         does="the mask is that of the target",
         says="The mask is that of the *target*. The one of the source is wanted: the encoder and the memory need it.",
-        hints=[
-            "How many columns has the source, and how many has the mask?",
-            "The decoder makes the mask of the target itself, together with the causal one.",
-            "Compare the source with `pad_id`.",
-        ],
+        hints=["How many columns has the source, and how many has the mask?"],
     ),
     Mistake(
         "mask_without_axes",
@@ -151,11 +119,7 @@ MISTAKES = [
             "The entries of the mask are right, its axes are not: it should be (batch, 1, 1, n_source), so that it "
             "fits scores of (batch, n_heads, n_query, n_key)."
         ),
-        hints=[
-            "Print the shape of the mask.",
-            "In lesson 04, which two axes did the padding mask leave to broadcasting?",
-            "Index with `None` where an axis of 1 is wanted: `[:, None, None, :]`.",
-        ],
+        hints=["Print the shape of the mask."],
     ),
     Mistake(
         "mask_of_numbers",
@@ -163,22 +127,14 @@ MISTAKES = [
         STEPS.but(masks=lambda masks: [mask.long() for mask in masks]),
         does="the mask holds numbers, not True and False",
         says="The places are right, but the mask holds numbers. A mask of this course holds True and False.",
-        hints=[
-            "Print the `dtype` of the mask.",
-            "A comparison gives booleans by itself.",
-            "Leave out what makes numbers.",
-        ],
+        hints=["Print the `dtype` of the mask."],
     ),
     Mistake(
         "without_masks",
         STEPS.but(batches=lambda sources, targets: list(zip(sources, targets, strict=True))),
         does="a batch holds only source and target, and no mask",
         says="A batch is a source and a target here. Its third part is missing: the mask of the source.",
-        hints=[
-            "What does the docstring say a batch consists of?",
-            "The mask says where the source holds real tokens.",
-            "Put `(source, target, mask)` into the list.",
-        ],
+        hints=["What does the docstring say a batch consists of?"],
     ),
     Mistake(
         "another_order_in_the_tuple",
@@ -187,11 +143,7 @@ MISTAKES = [
         STEPS.but(batches=lambda sources, targets, masks: list(zip(masks, sources, targets, strict=True))),
         does="the three parts of a batch come in another order",
         says="The three parts of a batch come in another order than source, target, mask.",
-        hints=[
-            "In which order does the docstring name the three?",
-            "Print the shapes of a batch.",
-            "`(source, target, mask)`.",
-        ],
+        hints=["In which order does the docstring name the three?"],
     ),
     Mistake(
         "parts_instead_of_batches",

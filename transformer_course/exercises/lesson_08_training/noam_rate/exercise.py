@@ -32,8 +32,7 @@ NOAM_RATE = Exercise(
     steps=STEPS,
     cases=noam_rate_cases,
     points=1,
-    verified="It rises in even steps, is highest at the last step of the warm-up, and then falls as the inverse root. "
-    "Next: how a model generates.",
+    verified="It rises in even steps, is highest at the last step of the warm-up, and then falls as the inverse root.",
     hints=[
         "Two rates, and the lower of them counts. Which of the two grows with the step?",
         "$x^{-1/2}$ is one over the root of x: `x ** -0.5`.",

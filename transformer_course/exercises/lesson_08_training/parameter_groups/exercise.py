@@ -85,8 +85,7 @@ PARAMETER_GROUPS = Exercise(
     steps=STEPS,
     cases=parameter_groups_cases,
     points=2,
-    verified="Matrices and whatever has more axes decay, all else does not, and what is shared comes once. Next: the "
-    "learning rate.",
+    verified="Matrices and whatever has more axes decay, all else does not, and what is shared comes once.",
     hints=[
         "`model.parameters()` gives every parameter once, shared ones too. `p.dim()` counts the axes of one.",
         "Two lists: `[p for p in model.parameters() if p.dim() >= 2]`, and all the others.",

@@ -45,22 +45,14 @@ MISTAKES = [
             "The numbers are those of the parameters, but the tensors are not the parameters themselves: no gradient "
             "ever reaches them, so AdamW trains nothing."
         ),
-        hints=[
-            "In a new cell: is `model.weight.data is model.weight` True, for some linear layer?",
-            "Which tensors does `backward` write gradients to?",
-            "Hand over each `p` as it is: no `.data`, `.detach()` or `.clone()`.",
-        ],
+        hints=["In a new cell: is `model.weight.data is model.weight` True, for some linear layer?"],
     ),
     Mistake(
         "names_only",
         STEPS.but(entry=lambda model: lambda p: next(name for name, q in model.named_parameters() if q is p)),
         does="the lists hold the names of the parameters",
         says="The groups hold names. AdamW wants the tensors themselves.",
-        hints=[
-            "What does `model.named_parameters()` give?",
-            "Of each pair, the second is the tensor.",
-            "`[p for name, p in model.named_parameters() if …]`.",
-        ],
+        hints=["What does `model.named_parameters()` give?"],
     ),
     Mistake(
         "shapes_only",
@@ -69,11 +61,7 @@ MISTAKES = [
         STEPS.but(entry=lambda: lambda p: p.dim()).attempt,
         does="the lists hold the shapes or sizes of the parameters",
         says="The groups hold shapes or sizes. AdamW wants the tensors themselves.",
-        hints=[
-            "What is in the lists?",
-            "The number of axes serves to *choose* parameters; what goes into the list is the parameter.",
-            "`[p for p in model.parameters() if …]`.",
-        ],
+        hints=["What is in the lists?"],
     ),
     Mistake(
         "generators_for_lists",
@@ -88,11 +76,7 @@ MISTAKES = [
         STEPS.but(decaying=lambda decaying: set(decaying), others=lambda others: set(others)).attempt,
         does="`params` holds no list",
         says="{does}, but something that can be gone through only once, or has no order. Lists are asked for.",
-        hints=[
-            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
-            "Round brackets make a generator, curly ones a set, square ones a list.",
-            "`[p for p in …]`, or `list(…)`.",
-        ],
+        hints=["In a new cell: `g = (n for n in range(3))`, then `list(g)` twice."],
     ),
     Mistake(
         "leaves_the_second_to_the_default",
@@ -105,11 +89,7 @@ MISTAKES = [
         STEPS.but(groups=lambda decaying, others: [{"params": decaying}, {"params": others}]).attempt,
         does="a group says nothing of its weight decay",
         says="{does}. AdamW then takes its own, and that is not 0.",
-        hints=[
-            "What is the default of `weight_decay` in `torch.optim.AdamW`?",
-            "Each of the groups needs both keys.",
-            '`"weight_decay": 0.0` in the second.',
-        ],
+        hints=["What is the default of `weight_decay` in `torch.optim.AdamW`?"],
     ),
     Mistake(
         "other_keys",
@@ -130,22 +110,14 @@ MISTAKES = [
         says=(
             "The dicts have other keys than AdamW knows: it would not find its parameters, or not see the weight decay."
         ),
-        hints=[
-            "Which two keys does a group in the text have?",
-            "A dict takes any key, so nothing crashes here.",
-            '`{"params": …, "weight_decay": …}` for each.',
-        ],
+        hints=["Which two keys does a group in the text have?"],
     ),
     Mistake(
         "no_number_for_no_decay",
         STEPS.but(no_decay=lambda: None),
         does="the weight decay of the second group is no number",
         says="{does}. No decay is a decay of 0.",
-        hints=[
-            "What does AdamW multiply by the weight decay?",
-            "The second group needs a number under `weight_decay`, too.",
-            '`"weight_decay": 0.0` in the second.',
-        ],
+        hints=["What does AdamW multiply by the weight decay?"],
     ),
     Mistake(
         "lists_without_dicts",
@@ -155,11 +127,7 @@ MISTAKES = [
         STEPS.but(groups=lambda decaying, others: {True: decaying, False: others}).attempt,
         does="the lists are returned without their weight decay",
         says="The tensors are divided, but nothing says how much each group decays. Two dicts are asked for.",
-        hints=[
-            "Which two keys does a group for AdamW have?",
-            "A list of tensors is what goes under `params`.",
-            '`{"params": …, "weight_decay": …}` for each.',
-        ],
+        hints=["Which two keys does a group for AdamW have?"],
     ),
     Mistake(
         "only_one_group",
@@ -168,11 +136,7 @@ MISTAKES = [
         STEPS.but(groups=lambda groups: groups[1:]).attempt,
         does="only one of the two groups is returned",
         says="Only one of the groups is returned. What is in none of them would never be trained.",
-        hints=[
-            "What does the annotation say behind the arrow?",
-            "AdamW trains only what it is given.",
-            "Return both dicts in a list.",
-        ],
+        hints=["What does the annotation say behind the arrow?"],
     ),
     Mistake(
         "a_group_for_each_parameter",
@@ -188,11 +152,7 @@ MISTAKES = [
         ).attempt,
         does="there is a group for each parameter",
         says="{does}. Two are asked for: one for all that decay, one for all the others.",
-        hints=[
-            "How many dicts are in the list?",
-            "What goes under `params` is a list, so that many parameters share a weight decay.",
-            "Two lists first, then a dict of each.",
-        ],
+        hints=["How many dicts are in the list?"],
     ),
     Mistake(
         "a_group_for_each_number_of_axes",
@@ -222,11 +182,7 @@ MISTAKES = [
         STEPS.but(groups=lambda decaying, others, decay, no_decay: [(decaying, decay), (others, no_decay)]),
         does="each list stands in a tuple with its weight decay, not in a dict",
         says="Each list stands in a tuple with its weight decay. AdamW wants dicts with names for the two.",
-        hints=[
-            "What does the annotation say behind the arrow?",
-            "Which two keys does a group for AdamW have?",
-            '`{"params": …, "weight_decay": …}` for each.',
-        ],
+        hints=["What does the annotation say behind the arrow?"],
     ),
     Mistake(
         "one_tensor_for_many",
@@ -242,29 +198,12 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "another_weight_decay",
-        STEPS.but(decay=lambda weight_decay: -weight_decay),
-        STEPS.but(decay=lambda weight_decay: 1 - weight_decay),
-        STEPS.but(decay=lambda weight_decay: weight_decay / 2),
-        does="the weight decay is not used as it was given",
-        says="The weight decay of the first group is computed from the argument. It should be the argument itself.",
-        hints=[
-            "What is the weight decay of the matrices, if 0.1 is given?",
-            "AdamW does the arithmetic; it only wants the number.",
-            '`"weight_decay": weight_decay` in the group of the matrices.',
-        ],
-    ),
-    Mistake(
         "a_fixed_weight_decay",
         STEPS.but(weight_decay=lambda: 0.01),
         STEPS.but(decay=lambda: 0.1).attempt,
         does="the weight decay is always the same number, whatever the argument says",
         says="The weight decay is always the same. The last argument says how much it should be.",
-        hints=[
-            "Where does the argument `weight_decay` occur in the code?",
-            "The 0.01 of the text is an example.",
-            '`"weight_decay": weight_decay` in the group of the matrices.',
-        ],
+        hints=["Where does the argument `weight_decay` occur in the code?"],
     ),
     Mistake(
         "the_optimizer_itself",

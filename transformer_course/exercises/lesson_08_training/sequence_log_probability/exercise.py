@@ -53,8 +53,7 @@ SEQUENCE_LOG_PROBABILITY = Exercise(
     steps=STEPS,
     cases=sequence_log_probability_cases,
     points=2,
-    verified="The tokens of each sentence are added up, and padding adds nothing. Next: was it the search that failed, "
-    "or the model?",
+    verified="The tokens of each sentence are added up, and padding adds nothing.",
     hints=[
         "The probability of a sentence is the product of those of its tokens, each given what came before. What "
         "becomes of a product if logarithms are taken?",

@@ -20,83 +20,36 @@ MISTAKES = [
         "padding_counts",
         STEPS.but(of_real_tokens=lambda of_tokens: of_tokens),
         does="padding counts like any other token",
-        says="The padding is counted: a short sentence gets less likely the longer its neighbours in the batch are.",
-        hints=[
-            "Append a column of padding. Should the sentence become less likely?",
-            "Where `targets` is `pad_id`, nothing is to be added.",
-            "`.masked_fill(targets == pad_id, 0.0)` before the sum.",
-        ],
-    ),
-    Mistake(
-        "padding_is_always_zero",
-        STEPS.but(padding=lambda targets: targets == 0),
-        does="token 0 is taken for padding, whatever `pad_id` says",
-        says="Token 0 is taken for padding. Which token it is, is an argument.",
-        hints=[
-            "In one case the padding is token 2, and token 0 a real one.",
-            "With which number are the targets compared?",
-        ],
     ),
     Mistake(
         "padding_only",
         STEPS.but(padding=lambda targets, pad_id: targets != pad_id),
         does="the mask is inverted: only padding is added up",
-        says="Only the padding is added up. The mask is inverted.",
-        hints=[
-            "For which tokens is `targets == pad_id` True?",
-            "`masked_fill` writes where its mask is True; multiplied with, a mask keeps what is True.",
-            "`.masked_fill(targets == pad_id, 0.0)`.",
-        ],
-    ),
-    Mistake(
-        "padding_of_the_first_sentence",
-        STEPS.but(padding=lambda padding: padding[:1].expand_as(padding)),
-        does="the padding of the first sentence is taken for that of all",
-        says="{does}. Each sentence has its own. Look at what is indexed.",
-        hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
     ),
     Mistake(
         "padding_up_to_the_padding_id",
         STEPS.but(padding=lambda targets, pad_id: targets <= pad_id),
         does="tokens with an id *below* `pad_id` are taken for padding, too",
         says="Tokens with an id below that of padding are left out as well. Only one token is padding.",
-        hints=[
-            "In one case the padding is token 2. Which tokens does the comparison leave out?",
-            "One token is padding, all the others are real.",
-        ],
+        hints=["In one case the padding is token 2. Which tokens does the comparison leave out?"],
     ),
     Mistake(
         "padding_where_the_model_says_so",
         STEPS.but(padding=lambda logits, pad_id: logits.argmax(dim=-1) == pad_id),
         does="what is padding is read off the logits, not off the targets",
         says="The positions are left out where the *model* expects padding. Where it really is, the targets say.",
-        hints=[
-            "What happens to a real token for which the model would write padding? Is it added?",
-            "Which argument says what the sentence is?",
-        ],
+        hints=["What happens to a real token for which the model would write padding? Is it added?"],
     ),
     Mistake(
         "padding_is_impossible",
         STEPS.but(filling=lambda: -math.inf),
         STEPS.but(filling=lambda: -1e9),
         does="padding adds −∞, or a very negative number",
-        says="Padding makes a sentence impossible: −∞ is written there, or a number far below 0.",
-        hints=[
-            "What is added up at a position of padding? What should be?",
-            "In attention, −∞ goes in *before* a softmax. Here its place is in a sum.",
-            "`.masked_fill(targets == pad_id, 0.0)`.",
-        ],
     ),
     Mistake(
         "padding_adds_one",
         STEPS.but(filling=lambda: 1.0),
         does="padding adds 1",
-        says="Each position of padding adds 1. In a product a 1 changes nothing; this is a sum.",
-        hints=[
-            "What is added up at a position of padding? What should be?",
-            "The logarithm of 1 is 0.",
-            "`.masked_fill(targets == pad_id, 0.0)`.",
-        ],
     ),
     Mistake(
         "hides_padding_in_the_logits",
@@ -110,22 +63,14 @@ MISTAKES = [
         ).attempt,
         does="the mask of the padding is applied to the logits",
         says="The padding is masked in the logits. A position whose logits are all equal still adds −log V to the sum.",
-        hints=[
-            "What is the `log_softmax` of the logits 0, 0, 0?",
-            "The mask should act on the log-probabilities of the tokens, (batch, n).",
-            "`.masked_fill(targets == pad_id, 0.0)` behind the `gather`.",
-        ],
+        hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
     ),
     Mistake(
         "takes_padding_out_of_the_vocabulary",
         STEPS.but(logits=lambda logits, pad_id: logits.index_fill(-1, torch.tensor([pad_id]), -math.inf)),
         does="padding is taken out of the vocabulary",
         says="The padding is taken out of the *vocabulary*: the other tokens then share its probability, too.",
-        hints=[
-            "Add up the probabilities of the real tokens at one position, as the model gives them. Is that 1?",
-            "The model's probabilities are those of its logits as they are.",
-            "`torch.log_softmax(logits, dim=-1)`, and the mask on what is picked.",
-        ],
+        hints=["Add up the probabilities of the real tokens at one position, as the model gives them. Is that 1?"],
     ),
     Mistake(
         "the_mean_of_the_tokens",
@@ -136,11 +81,7 @@ MISTAKES = [
             "This is the mean of the tokens. The probability of a sentence is a *product*, so that the logarithms are "
             "to be added up."
         ),
-        hints=[
-            "Two tokens of probability 1/2: how likely are both together?",
-            "log(1/4) is log(1/2) + log(1/2).",
-            "`.sum(dim=-1)`, and no division.",
-        ],
+        hints=["Two tokens of probability 1/2: how likely are both together?"],
     ),
     Mistake(
         "divides_by_a_power_of_the_length",
@@ -150,11 +91,7 @@ MISTAKES = [
         ),
         does="the sum is divided by a function of the length",
         says="{does}, as beam search may do. Here the sum itself is asked for.",
-        hints=[
-            "Two tokens of probability 1/2: how likely are both together?",
-            "log(1/4) is log(1/2) + log(1/2).",
-            "`.sum(dim=-1)`, and no division.",
-        ],
+        hints=["Two tokens of probability 1/2: how likely are both together?"],
     ),
     Mistake(
         "one_number_for_the_batch",
@@ -164,55 +101,24 @@ MISTAKES = [
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean()).attempt,
         does="there is one number for all sentences together",
         says="{does}. One for each is asked for.",
-        hints=[
-            "What shape is asked for?",
-            "The sum should run over the positions, and over nothing else.",
-            "`.sum(dim=-1)`.",
-        ],
+        hints=["What shape is asked for?"],
     ),
     Mistake(
         "one_number_for_each_position",
         STEPS.but(position_axis=lambda: 0),
         does="the sum runs over the sentences, not over the positions",
-        says="The sentences are added up, position by position. For each sentence, its positions should be.",
-        hints=[
-            "Which axis of (batch, n) are the positions?",
-            "Which one is `dim=0`?",
-            "`.sum(dim=-1)`.",
-        ],
     ),
     Mistake(
         "one_number_for_each_token",
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens),
         does="the tokens are not put together",
-        says="There is a number for each token. They have not been put together yet.",
-        hints=[
-            "What shape is asked for?",
-            "The probability of a sentence is the product of those of its tokens; logarithms add up.",
-            "`.sum(dim=-1)`.",
-        ],
     ),
     Mistake(
         "one_number_for_each_real_token",
         STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens[~padding]),
         does="the real tokens of all sentences are in one row, and not put together",
         says="There is a number for each real token, all sentences in one row. There should be one for each sentence.",
-        hints=[
-            "What shape is asked for?",
-            "A mask in square brackets makes one long row: which token was whose is lost.",
-            "`.masked_fill(targets == pad_id, 0.0).sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "a_running_sum",
-        STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.cumsum(dim=-1)),
-        does="a running sum is taken: a number for each position",
-        says="This is a running sum: the log-probability of every beginning. That of the whole sentence is asked for.",
-        hints=[
-            "What shape is asked for?",
-            "The last of these numbers is that of the whole sentence.",
-            "`.sum(dim=-1)`.",
-        ],
+        hints=["What shape is asked for?"],
     ),
     Mistake(
         "only_the_last_token",
@@ -224,25 +130,7 @@ MISTAKES = [
         ),
         does="only the last token of each sentence counts",
         says="Only the last token counts. The probability of a sentence is the product of those of *all* its tokens.",
-        hints=[
-            "Two tokens of probability 1/2: how likely are both together?",
-            "Does the number change with the first token? It should.",
-            "`.sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "the_probability_itself",
-        STEPS.but(log_probability=lambda log_probability: log_probability.exp()),
-        does="`exp` is taken of the result",
-        says=(
-            "This is the probability. Its logarithm is asked for: for long sentences, the probability itself is too "
-            "small for a float."
-        ),
-        hints=[
-            "What is 0.1 to the power of 50 in float32?",
-            "A product of probabilities is what comes out of `exp`, or of `prod`. What is its logarithm?",
-            "No `.exp()` and no `.prod()`: the sum of the log-probabilities.",
-        ],
+        hints=["Two tokens of probability 1/2: how likely are both together?"],
     ),
     Mistake(
         "multiplies_logarithms",
@@ -250,33 +138,12 @@ MISTAKES = [
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1)),
         does="the numbers of the tokens are multiplied",
         says="The log-probabilities are multiplied. Probabilities multiply; their logarithms add up.",
-        hints=[
-            "Two tokens of probability 1/2: how likely are both together, and what is the logarithm of that?",
-            "log(a · b) is log a + log b.",
-            "`.sum(dim=-1)`.",
-        ],
+        hints=["Two tokens of probability 1/2: how likely are both together, and what is the logarithm of that?"],
     ),
     Mistake(
         "the_loss",
         STEPS.but(of_tokens=lambda of_tokens: -of_tokens),
         does="the sign is turned round",
-        says="{does}: log-probabilities are never above 0.",
-        hints=[
-            "What is the logarithm of 1/2?",
-            "The loss has a minus, the log-probability has none.",
-            "No minus.",
-        ],
-    ),
-    Mistake(
-        "probabilities_added_up",
-        STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis)),
-        does="the probabilities are used, without a logarithm",
-        says="Probabilities are added up. They should be multiplied; it is their logarithms that add up.",
-        hints=[
-            "Two tokens of probability 1/2: how likely are both together?",
-            "`softmax` gives probabilities. Which function gives their logarithms?",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
     ),
     Mistake(
         "the_log_of_a_product",
@@ -290,11 +157,7 @@ MISTAKES = [
             "The probabilities are multiplied first, and the logarithm comes last. For a long sentence the product is "
             "too small for a float: it becomes 0, and its logarithm −∞."
         ),
-        hints=[
-            "What is 0.1 to the power of 50 in float32?",
-            "The logarithm of a product is the sum of the logarithms.",
-            "`torch.log_softmax(logits, dim=-1)`, and `.sum(dim=-1)` in the end.",
-        ],
+        hints=["What is 0.1 to the power of 50 in float32?"],
     ),
     Mistake(
         "the_log_of_a_sum",
@@ -304,11 +167,7 @@ MISTAKES = [
         ),
         does="the probabilities of the tokens are added up, and the logarithm is taken of the sum",
         says="The probabilities are added up, and then comes the logarithm. They multiply; their logarithms add up.",
-        hints=[
-            "Two tokens of probability 1/2: how likely are both together?",
-            "log(a · b) is log a + log b. There is no such rule for log(a + b).",
-            "`torch.log_softmax(logits, dim=-1)` first, and the sum in the end.",
-        ],
+        hints=["Two tokens of probability 1/2: how likely are both together?"],
     ),
     Mistake(
         "padding_multiplies_by_zero",
@@ -318,11 +177,7 @@ MISTAKES = [
         ),
         does="the probabilities are multiplied, and padding puts a 0 into the product",
         says="A product is taken in which padding is 0, so that every padded sentence has the probability 0.",
-        hints=[
-            "What is 1/2 · 1/2 · 0?",
-            "In a sum of logarithms a 0 changes nothing. And a long product becomes too small for a float.",
-            "`torch.log_softmax(logits, dim=-1)`, then 0 for padding, and the sum.",
-        ],
+        hints=["What is 1/2 · 1/2 · 0?"],
     ),
     Mistake(
         "the_likeliest_tokens",
@@ -332,11 +187,7 @@ MISTAKES = [
             "At each position the *best* token is taken, and not the one that stands in the targets: any sentence gets "
             "the same."
         ),
-        hints=[
-            "What part do the targets play, other than to say what is padding?",
-            "`gather` picks the log-probability of a given token at each position.",
-            "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
+        hints=["What part do the targets play, other than to say what is padding?"],
     ),
     Mistake(
         "all_tokens_of_the_vocabulary",
@@ -344,11 +195,7 @@ MISTAKES = [
         STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.sum(-1)),
         does="all tokens of the vocabulary are put together at each position",
         says="At each position *all* tokens of the vocabulary are put together. Only that of the target should count.",
-        hints=[
-            "What part do the targets play, other than to say what is padding?",
-            "`gather` picks the log-probability of a given token at each position.",
-            "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
+        hints=["What part do the targets play, other than to say what is padding?"],
     ),
     Mistake(
         "smooths_the_targets",
@@ -357,11 +204,7 @@ MISTAKES = [
         ),
         does="the targets are smoothed, as in the loss",
         says="The targets are smoothed, as in training. How likely a sentence is depends on its own tokens alone.",
-        hints=[
-            "For a single token of probability 1/2, what should come out?",
-            "Label smoothing is a means of training. Here nothing is trained.",
-            "Leave the smoothing out.",
-        ],
+        hints=["For a single token of probability 1/2, what should come out?"],
     ),
     Mistake(
         "classes_on_the_wrong_axis",
@@ -398,15 +241,6 @@ MISTAKES = [
             of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
         ),
         does="what `gather` returns keeps its last axis, of length 1",
-        says=(
-            "What `gather` gives has an axis of length 1 at its end. Beside a mask of shape (batch, n) it crashes, or "
-            "pairs every token with every position."
-        ),
-        hints=[
-            "Print the shapes of what is picked, and of the mask. Both should be (batch, n).",
-            "`gather` gives the shape of its index, which is (batch, n, 1).",
-            "`.squeeze(-1)` behind the `gather`.",
-        ],
     ),
     Mistake(
         "leaves_a_token_out",
@@ -414,11 +248,7 @@ MISTAKES = [
         STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, :-1]),
         does="the first or the last position of each sentence is left out",
         says="One position of each sentence is left out, the first or the last. All targets belong to the sentence.",
-        hints=[
-            "How many tokens does a sentence have here, and how many should it have?",
-            "The targets begin with the first token that is written: there is no bos among them.",
-            "Leave the slices out.",
-        ],
+        hints=["How many tokens does a sentence have here, and how many should it have?"],
     ),
     Mistake(
         "without_the_gradient",

@@ -57,7 +57,7 @@ SMOOTHED_CROSS_ENTROPY = Exercise(
     cases=smoothed_cross_entropy_cases,
     points=3,
     verified="Every real token counts the same, padding does not count, and the doubt is spread over the whole "
-    "vocabulary. Next: how large the loss is at the start.",
+    "vocabulary.",
     hints=[
         "Three steps: log-probabilities, one loss for each token, the mean of those that are no padding.",
         "`log_p = torch.log_softmax(logits, dim=-1)` and `log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`: the "

@@ -31,22 +31,14 @@ MISTAKES = [
         STEPS.but(smoothing=lambda: 0.0),
         does="`smoothing` is not used: the loss is that of smoothing 0",
         says="The loss is right where `smoothing` is 0, and does not change where it is not. The argument is not used.",
-        hints=[
-            "What is the loss with `smoothing=0.3`?",
-            "A part of the target's probability goes to all tokens of the vocabulary alike.",
-            "(1 − smoothing) times the old loss, plus smoothing times the mean of minus all log-probabilities.",
-        ],
+        hints=["What is the loss with `smoothing=0.3`?"],
     ),
     Mistake(
         "a_fixed_smoothing",
         STEPS.but(smoothing=lambda: 0.1),
         does="the smoothing is always 0.1, whatever the argument says",
         says="The smoothing is always 0.1. The last argument says how much it should be.",
-        hints=[
-            "Where does the argument `smoothing` occur in the code?",
-            "The 0.1 of the text is an example; the first case has smoothing 0.",
-            "Use `smoothing` in both weights.",
-        ],
+        hints=["Where does the argument `smoothing` occur in the code?"],
     ),
     Mistake(
         "relative_entropy",
@@ -56,25 +48,7 @@ MISTAKES = [
             "This is the relative entropy, or KL divergence: the surprise, less the doubt that the target has itself. "
             "The gradient is the same; the number asked for is the whole surprise."
         ),
-        hints=[
-            "What is the loss of a model that says exactly what the target says? Here it is 0.",
-            "The loss of a token is the sum of −log p, each times its weight in the target.",
-            "Add up `-(target * log_p)` over the vocabulary, instead of `kl_div`.",
-        ],
-    ),
-    Mistake(
-        "no_log",
-        STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis)),
-        does="the probabilities themselves are used, without a logarithm",
-        says=(
-            "The probabilities themselves are averaged. The loss is the *logarithm* of the probability, with a minus: "
-            "it grows without bound where something that came was thought impossible."
-        ),
-        hints=[
-            "What is the loss where the model is sure and right? It should be 0.",
-            "−log(1) = 0, −log(0.5) ≈ 0.69, −log(0) = ∞.",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
+        hints=["What is the loss of a model that says exactly what the target says? Here it is 0."],
     ),
     Mistake(
         "a_sigmoid",
@@ -82,58 +56,29 @@ MISTAKES = [
         STEPS.but(log_probabilities=lambda logits: torch.nn.functional.logsigmoid(logits)).attempt,
         does="a sigmoid is taken of each logit, not a softmax of all of them",
         says="A sigmoid is taken of each logit by itself. The tokens of the vocabulary should compete with each other.",
-        hints=[
-            "Add up the probabilities of all tokens at one position. What comes out?",
-            "Which function turns many logits into probabilities that add up to 1?",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
+        hints=["Add up the probabilities of all tokens at one position. What comes out?"],
     ),
     Mistake(
         "forgets_the_minus",
         STEPS.but(surprises=lambda log_probabilities: log_probabilities),
         does="the minus of −log p is missing",
-        says="The sign is turned round: the better the model, the larger this loss. Training would make it worse.",
-        hints=[
-            "A log-probability is never above 0. Should a loss be below it?",
-            "−log p is the surprise.",
-            "A minus.",
-        ],
     ),
     Mistake(
         "forgets_a_minus",
         STEPS.but(average=lambda average: -average),
         does="the average over the vocabulary has the other sign than the term of the target",
-        says=(
-            "The two terms have different signs: the loss falls when all tokens of the vocabulary get less likely. A "
-            "minus is missing."
-        ),
-        hints=[
-            "A log-probability is never above 0. Which sign should each of the two terms have?",
-            "Both the right token and all of them together are measured by −log p.",
-            "Minus (1 − smoothing) times the one, and *minus* smoothing times the other.",
-        ],
     ),
     Mistake(
         "forgets_the_minus_of_the_target",
         STEPS.but(of_targets=lambda of_targets: -of_targets),
         does="the term of the target has the wrong sign",
-        says="The loss grows when the right token gets *likelier*: {does}.",
-        hints=[
-            "A log-probability is never above 0. Which sign should each of the two terms have?",
-            "Both the right token and all of them together are measured by −log p.",
-            "*Minus* (1 − smoothing) times the one, and minus smoothing times the other.",
-        ],
     ),
     Mistake(
         "the_likeliest_token",
         STEPS.but(of_targets=lambda surprises: surprises.amin(dim=-1)),
         does="the likeliest token is taken at each position, not the target",
         says="At each position the *likeliest* token is taken, not the target: no model is ever punished for an error.",
-        hints=[
-            "What part do the targets play, other than to say what is padding?",
-            "`gather` picks the log-probability of a given token at each position.",
-            "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
+        hints=["What part do the targets play, other than to say what is padding?"],
     ),
     Mistake(
         "spreads_on_the_wrong_tokens_only",
@@ -143,11 +88,7 @@ MISTAKES = [
             "The smoothing is spread over the *other* tokens of the vocabulary. As in torch, the right token gets its "
             "part of it, too."
         ),
-        hints=[
-            "The right token should get 1 − smoothing + smoothing / V, with V tokens in the vocabulary.",
-            "By which number is the smoothing divided?",
-            "By V, and the right token is one of the V: the mean of all log-probabilities.",
-        ],
+        hints=["The right token should get 1 − smoothing + smoothing / V, with V tokens in the vocabulary."],
     ),
     Mistake(
         "the_right_token_gets_no_share",
@@ -157,36 +98,17 @@ MISTAKES = [
             "The smoothing is divided by the whole vocabulary, but the right token gets none of it: the target adds up "
             "to less than 1."
         ),
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "The right token should get 1 − smoothing + smoothing / V.",
-            "Add the two parts instead of writing the one over the other.",
-        ],
+        hints=["Add up what all the tokens of the target get."],
     ),
     Mistake(
         "divides_by_one_too_few",
         STEPS.but(average=lambda surprises: surprises.sum(-1) / (surprises.shape[-1] - 1)),
         does="all V tokens get smoothing / (V − 1)",
-        says="Each of the V tokens gets smoothing / (V − 1), the right one, too: the target adds up to more than 1.",
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "As many tokens as get a part of it, by so many it is divided.",
-            "The mean of all V log-probabilities: `log_p.mean(dim=-1)`.",
-        ],
     ),
     Mistake(
         "shared_by_another_number",
         STEPS.but(average=lambda surprises, targets: surprises.sum(dim=-1) / targets.shape[1]),
         does="the smoothing is divided by the length n, not by the size of the vocabulary",
-        says=(
-            "The smoothing is divided by the length of the sentences. It is the tokens of the *vocabulary* that share "
-            "it. Look at which size is divided by."
-        ),
-        hints=[
-            "What do the target probabilities of all tokens add up to?",
-            "`logits` has the shape (batch, n, vocab_size). Over which axis is the smoothing spread?",
-            "`logits.shape[-1]`, or a mean over the last axis.",
-        ],
     ),
     Mistake(
         "padding_gets_no_share",
@@ -202,11 +124,7 @@ MISTAKES = [
             "The smoothing is spread over the vocabulary without padding. As in torch, every token of the vocabulary "
             "gets its part."
         ),
-        hints=[
-            "Over how many tokens is the smoothing spread? It should be the whole vocabulary.",
-            "`pad_id` says which *targets* are left out; it has no say in how the smoothing is spread.",
-            "The mean of all log-probabilities, times smoothing.",
-        ],
+        hints=["Over how many tokens is the smoothing spread? It should be the whole vocabulary."],
     ),
     Mistake(
         "every_token_gets_the_whole_doubt",
@@ -214,11 +132,7 @@ MISTAKES = [
         STEPS.but(average=lambda surprises, of_targets: surprises.sum(dim=-1) - of_targets).attempt,
         does="−log p is added up over the vocabulary, not averaged",
         says="Every token of the vocabulary gets all of `smoothing`. They should *share* it.",
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "With V tokens in the vocabulary, each gets smoothing / V.",
-            "The *mean* of the log-probabilities, times smoothing.",
-        ],
+        hints=["Add up what all the tokens of the target get."],
     ),
     Mistake(
         "divides_the_smoothing_twice",
@@ -228,26 +142,18 @@ MISTAKES = [
             "The smoothing is divided by V, and so is the sum of the log-probabilities, in their mean: the target adds "
             "up to less than 1."
         ),
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "smoothing / V times a *sum*, or smoothing times a *mean*.",
-            "`smoothing * log_p.mean(dim=-1)`.",
-        ],
+        hints=["Add up what all the tokens of the target get."],
+    ),
+    Mistake(
+        "averages_over_the_positions_too",
+        STEPS.but(average=lambda surprises: surprises.mean()),
+        does="−log p is averaged over the positions, too, padding included",
     ),
     Mistake(
         "averages_over_another_axis",
-        STEPS.but(average=lambda surprises: surprises.mean()),
         STEPS.but(average=lambda surprises: surprises.mean(dim=1)),
         STEPS.but(average=lambda surprises: surprises.mean(dim=1, keepdim=True)).attempt,
         does="the average of −log p does not run over the vocabulary alone",
-        says=(
-            "The average of −log p runs over another axis than the vocabulary, or over more. Each position needs one."
-        ),
-        hints=[
-            "What shape has the mean of all log-probabilities? It should be (batch, n).",
-            "Which axis is the vocabulary?",
-            "`log_p.mean(dim=-1)`.",
-        ],
     ),
     Mistake(
         "averages_something_else",
@@ -262,22 +168,12 @@ MISTAKES = [
             "The term of the target is right, but what is multiplied by the smoothing is not the mean of the −log p of "
             "all tokens."
         ),
-        hints=[
-            "What is multiplied by `smoothing`? It should be computed from log-probabilities.",
-            "Each token of the vocabulary gets smoothing / V, and costs −log p as the right one does.",
-            "`smoothing * -log_p.mean(dim=-1)`.",
-        ],
+        hints=["What is multiplied by `smoothing`? It should be computed from log-probabilities."],
     ),
     Mistake(
         "the_right_token_stays_whole",
         STEPS.but(target_weight=lambda: 1),
         does="−log p of the right token keeps the factor 1, not 1 − smoothing",
-        says="The smoothing is added, but the right token keeps all of its 1: the target adds up to more than 1.",
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "What goes to all tokens is taken from the right one.",
-            "The first term is to be multiplied by (1 − smoothing).",
-        ],
     ),
     Mistake(
         "the_right_token_gets_its_part_twice",
@@ -287,68 +183,34 @@ MISTAKES = [
             "The right token gets smoothing / V twice: once in its own weight, once in the mean over the vocabulary, "
             "in which it is, too."
         ),
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "The mean over the vocabulary already includes the right token.",
-            "(1 − smoothing) for the right token, and smoothing times the mean of all.",
-        ],
+        hints=["Add up what all the tokens of the target get."],
     ),
     Mistake(
         "the_weight_grows_with_the_smoothing",
         STEPS.but(target_weight=lambda smoothing: 1 + smoothing),
         does="the weight of the target is 1 + smoothing",
-        says="The right token gets *more* than 1: what goes to all tokens should be taken from it.",
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "Which sign should the smoothing have in the weight of the right token?",
-            "(1 − smoothing).",
-        ],
     ),
     Mistake(
         "both_weights_are_the_smoothing",
         STEPS.but(target_weight=lambda smoothing: smoothing),
         does="the weight of the target is smoothing",
-        says="The right token gets `smoothing`: with a smoothing of 0, nothing at all.",
-        hints=[
-            "What should be left of the loss if smoothing is 0?",
-            "The weights of the two terms add up to 1.",
-            "The right token has (1 − smoothing), the mean of all has smoothing.",
-        ],
     ),
     Mistake(
         "both_weights_are_the_rest",
         STEPS.but(smoothing_weight=lambda smoothing: 1 - smoothing),
         does="the weight of the average is 1 − smoothing",
         says="The average over the vocabulary gets 1 − smoothing: with a smoothing of 0, as much as the right token.",
-        hints=[
-            "What should be left of the loss if smoothing is 0?",
-            "The weights of the two terms add up to 1.",
-            "The right token has (1 − smoothing), the mean of all has smoothing.",
-        ],
+        hints=["What should be left of the loss if smoothing is 0?"],
     ),
     Mistake(
         "the_shares_exchanged",
         STEPS.but(smoothing=lambda smoothing: 1 - smoothing),
         does="the two weights, smoothing and 1 − smoothing, have changed places",
-        says="The two weights have changed places: with a smoothing of 0, the right token gets nothing.",
-        hints=[
-            "What should be left of the loss if smoothing is 0?",
-            "Which term has the factor (1 − smoothing)?",
-            "The right token has (1 − smoothing), the mean of all has smoothing.",
-        ],
     ),
     Mistake(
         "smooths_the_loss",
         STEPS.but(smoothing_weight=lambda: 0.0),
         does="the term of the smoothing is missing",
-        says=(
-            "The loss is made smaller by the smoothing, but nothing is asked of other tokens. A second term is missing."
-        ),
-        hints=[
-            "Where does the part that is taken from the right token go?",
-            "To all tokens of the vocabulary alike.",
-            "Plus smoothing times the mean of minus all log-probabilities.",
-        ],
     ),
     Mistake(
         "no_brackets",
@@ -359,11 +221,7 @@ MISTAKES = [
         ),
         does="the brackets round 1 − smoothing are missing",
         says="Python multiplies first: in `1 - smoothing * …` the 1 stands alone. Brackets are missing.",
-        hints=[
-            "What is `1 - 0.1 * 5`?",
-            "`*` binds more tightly than `-`.",
-            "`(1 - smoothing) * …`.",
-        ],
+        hints=["What is `1 - 0.1 * 5`?"],
     ),
     another_base(STEPS, "surprises"),
     over_several_positions(STEPS),

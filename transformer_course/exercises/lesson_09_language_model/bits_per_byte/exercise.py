@@ -37,8 +37,7 @@ BITS_PER_BYTE = Exercise(
     steps=STEPS,
     cases=bits_per_byte_cases,
     points=1,
-    verified="The loss is in bits, and for each byte: two models can be compared whatever their tokens are. Next: how "
-    "a model generates.",
+    verified="The loss is in bits, and for each byte: two models can be compared whatever their tokens are.",
     hints=[
         "Two units change: nats become bits, and *for each token* becomes *for each byte*.",
         "How many nats does the whole text cost, if each of its tokens costs `loss` on average?",

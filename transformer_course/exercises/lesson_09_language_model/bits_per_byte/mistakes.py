@@ -7,30 +7,16 @@ import torch
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_09_language_model.bits_per_byte.answer import STEPS
 
-DIVIDE_BY_LOG_2 = "Divide by `math.log(2)`."
-
 MISTAKES = [
     Mistake(
         "nats",
         STEPS.but(nats_in_a_bit=lambda: 1.0),
         does="nats are not turned into bits",
-        says="The unit is nats for each byte: the loss is a natural logarithm, and bits are asked for.",
-        hints=[
-            "Two equally likely tokens: what is the loss of a model that guesses, in nats? And in bits?",
-            "One bit is log 2 nats, about 0.69.",
-            DIVIDE_BY_LOG_2,
-        ],
     ),
     Mistake(
         "multiplies_by_log_2",
         STEPS.but(bits=lambda nats, nats_in_a_bit: nats * nats_in_a_bit),
         does="the nats are multiplied on the way to bits, not divided",
-        says="The nats are multiplied by log 2. A bit is less than a nat, so there should be *more* bits than nats.",
-        hints=[
-            "Two equally likely tokens: the loss of a model that guesses is 0.69 nats. How many bits should it be?",
-            "1 bit is about 0.69 nats. How many bits is 1 nat?",
-            DIVIDE_BY_LOG_2,
-        ],
     ),
     Mistake(
         "another_number_of_nats_in_a_bit",
@@ -41,11 +27,7 @@ MISTAKES = [
         STEPS.but(nats_in_a_bit=lambda: math.exp(2)).attempt,
         does="another number than log 2 is taken for the nats in a bit",
         says="The nats are divided by another number than those that make one bit. Look at the logarithm.",
-        hints=[
-            "Two equally likely tokens: the loss of a model that guesses is 0.69 nats, and should be 1 bit.",
-            "One bit is the *natural* logarithm of 2, in nats: about 0.69.",
-            DIVIDE_BY_LOG_2,
-        ],
+        hints=["Two equally likely tokens: the loss of a model that guesses is 0.69 nats, and should be 1 bit."],
     ),
     Mistake(
         "logarithm_of_the_loss",
@@ -55,11 +37,7 @@ MISTAKES = [
         STEPS.but(loss=lambda loss: math.log(loss)).attempt,
         does="another logarithm is taken of what is a logarithm already",
         says="A logarithm is taken of the loss. The loss is a logarithm already; only its base should change.",
-        hints=[
-            "The loss of a model that guesses between 4 equally likely tokens is log 4. How many bits is that?",
-            "log₂ x is log x divided by log 2. Which of these is given?",
-            DIVIDE_BY_LOG_2,
-        ],
+        hints=["The loss of a model that guesses between 4 equally likely tokens is log 4. How many bits is that?"],
     ),
     Mistake(
         "perplexity",
@@ -69,77 +47,37 @@ MISTAKES = [
         STEPS.but(loss=lambda loss: math.exp(loss)),
         does="a power is taken, as for a perplexity",
         says="{does}. Bits are on the scale of the loss itself.",
-        hints=[
-            "Twice the loss: how many bits should that be?",
-            "Both units are logarithms, so one is the other times a number.",
-            "No `exp` and no `2 ** …`: only products and quotients.",
-        ],
+        hints=["Twice the loss: how many bits should that be?"],
     ),
     Mistake(
         "bits_per_token",
         STEPS.but(per_byte=lambda bits, n_tokens: bits / n_tokens),
         does="the bits are divided by the number of tokens, not of bytes",
-        says="The result is in bits for each *token*. How many bytes the text has plays no part.",
-        hints=[
-            "Change `n_bytes`. Should the result stay the same?",
-            "First the bits of the whole text, then what falls on each byte.",
-            "Divide by `n_bytes`.",
-        ],
     ),
     Mistake(
         "forgets_the_tokens",
         STEPS.but(nats=lambda loss: loss),
         does="the loss is that of *one* token",
-        says="The loss of *one* token is divided by the bytes of the whole text. Look at what `n_tokens` is for.",
-        hints=[
-            "How many nats does the whole text cost?",
-            "`loss` is the mean over the tokens.",
-            "Multiply it by `n_tokens` first.",
-        ],
     ),
     Mistake(
         "forgets_the_bytes",
         STEPS.but(per_byte=lambda bits: bits),
         does="the bits of the whole text are not divided by its bytes",
-        says="These are the bits of the whole text. Those of one byte are asked for.",
-        hints=[
-            "A text twice as long, predicted equally well: should the result double?",
-            "What is left to do with `n_bytes`?",
-            "Divide by `n_bytes`.",
-        ],
     ),
     Mistake(
         "tokens_and_bytes_exchanged",
         STEPS.but(nats=lambda loss, n_bytes: loss * n_bytes, per_byte=lambda bits, n_tokens: bits / n_tokens),
         does="tokens and bytes have changed places",
-        says="{does}. A token has several bytes, so each byte should cost *less* than a token.",
-        hints=[
-            "A token costs 2 bits and has 4 bytes. What does a byte cost?",
-            "The whole text costs `loss` for each of its *tokens*.",
-            "Times `n_tokens`, divided by `n_bytes`.",
-        ],
     ),
     Mistake(
         "multiplies_by_the_bytes",
         STEPS.but(per_byte=lambda bits, n_bytes: bits * n_bytes),
         does="the bits are multiplied by the number of bytes",
-        says="{does}. What falls on *each* byte is asked for.",
-        hints=[
-            "10 bits for 5 bytes: how many for each?",
-            "Which way does the result change when the same bits are spread over more bytes?",
-            "Divide by `n_bytes`.",
-        ],
     ),
     Mistake(
         "divides_by_the_tokens",
         STEPS.but(nats=lambda loss, n_tokens: loss / n_tokens),
         does="the loss is divided by the number of tokens, not multiplied",
-        says="The loss is divided by the number of tokens. It is a mean over them already.",
-        hints=[
-            "A mean of 2 nats over 3 tokens: how many nats are that in all?",
-            "`loss` is the mean over the tokens; the whole text costs more than one token.",
-            "Multiply by `n_tokens`.",
-        ],
     ),
     Mistake(
         "per_bit_of_the_text",
@@ -150,11 +88,7 @@ MISTAKES = [
             "There is a factor of 8, for the bits that a byte is stored in. How a text is stored plays no part: the "
             "bits are those that the model needs to predict it."
         ),
-        hints=[
-            "256 equally likely bytes cost 8 bits each. What does the function return for them?",
-            "The bits are a unit of the loss, not of the text.",
-            "Leave the 8 out.",
-        ],
+        hints=["256 equally likely bytes cost 8 bits each. What does the function return for them?"],
     ),
     Mistake(
         "rounds",
@@ -165,23 +99,15 @@ MISTAKES = [
         STEPS.but(per_byte=lambda bits, n_bytes: bits // n_bytes),
         does="the result is rounded",
         says="{does}. Models differ by a few hundredths of a bit, so all digits are asked for.",
-        hints=[
-            "What is left of a difference of 0.01 bits?",
-            "`//` and `int` drop everything after the point.",
-            "Return the quotient as it is.",
-        ],
+        hints=["What is left of a difference of 0.01 bits?"],
     ),
     Mistake(
         "whole_bytes_in_a_token",
         STEPS.but(per_byte=lambda loss, nats_in_a_bit, n_tokens, n_bytes: loss / nats_in_a_bit / (n_bytes // n_tokens)),
         STEPS.but(per_byte=lambda loss, nats_in_a_bit, n_tokens, n_bytes: loss / nats_in_a_bit * (n_tokens // n_bytes)),
-        does="the bytes of a token are rounded to a whole number",
-        says="The number of bytes in a token is rounded to a whole number: `//` drops what is after the point.",
-        hints=[
-            "What is `5 // 2`? And how many bytes has a token, on average, if 2 tokens have 5 bytes?",
-            "`/` keeps the fraction.",
-            "`n_tokens / n_bytes`.",
-        ],
+        does="bytes per token, or tokens per byte, are rounded to a whole number",
+        says="A ratio of bytes and tokens is rounded to a whole number: `//` drops what is after the point.",
+        hints=["What is `5 // 2`? And how many bytes has a token, on average, if 2 tokens have 5 bytes?"],
     ),
     Mistake(
         "torchs_logarithm_of_a_number",
@@ -191,17 +117,6 @@ MISTAKES = [
             "What are `loss`, `n_tokens` and `n_bytes`: numbers or tensors?",
             "Python's module `math` has a logarithm for numbers.",
             "`math.log(2)`.",
-        ],
-    ),
-    Mistake(
-        "another_sign",
-        STEPS.but(per_byte=lambda per_byte: -per_byte),
-        does="the result has the wrong sign",
-        says="The sign is turned round. The loss is −log p already, and the more bits, the worse the model.",
-        hints=[
-            "Can a text cost fewer than 0 bits?",
-            "Where does a minus come in?",
-            "Leave the minus out.",
         ],
     ),
 ]

@@ -64,8 +64,8 @@ GENERATE = Exercise(
     steps=STEPS,
     cases=generate_cases,
     points=3,
-    verified="Every new token is sampled from what the model says after the last tokens that it can see, and the whole "
-    "text comes back. Next: what the model generates.",
+    verified="Every new token is sampled from what the model says after the last tokens that it can see, and the "
+    "whole text comes back.",
     hints=[
         "One round of the loop: show the model the text, take the logits of the next token, sample, append.",
         "`model(…)` returns logits for every position, (batch, n, vocab_size). The next token is what the *last* "

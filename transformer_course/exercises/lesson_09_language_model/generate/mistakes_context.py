@@ -88,15 +88,6 @@ MISTAKES = [
         "never_crops",
         STEPS.but(shown=lambda: lambda tokens: tokens),
         does="the model is shown the whole text, however long it is",
-        says=(
-            "The model is shown the whole text. Once that is longer than the context window, it is more than the model "
-            "can read."
-        ),
-        hints=[
-            "How many tokens does the model see when a text of 6 tokens is continued with a context_length of 3?",
-            "In each round, show the model the end of the text only.",
-            SLICE,
-        ],
     ),
     Mistake(
         "shows_the_beginning",
@@ -106,11 +97,7 @@ MISTAKES = [
             "Once the text is longer than the context window, the model is shown its *beginning*, and never sees what "
             "was generated last."
         ),
-        hints=[
-            "Which tokens matter most for the next one?",
-            "`[:, :3]` takes the first 3 columns. Which slice takes the last 3?",
-            SLICE,
-        ],
+        hints=["Which tokens matter most for the next one?"],
     ),
     Mistake(
         "crops_the_batch",
@@ -123,33 +110,19 @@ MISTAKES = [
         ).attempt,
         does="the slice picks texts of the batch, not positions",
         says="The slice runs along the batch: it picks the last *texts*, each in its full length.",
-        hints=[
-            "Which axis of `tokens` are the positions?",
-            "`[-3:]` takes the last 3 rows. Which slice takes the last 3 columns?",
-            SLICE,
-        ],
+        hints=["Which axis of `tokens` are the positions?"],
     ),
     Mistake(
         "drops_the_first_tokens",
         STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, context_length:]),
         does="the slice leaves out the first `context_length` tokens",
-        says="The slice begins at position `context_length`: it leaves out as many tokens as it should keep.",
-        hints=[
-            "With a context_length of 5, what is `tokens[:, 5:]` of a text of 6 tokens? And of one of 2?",
-            "A negative index counts from the end.",
-            SLICE,
-        ],
     ),
     Mistake(
         "drops_the_last_tokens",
         STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :-context_length]),
         does="the slice leaves out the *last* `context_length` tokens",
         says="The slice ends where it should begin: it leaves out just the last `context_length` tokens.",
-        hints=[
-            "What is `tokens[:, :-2]` of a text of 3 tokens?",
-            "On which side of the colon does the number belong?",
-            SLICE,
-        ],
+        hints=["What is `tokens[:, :-2]` of a text of 3 tokens?"],
     ),
     Mistake(
         "crops_to_another_length",
@@ -159,22 +132,12 @@ MISTAKES = [
         STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, -context_length:-1]),
         does="the model is shown one token more or fewer than `context_length`",
         says="The model is shown one token more or fewer than the context window holds. Look at the slice.",
-        hints=[
-            "What is `torch.arange(9)[-4:]`, and how many are that?",
-            "`-context_length` is where the slice begins; there is nothing to add, and it goes to the end.",
-            SLICE,
-        ],
+        hints=["What is `torch.arange(9)[-4:]`, and how many are that?"],
     ),
     Mistake(
         "shows_the_last_token_only",
         STEPS.but(shown=lambda: lambda tokens: tokens[:, -1:]),
         does="the model is shown the last token only",
-        says="{does}. It should see all that its context window holds.",
-        hints=[
-            "Does the next token depend on anything but the last one?",
-            "How many of the last tokens may the model see?",
-            SLICE,
-        ],
     ),
     Mistake(
         "shows_the_prompt_only",
@@ -182,11 +145,7 @@ MISTAKES = [
         STEPS.but(shown=lambda tokens: lambda so_far: tokens).attempt,
         does="the model is shown the prompt in every round, not what has been generated",
         says="In every round the model is shown the prompt alone: what it has generated since never reaches it.",
-        hints=[
-            "How does what is shown in round 2 differ from what is shown in round 1?",
-            "The new token has to be appended to what the next round is shown.",
-            "`tokens = torch.cat([tokens, next_tokens[:, None]], dim=1)` in every round.",
-        ],
+        hints=["How does what is shown in round 2 differ from what is shown in round 1?"],
     ),
     Mistake(
         "shows_the_window_only_once",
@@ -286,22 +245,14 @@ MISTAKES = [
             "The text itself is cropped, so its beginning is missing in what is returned. Only what the *model* is "
             "shown should be cropped."
         ),
-        hints=[
-            "A prompt of 6 tokens and 5 new ones: how many come back? There should be 11.",
-            "What the model sees and what is returned are two things.",
-            "Slice inside the call of the model, and leave `tokens` as it is: " + SLICE,
-        ],
+        hints=["A prompt of 6 tokens and 5 new ones: how many come back? There should be 11."],
     ),
     Mistake(
         "only_the_new_tokens",
         STEPS.but(output=lambda text, tokens: text[:, tokens.shape[1] :]),
         does="the prompt is left out of what is returned",
         says="Only the new tokens come back. The prompt is part of the text that is asked for.",
-        hints=[
-            "A prompt of 3 tokens and 4 new ones: how many should come back?",
-            "With `max_new_tokens=0`, the prompt itself should come back.",
-            "Return the whole of `tokens`.",
-        ],
+        hints=["A prompt of 3 tokens and 4 new ones: how many should come back?"],
     ),
     Mistake(
         "only_the_last_token",
@@ -309,11 +260,7 @@ MISTAKES = [
         STEPS.but(output=lambda text: text[:, -1:]).attempt,
         does="only the last token is returned",
         says="Only the last token of each text comes back. The whole texts are asked for.",
-        hints=[
-            "What shape is asked for?",
-            "`tokens` has all the columns.",
-            "Return the whole of `tokens`.",
-        ],
+        hints=["What shape is asked for?"],
     ),
     Mistake(
         "cuts_the_text_off",
@@ -321,23 +268,13 @@ MISTAKES = [
         STEPS.but(output=lambda text: text[:, 1:]),
         does="the first or the last column is cut off what is returned",
         says="A column is cut off what is returned. Here there is no bos to leave out: the whole text is asked for.",
-        hints=[
-            "With `max_new_tokens=0`, what should come back?",
-            "A prompt of 3 tokens and 4 new ones are 7 columns.",
-            "Return the whole of `tokens`.",
-        ],
+        hints=["With `max_new_tokens=0`, what should come back?"],
     ),
     Mistake(
         "another_number_of_rounds",
         STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens + 1),
         STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens - 1),
         does="there is one round too many or too few",
-        says="{does}. Look at what the loop counts.",
-        hints=[
-            "With `max_new_tokens=1`, how many columns are added?",
-            "`range(3)` has 3 numbers: 0, 1 and 2.",
-            "`for _ in range(max_new_tokens):`.",
-        ],
     ),
     Mistake(
         "counts_the_prompt_as_new",
@@ -345,22 +282,12 @@ MISTAKES = [
         STEPS.but(n_rounds=lambda context_length, tokens: max(context_length - tokens.shape[1], 0)),
         does="the length of the prompt decides how many tokens are added",
         says=("The longer the prompt, the fewer tokens are added. `max_new_tokens` counts only the *new* ones."),
-        hints=[
-            "A prompt of 6 tokens and `max_new_tokens=5`: how many columns should come back?",
-            "What does the condition of the loop compare?",
-            "`for _ in range(max_new_tokens):`.",
-        ],
+        hints=["A prompt of 6 tokens and `max_new_tokens=5`: how many columns should come back?"],
     ),
     Mistake(
         "generates_as_many_as_the_window_holds",
         STEPS.but(n_rounds=lambda context_length: context_length),
         does="there are `context_length` rounds, not `max_new_tokens`",
-        says="As many tokens are added as the context window holds. How many is said by `max_new_tokens`.",
-        hints=[
-            "With `max_new_tokens=1` and `context_length=5`, how many columns should be added?",
-            "Where does the argument `max_new_tokens` occur in the code?",
-            "`for _ in range(max_new_tokens):`.",
-        ],
     ),
     Mistake(
         "returns_inside_the_loop",
@@ -370,12 +297,7 @@ MISTAKES = [
             output=lambda text, max_new_tokens: text if max_new_tokens else None,
         ),
         does="the loop ends after its first round",
-        says="{does}. Look at how far the last lines are indented.",
-        hints=[
-            "With `max_new_tokens=4`, how many columns are added?",
-            "A `return` inside a loop ends the loop.",
-            "Indent `return tokens` as far as the `for`.",
-        ],
+        hints=["With `max_new_tokens=4`, how many columns are added?"],
     ),
     Mistake(
         "writes_into_the_prompt",

@@ -6,7 +6,6 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_09_language_model.generate.answer import STEPS
 
 LAST = "`sample(logits[:, -1])`."
-APPEND = "`torch.cat([tokens, next_tokens[:, None]], dim=1)`."
 
 
 def of_one_text(form):
@@ -27,34 +26,20 @@ MISTAKES = [
         "first_position",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
         does="the logits are those of the first position",
-        says="The logits are those of the *first* position, which sees nothing but the first token. Look at the index.",
-        hints=[
-            "Which position has seen all the tokens?",
-            "In the logits, (batch, n, vocab_size), the second axis is that of the positions.",
-            LAST,
-        ],
     ),
     Mistake(
         "position_before_the_last",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, max(logits.shape[1] - 2, 0)]),
         does="the logits are those of the position before the last",
         says="The logits are those of the position *before* the last. They predict a token that is there already.",
-        hints=[
-            "Which position predicts the token that comes next?",
-            "The last index is −1; −2 is the one before it.",
-            LAST,
-        ],
+        hints=["Which position predicts the token that comes next?"],
     ),
     Mistake(
         "last_text",
         STEPS.but(next_logits=lambda: lambda logits: logits[-1]),
         does="the logits are those of the last *text*, at all its positions",
         says="The last *text* of the batch is picked, with all its positions. It should be the last position of each.",
-        hints=[
-            "The logits have the shape (batch, n, vocab_size). Which axis does `[-1]` cut?",
-            "Before the comma stand the texts, behind it the positions.",
-            LAST,
-        ],
+        hints=["The logits have the shape (batch, n, vocab_size). Which axis does `[-1]` cut?"],
     ),
     Mistake(
         "mean_over_the_positions",
@@ -62,11 +47,7 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits.sum(dim=1)),
         does="the logits of all positions are put together",
         says="{does}. Each position predicts the token after *it*.",
-        hints=[
-            "What does the first position predict?",
-            "Only the last position predicts a token that is not there yet.",
-            LAST,
-        ],
+        hints=["What does the first position predict?"],
     ),
     Mistake(
         "all_positions",
@@ -74,11 +55,7 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1:]),
         does="the logits keep an axis for the positions",
         says="`sample` gets logits with three axes. It takes those of one position: (batch, vocab_size).",
-        hints=[
-            "Print the shape of what `sample` gets.",
-            "`[:, -1:]` keeps an axis of length 1; `[:, -1]` does not.",
-            LAST,
-        ],
+        hints=["Print the shape of what `sample` gets."],
     ),
     Mistake(
         "probabilities",
@@ -86,11 +63,7 @@ MISTAKES = [
         STEPS.but(logits=lambda model: lambda shown: model(shown).softmax(dim=-1)).attempt,
         does="`sample` gets probabilities, not logits",
         says="`sample` gets probabilities. It takes logits, and takes the softmax itself.",
-        hints=[
-            "What does the lesson say that `sample` takes?",
-            "A softmax of a softmax makes all tokens nearly equally likely.",
-            LAST,
-        ],
+        hints=["What does the lesson say that `sample` takes?"],
     ),
     Mistake(
         "softmax_over_another_axis",
@@ -98,22 +71,14 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=0)).attempt,
         does="a softmax runs over positions or texts",
         says="A softmax runs over another axis than the vocabulary, before `sample` gets to see the logits.",
-        hints=[
-            "Between what do the probabilities compete, if the softmax has `dim=1`?",
-            "`sample` takes logits, so no softmax is needed here.",
-            LAST,
-        ],
+        hints=["Between what do the probabilities compete, if the softmax has `dim=1`?"],
     ),
     Mistake(
         "greedy",
         STEPS.but(next_tokens=lambda: lambda next_logits: next_logits.argmax(dim=-1)),
         does="the likeliest token is taken; `sample` is not used",
         says="The likeliest token is taken in every round. How to choose is the argument `sample`, which is not used.",
-        hints=[
-            "Where does the argument `sample` occur in the code?",
-            "`sample` takes logits of shape (batch, vocab_size) and returns ids of shape (batch).",
-            LAST,
-        ],
+        hints=["Where does the argument `sample` occur in the code?"],
     ),
     Mistake(
         "samples_by_itself",
@@ -133,11 +98,7 @@ MISTAKES = [
         STEPS.but(next_tokens=lambda sample: lambda next_logits: sample(next_logits).argmax(dim=-1, keepdim=True)),
         does="an `argmax` is taken of the ids that `sample` returns",
         says="An `argmax` is taken of what `sample` returns. These are ids already: what they name is the token.",
-        hints=[
-            "What does `sample` return?",
-            "An `argmax` over the batch returns the number of a *text*.",
-            "Append what `sample` returns.",
-        ],
+        hints=["What does `sample` return?"],
     ),
     Mistake(
         "one_token_for_all_texts",
@@ -146,11 +107,7 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits[:1, -1].expand(len(logits), -1)).attempt,
         does="all texts get the same token, that of the first",
         says="Right for one text. In a batch, every text gets the token that was sampled for the first.",
-        hints=[
-            "What shape do the next tokens have? There should be one for each text.",
-            "Which axis of the logits is the batch?",
-            LAST,
-        ],
+        hints=["What shape do the next tokens have? There should be one for each text."],
     ),
     Mistake(
         "an_item_of_many",
@@ -158,11 +115,7 @@ MISTAKES = [
         STEPS.but(next_tokens=of_one_text(lambda ids: torch.tensor([int(ids)]))).attempt,
         does="one number is asked of the next tokens of all texts",
         says="Right for one text. In a batch there are several next tokens, and `.item()` or `int()` takes one only.",
-        hints=[
-            "What shape do the next tokens have, with 2 texts?",
-            "They can stay a tensor: `torch.cat` appends a column at once.",
-            APPEND,
-        ],
+        hints=["What shape do the next tokens have, with 2 texts?"],
     ),
     Mistake(
         "appends_no_column",
@@ -173,11 +126,7 @@ MISTAKES = [
             "The next tokens have one axis, the text has two: what is appended should be a column, one token for each "
             "text."
         ),
-        hints=[
-            "Print the shapes of the two things that are joined.",
-            "The column of the new tokens has the shape (batch, 1).",
-            APPEND,
-        ],
+        hints=["Print the shapes of the two things that are joined."],
     ),
     Mistake(
         "appends_a_row",
@@ -185,35 +134,17 @@ MISTAKES = [
         STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=0)),
         STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]])).attempt,
         does="the next tokens are appended as a row, or below the texts",
-        says="The next tokens are joined as a row, or below the texts. They should be a new *column*.",
-        hints=[
-            "What shape has the text after the first round?",
-            "The text grows along the axis of the positions, by one token for each text.",
-            APPEND,
-        ],
     ),
     Mistake(
         "appends_in_front",
         STEPS.but(extended=lambda: lambda tokens, next_tokens: torch.cat([next_tokens[:, None], tokens], dim=1)),
         does="the next tokens are put in front of the text",
-        says="The next tokens are put in *front* of the text, so it grows backwards.",
-        hints=[
-            "Where is the prompt after two rounds?",
-            "`torch.cat` joins its pieces in the order of the list.",
-            APPEND,
-        ],
     ),
     Mistake(
         "never_grows",
         STEPS.but(extended=lambda: lambda tokens, next_tokens: tokens),
         STEPS.but(extended=lambda: lambda tokens, next_tokens: next_tokens[:, None]),
         does="the text does not get longer from round to round",
-        says="{does}: what `torch.cat` returns is not kept, or replaces it.",
-        hints=[
-            "How many columns has the text after three rounds?",
-            "`torch.cat` changes nothing in place: it returns a new tensor.",
-            "`tokens = torch.cat([tokens, next_tokens[:, None]], dim=1)`.",
-        ],
     ),
     Mistake(
         "writes_over_the_last_token",
@@ -222,11 +153,7 @@ MISTAKES = [
         ),
         does="the next tokens replace the last column",
         says="The next tokens replace the last ones. They come *after* these.",
-        hints=[
-            "What becomes of the last token of the prompt?",
-            "The text should be one column longer after each round.",
-            APPEND,
-        ],
+        hints=["What becomes of the last token of the prompt?"],
     ),
     Mistake(
         "leaves_the_model_in_train_mode",

@@ -55,7 +55,7 @@ NEXT_TOKEN_LOSS = Exercise(
     cases=next_token_loss_cases,
     points=3,
     verified="Each position is asked for the token that follows it, every real token counts the same, and padding "
-    "counts nothing. Next: the loss before training.",
+    "counts nothing.",
     hints=[
         "The logits at position t are about the token at t + 1. Which logits have no token that follows them, and "
         "which token has no logits before it?",

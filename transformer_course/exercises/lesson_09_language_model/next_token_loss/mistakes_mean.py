@@ -4,7 +4,7 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
-from transformer_course.exercises.shared.mean_loss_mistakes import MEAN, of_the_mean, row_sums
+from transformer_course.exercises.shared.mean_loss_mistakes import of_the_mean, row_sums
 from transformer_course.exercises.shared.padding_mistakes import which_targets
 
 MISTAKES = [
@@ -16,11 +16,7 @@ MISTAKES = [
             "Padding is looked for in the tokens that *predict*. So the last real token of a text is still asked for "
             "the padding that follows it."
         ),
-        hints=[
-            "A text of 3 tokens and 2 of padding: how many predictions count? There should be 2.",
-            "The mask is that of the targets: what is asked for, not what is read.",
-            "Compare `tokens[:, 1:]` with `pad_id`.",
-        ],
+        hints=["A text of 3 tokens and 2 of padding: how many predictions count? There should be 2."],
     ),
     Mistake(
         "mask_without_the_shift",
@@ -30,11 +26,7 @@ MISTAKES = [
         ).attempt,
         does="the mask of the padding has n positions, and there are n − 1 losses",
         says="The mask of the padding is made of all n tokens, and there are n − 1 losses. So they do not fit.",
-        hints=[
-            "Print the shapes of the losses and of the mask.",
-            "To which of the tokens does a loss belong?",
-            "Compare `tokens[:, 1:]` with `pad_id`.",
-        ],
+        hints=["Print the shapes of the losses and of the mask."],
     ),
     *which_targets(STEPS, "`targets != pad_id`.", below="tokens_below_the_padding_left_out"),
     Mistake(
@@ -42,11 +34,7 @@ MISTAKES = [
         STEPS.but(real=lambda predictions, pad_id: predictions.argmax(dim=-1) != pad_id),
         does="what is padding is read off the logits, not off the targets",
         says="Positions are left out where the *model* expects padding. Where it really is, the targets say.",
-        hints=[
-            "What happens to a real token where the model expects padding? Is it counted?",
-            "A model could lower this loss by expecting padding wherever it is unsure.",
-            "`targets != pad_id`.",
-        ],
+        hints=["What happens to a real token where the model expects padding? Is it counted?"],
     ),
     Mistake(
         "hides_padding_in_the_logits",
@@ -59,11 +47,7 @@ MISTAKES = [
             "The logits at padding are set to 0, and the padding is still counted: equal probabilities cost log V "
             "there."
         ),
-        hints=[
-            "What is the `log_softmax` of the logits 0, 0, 0?",
-            "The mask should act on the losses, (batch, n − 1), not on the logits.",
-            MEAN,
-        ],
+        hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
     ),
     Mistake(
         "mean_of_means",
@@ -71,11 +55,7 @@ MISTAKES = [
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1).clamp(min=1)).mean()).attempt,
         does="the mean of each text is taken first, and then the mean of these",
         says="{does}: a token of a short text counts more than one of a long text.",
-        hints=[
-            "Two texts with 1 and 9 predictions: how much does each of the 10 count?",
-            "All real tokens of the batch should count the same.",
-            "One sum over the whole batch, divided by one count: " + MEAN,
-        ],
+        hints=["Two texts with 1 and 9 predictions: how much does each of the 10 count?"],
     ),
     Mistake(
         "counts_the_first_tokens",
@@ -85,11 +65,7 @@ MISTAKES = [
             "The sum is divided by the number of all real tokens. The first token of a text is predicted by nothing, "
             "so there is one prediction less in each text."
         ),
-        hints=[
-            "How many predictions do 4 tokens give?",
-            "Of which tokens are there losses, and which are counted?",
-            "Count where `targets`, not `tokens`, is real: " + MEAN,
-        ],
+        hints=["How many predictions do 4 tokens give?"],
     ),
     Mistake(
         "divides_by_the_length",
@@ -97,22 +73,14 @@ MISTAKES = [
         STEPS.but(n_tokens=lambda targets: targets.shape[1]),
         does="the sum is divided by the length of the texts",
         says="{does}, not by the number of real targets in the batch.",
-        hints=[
-            "Does the loss double if the same texts are in the batch twice?",
-            "How many real targets are there, in all texts together?",
-            MEAN,
-        ],
+        hints=["Does the loss double if the same texts are in the batch twice?"],
     ),
     Mistake(
         "only_the_first_text",
         STEPS.but(logits=lambda logits: logits[:1], tokens=lambda tokens: tokens[:1]),
         does="only the first text of the batch is used",
         says="Only the first text of the batch has a say. The mean runs over the real tokens of all of them.",
-        hints=[
-            "Change the second text. Should the loss stay the same?",
-            "What does the index 0 pick: a text, a position or a token?",
-            "Slice the second axis only: `logits[:, :-1]` and `tokens[:, 1:]`.",
-        ],
+        hints=["Change the second text. Should the loss stay the same?"],
     ),
     *of_the_mean(STEPS, "text", "tokens", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
 ]

@@ -10,9 +10,6 @@ from transformer_course.exercises.shared.log_probability_mistakes import (
     over_several_positions,
 )
 
-LOG_SOFTMAX = "`torch.log_softmax(…, dim=-1)`."
-PICK = "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`."
-
 
 def vocabulary_on_the_wrong_axis(logits, tokens, pad_id):
     return torch.nn.functional.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=pad_id)
@@ -24,52 +21,22 @@ def flattens_the_logits_only(logits, tokens, pad_id):
 
 MISTAKES = [
     Mistake(
-        "no_logarithm",
-        STEPS.but(log_probabilities=lambda predictions: predictions.softmax(dim=-1)),
-        does="no logarithm is taken of the probabilities",
-        says="The loss is made of probabilities, not of their logarithms: it never exceeds 1, however wrong the model.",
-        hints=[
-            "What should the loss be if the model gives the next token a probability of 0.01?",
-            "The loss of a token is −log p, not −p.",
-            LOG_SOFTMAX,
-        ],
-    ),
-    Mistake(
         "softmax_over_another_axis",
         STEPS.but(vocabulary_axis=lambda: 1),
         STEPS.but(vocabulary_axis=lambda: 0),
         does="the softmax runs over positions or texts, not over the vocabulary",
-        says=(
-            "The probabilities add up to 1 over the positions, or over the texts. Those of the tokens of the "
-            "*vocabulary* should, at each position."
-        ),
-        hints=[
-            "Which axis of the logits is the vocabulary?",
-            "Which axes are `dim=0` and `dim=1`?",
-            "`dim=-1`.",
-        ],
     ),
     Mistake(
         "forgets_the_minus",
         STEPS.but(losses=lambda of_targets: of_targets),
         does="the minus of −log p is missing",
-        says="The sign is turned round: the better the model, the larger this loss. Training would make it worse.",
-        hints=[
-            "A log-probability is never above 0. Should a loss be below it?",
-            "The loss of a token is −log p.",
-            "A minus.",
-        ],
     ),
     Mistake(
         "the_likeliest_token",
         STEPS.but(of_targets=lambda log_probabilities: log_probabilities.amax(dim=-1)),
         does="the likeliest token is taken at each position, not the target",
         says="At each position the *likeliest* token is taken, not the target: the loss never shows that a model errs.",
-        hints=[
-            "What part do the targets play, other than to say what is padding?",
-            "`gather` picks the log-probability of a given token at each position.",
-            PICK,
-        ],
+        hints=["What part do the targets play, other than to say what is padding?"],
     ),
     Mistake(
         "all_tokens_of_the_vocabulary",
@@ -77,11 +44,7 @@ MISTAKES = [
         STEPS.but(of_targets=lambda log_probabilities: log_probabilities.mean(dim=-1)),
         does="the log-probabilities of all tokens are put together, not that of the target",
         says="At each position the log-probabilities of the *whole vocabulary* count. Only that of the target should.",
-        hints=[
-            "Does the loss change if another token follows?",
-            "`gather` picks the log-probability of a given token at each position.",
-            PICK,
-        ],
+        hints=["Does the loss change if another token follows?"],
     ),
     Mistake(
         "an_axis_too_many",
@@ -94,22 +57,12 @@ MISTAKES = [
             "What `gather` returns has an axis of length 1 at its end. Beside a mask of shape (batch, n − 1), every "
             "position meets every other one."
         ),
-        hints=[
-            "Print the shapes of the losses and of the mask. Both should be (batch, n − 1).",
-            "`gather` returns the shape of its index, which is (batch, n − 1, 1).",
-            "`.squeeze(-1)` after the `gather`.",
-        ],
+        hints=["Print the shapes of the losses and of the mask. Both should be (batch, n − 1)."],
     ),
     Mistake(
         "gathers_with_too_few_axes",
         STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets)),
         does="the index of `gather` has two axes, and what it picks from has three",
-        says="`gather` wants an index with as many axes as the logits have: three. The targets have two: it crashes.",
-        hints=[
-            "Which shape have the targets, and which have the log-probabilities?",
-            "At each position one token is picked: the index is (batch, n − 1, 1).",
-            "`targets.unsqueeze(-1)`, and `.squeeze(-1)` after the `gather`.",
-        ],
     ),
     Mistake(
         "picks_along_another_axis",
@@ -124,11 +77,7 @@ MISTAKES = [
             "The targets do not pick one token at each position: in square brackets they pick all targets everywhere, "
             "and with `dim=1` they are taken for positions."
         ),
-        hints=[
-            "Print the shape of what is picked. It should be (batch, n − 1).",
-            "`gather` goes through all positions, and takes from each the entry that its index names.",
-            PICK,
-        ],
+        hints=["Print the shape of what is picked. It should be (batch, n − 1)."],
     ),
     Mistake(
         "reshaped_instead_of_transposed",
@@ -142,11 +91,7 @@ MISTAKES = [
             "`view` or `reshape` brings the axes of the logits into the order that torch wants. That mixes positions "
             "and vocabulary: the numbers of one position do not stay together."
         ),
-        hints=[
-            "Lesson 03 had the same trap: the right shape, the wrong numbers.",
-            "Axes are exchanged by `transpose`.",
-            "`.transpose(1, 2)`, or `.flatten(0, 1)` and `.flatten()` for the targets.",
-        ],
+        hints=["Lesson 03 had the same trap: the right shape, the wrong numbers."],
     ),
     Mistake(
         "vocabulary_on_the_wrong_axis",

@@ -5,8 +5,6 @@ import torch
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
 
-BOTH = "`logits[:, :-1]` belongs to `tokens[:, 1:]`."
-
 
 def only_one_is_cut(cut_logits, cut_tokens):
     """Return torch's loss of logits and tokens that are cut as these say."""
@@ -27,48 +25,25 @@ MISTAKES = [
             "Nothing is shifted: each position is asked for the very token that it has just read. A model learns that "
             "at once, and can continue nothing."
         ),
-        hints=[
-            "Which token should the logits at position 0 predict?",
-            "What follows the last position? What stands before the first token?",
-            BOTH,
-        ],
+        hints=["Which token should the logits at position 0 predict?"],
     ),
     Mistake(
         "shifted_the_wrong_way",
         STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1]),
         does="the logits at t are compared with the token at t − 1",
         says="The shift goes the wrong way: each position is asked for the token *before* it.",
-        hints=[
-            "Which token should the logits at position 0 predict?",
-            "The first token is predicted by nothing, and the last logits predict nothing.",
-            BOTH,
-        ],
+        hints=["Which token should the logits at position 0 predict?"],
     ),
     Mistake(
         "shifted_twice",
         STEPS.but(predictions=lambda logits: logits[:, :-2], targets=lambda tokens: tokens[:, 2:]),
         does="the logits at t are compared with the token at t + 2",
-        says="The shift is one position too long: each position is asked for the token after the next.",
-        hints=[
-            "How many predictions do 4 tokens give? There should be 3.",
-            "Is one of the two shifted that is shifted already?",
-            BOTH,
-        ],
     ),
     Mistake(
         "both_are_cut_at_the_same_end",
         STEPS.but(targets=lambda tokens: tokens[:, :-1]),
         STEPS.but(predictions=lambda logits: logits[:, 1:]),
         does="logits and tokens lose the same position, so that nothing is shifted",
-        says=(
-            "Logits and tokens are both cut at the same end, so nothing is shifted: each position is asked for the "
-            "token that it has just read."
-        ),
-        hints=[
-            "After the cut, which token meets the logits of position 0?",
-            "The logits lose their last position. What do the tokens lose?",
-            BOTH,
-        ],
     ),
     Mistake(
         "wraps_round",
@@ -83,11 +58,7 @@ MISTAKES = [
             "The last position is asked for a token, too: for the first or the last of its own text. What follows it "
             "is not known, so it has no part in the loss."
         ),
-        hints=[
-            "What is the target of the last position of a text that has no padding?",
-            "`roll` brings what leaves at one end back in at the other.",
-            BOTH,
-        ],
+        hints=["What is the target of the last position of a text that has no padding?"],
     ),
     Mistake(
         "runs_on_into_the_next_text",
@@ -100,22 +71,14 @@ MISTAKES = [
             "Right for one text. The texts are made one long list before the shift, so the last position of each is "
             "asked for the first token of the *next* text."
         ),
-        hints=[
-            "How many predictions do 2 texts of 4 tokens give? There should be 6.",
-            "First shift, then flatten.",
-            BOTH,
-        ],
+        hints=["How many predictions do 2 texts of 4 tokens give? There should be 6."],
     ),
     Mistake(
         "shifted_along_the_batch",
         STEPS.but(predictions=lambda logits: logits[:-1], targets=lambda tokens: tokens[1:]),
         does="the shift runs along the batch: each text is compared with the next text",
         says="The slices cut whole *texts* away: the shift runs along the batch, not along the positions.",
-        hints=[
-            "Which axis of `tokens` are the positions?",
-            "`[1:]` leaves out the first row. Which slice leaves out the first column?",
-            BOTH,
-        ],
+        hints=["Which axis of `tokens` are the positions?"],
     ),
     Mistake(
         "only_one_is_cut",
@@ -124,10 +87,6 @@ MISTAKES = [
         only_one_is_cut(lambda logits: logits, lambda tokens: tokens[:, 1:]),
         does="only one of logits and tokens is cut, so that there are more of the one than of the other",
         says="Only one of the two is cut: there are not as many targets as positions that predict, and it crashes.",
-        hints=[
-            "Print the shapes of what is compared. How many positions has each?",
-            "A text of n tokens has n − 1 predictions, each with its target.",
-            BOTH,
-        ],
+        hints=["Print the shapes of what is compared. How many positions has each?"],
     ),
 ]

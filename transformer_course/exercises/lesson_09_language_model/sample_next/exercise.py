@@ -71,8 +71,8 @@ SAMPLE_NEXT = Exercise(
     steps=STEPS,
     cases=sample_next_cases,
     points=4,
-    verified="Every token comes as often as it should, tokens beyond top-k and top-p never do, and the same seed draws "
-    "the same tokens. Next: the loop around it.",
+    verified="Every token comes as often as it should, tokens beyond top-k and top-p never do, and the same seed "
+    "draws the same tokens.",
     hints=[
         "In this order: divide by the temperature, hide all but the `top_k` largest logits, then all but the smallest "
         "set whose mass reaches `top_p`, then draw. What is hidden gets a logit of −∞.",

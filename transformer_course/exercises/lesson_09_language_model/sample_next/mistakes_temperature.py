@@ -1,11 +1,12 @@
 """What goes wrong with the temperature and the softmax."""
 
+import math
+
 import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_09_language_model.sample_next.answer import STEPS
 
-DIVIDE = "`logits / temperature`, before everything else."
 SOFTMAX = "`logits.softmax(dim=-1)`, at the very end."
 
 MISTAKES = [
@@ -13,12 +14,6 @@ MISTAKES = [
         "multiplies_by_the_temperature",
         STEPS.but(scaled=lambda logits, temperature: logits * temperature),
         does="the logits are multiplied by the temperature",
-        says="{does}: a high one makes the likeliest token still likelier.",
-        hints=[
-            "Which temperature should make all tokens nearly equally likely, a high one or a low one?",
-            "A temperature above 1 should bring the logits closer together.",
-            DIVIDE,
-        ],
     ),
     Mistake(
         "no_temperature",
@@ -26,15 +21,6 @@ MISTAKES = [
         STEPS.but(scaled=lambda logits, temperature: logits - temperature).attempt,
         STEPS.but(scaled=lambda logits, temperature: logits + temperature).attempt,
         does="the temperature has no effect",
-        says=(
-            "{does}: with a high one and a low one, the same tokens come equally often. Adding it to all logits would "
-            "change nothing either."
-        ),
-        hints=[
-            "Where does the argument `temperature` occur in the code?",
-            "Dividing *probabilities* by a number changes nothing either. It is the logits that are divided.",
-            DIVIDE,
-        ],
     ),
     Mistake(
         "temperature_at_the_end",
@@ -43,15 +29,13 @@ MISTAKES = [
             probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
         ),
         does="the temperature comes after top-p, not before",
-        says=(
-            "The temperature comes after the filters. It changes how much mass the likeliest tokens have, so top-p "
-            "should see the logits after it."
+    ),
+    Mistake(
+        "temperature_after_the_softmax",
+        STEPS.but(
+            probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -math.inf, -math.inf).softmax(-1)
         ),
-        hints=[
-            "With a high temperature, do more or fewer tokens make up 65 % of the mass?",
-            "The order is temperature, top-k, top-p.",
-            DIVIDE,
-        ],
+        does="the temperature decides what top-p keeps, and the rest is drawn without it",
     ),
     Mistake(
         "softmax_twice",
@@ -63,11 +47,7 @@ MISTAKES = [
             "A softmax is taken of what are probabilities already. That makes all tokens nearly equally likely, also "
             "those with a probability of 0."
         ),
-        hints=[
-            "What is the softmax of 1, 0, 0?",
-            "The filters work on logits: −∞ is what becomes a probability of 0.",
-            SOFTMAX,
-        ],
+        hints=["What is the softmax of 1, 0, 0?"],
     ),
     Mistake(
         "no_softmax",
@@ -100,11 +80,7 @@ MISTAKES = [
             "`exp` is taken of the logits as they are. At a low temperature they are large, and the exponentials "
             "infinite, or all 0."
         ),
-        hints=[
-            "What is `torch.tensor(2.0 / 0.001).exp()`? And with −2?",
-            "There is a function that subtracts the largest logit first.",
-            SOFTMAX,
-        ],
+        hints=["What is `torch.tensor(2.0 / 0.001).exp()`? And with −2?"],
     ),
     Mistake(
         "equally_likely",

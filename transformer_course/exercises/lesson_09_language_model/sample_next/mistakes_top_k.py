@@ -24,46 +24,22 @@ MISTAKES = [
         "no_top_k",
         STEPS.but(n_kept=lambda logits: logits.shape[-1]),
         does="`top_k` is not used",
-        says="Tokens are drawn that are not among the `top_k` likeliest: {does}.",
-        hints=[
-            "How many different tokens can come out with top_k=2?",
-            "The logits of all other tokens should become −∞ before the softmax.",
-            SMALLEST,
-        ],
     ),
     Mistake(
         "more_than_there_are",
         STEPS.but(n_kept=kept(lambda top_k, vocab_size: top_k)),
         does="a `top_k` above the size of the vocabulary is not provided for",
-        says="With a `top_k` larger than the vocabulary it crashes. There, all tokens should be kept.",
-        hints=[
-            "What does `torch.tensor([1.0, 2.0]).topk(9)` say?",
-            "At most as many tokens are kept as there are.",
-            "`min(top_k, logits.shape[-1])`.",
-        ],
     ),
     Mistake(
         "drops_the_last_of_the_k",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled <= smallest, -torch.inf))),
         STEPS.but(n_kept=kept(lambda top_k, vocab_size: min(max(top_k - 1, 1), vocab_size))).attempt,
         does="top-k keeps one token too few",
-        says="Only k − 1 tokens are kept: the smallest of the k largest logits is hidden, too. Look at the comparison.",
-        hints=[
-            "How many different tokens can come out with top_k=2? And with top_k=1?",
-            "The logit that is *equal* to the smallest of the k belongs to them.",
-            HIDE,
-        ],
     ),
     Mistake(
         "keeps_one_too_many",
         STEPS.but(n_kept=kept(lambda top_k, vocab_size: min(top_k + 1, vocab_size))),
         does="top-k keeps one token too many",
-        says="k + 1 tokens are kept. Look at what the index counts from.",
-        hints=[
-            "How many different tokens can come out with top_k=1?",
-            "In a sorted row, the k-th number has the index k − 1.",
-            SMALLEST,
-        ],
     ),
     Mistake(
         "keeps_the_largest_only",
@@ -71,12 +47,6 @@ MISTAKES = [
             smallest=lambda scaled, smallest, top_k: smallest if top_k is None else scaled.amax(-1, keepdim=True)
         ),
         does="with any `top_k` only the likeliest token is kept",
-        says="{does}: all are compared with the *largest* of the k logits.",
-        hints=[
-            "How many different tokens can come out with top_k=2?",
-            "`topk` returns the largest first. Which of the k is the smallest?",
-            SMALLEST,
-        ],
     ),
     Mistake(
         "keeps_the_least_likely",
@@ -87,12 +57,6 @@ MISTAKES = [
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
         does="top-k hides the likeliest tokens",
-        says="The likeliest tokens are hidden, and others are kept. Look at the direction of the comparison.",
-        hints=[
-            "Which token should come out with top_k=1?",
-            "What is *smaller* than the smallest of the k largest logits should be hidden.",
-            HIDE,
-        ],
     ),
     Mistake(
         "top_k_of_the_first_row",
@@ -105,11 +69,7 @@ MISTAKES = [
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
         does="one threshold is used for all rows in top-k",
         says="All rows are compared with one number, in top-k. Each row has k largest logits of its own.",
-        hints=[
-            "How many tokens are kept in the second row?",
-            "The threshold is a column: one number for each row.",
-            SMALLEST,
-        ],
+        hints=["How many tokens are kept in the second row?"],
     ),
     Mistake(
         "top_k_without_the_axis",
@@ -130,25 +90,10 @@ MISTAKES = [
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled * (scaled >= smallest))).attempt,
         does="the logits that top-k hides become 0, not −∞",
-        says="What top-k hides gets a logit of 0. That is a logit like any other; it may even be the largest.",
-        hints=[
-            "What does the softmax make of the logits −5, −7, 0?",
-            "Which logit has a probability of 0?",
-            HIDE,
-        ],
     ),
     Mistake(
         "the_rank_within_the_k",
         STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
         does="with a `top_k` the *ranks* of the tokens come out, not their ids",
-        says=(
-            "The tokens are drawn from the k largest logits alone, so what comes out is a rank among these, not the id "
-            "of a token."
-        ),
-        hints=[
-            "With top_k=1, which number comes out? Is that always the likeliest token?",
-            "`topk` returns the indices as well: they are the ids. Or hide the others where they are.",
-            HIDE,
-        ],
     ),
 ]

@@ -7,7 +7,6 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_09_language_model.sample_next.answer import STEPS
 
 BEFORE = "`ranked.cumsum(dim=-1) - ranked` is the mass before each token; where that is ≥ `top_p`, it is superfluous."
-BACK = "`superfluous.gather(-1, order.argsort(dim=-1))`, or `superfluous.scatter(-1, order, superfluous)`."
 HIDE = "`logits.masked_fill(…, -torch.inf)`."
 
 
@@ -39,23 +38,11 @@ MISTAKES = [
         "no_top_p",
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
         does="`top_p` is not used",
-        says="Tokens are drawn that are not needed for a mass of `top_p`: {does}.",
-        hints=[
-            "Probabilities 0.5, 0.3, 0.2 and top_p=0.6: which tokens should be kept?",
-            "Sort the probabilities, the largest first, and add them up from the left.",
-            BEFORE,
-        ],
     ),
     Mistake(
         "no_top_p_beside_top_k",
         STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None)),
         does="`top_p` is not used where there is a `top_k`",
-        says="Where `top_k` and `top_p` are both given, only the first is used. Both should be, one after the other.",
-        hints=[
-            "What happens with top_k=3 and top_p=0.1?",
-            "An `elif` runs only where the `if` before it did not.",
-            "Two conditions of their own: `if top_k is not None:` and `if top_p is not None:`.",
-        ],
     ),
     Mistake(
         "drops_the_token_that_reaches_p",
@@ -66,15 +53,6 @@ MISTAKES = [
             superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass >= top_p))
         ).attempt,
         does="top-p drops the very token with which the mass reaches p",
-        says=(
-            "The token with which the mass reaches `top_p` is dropped, so what is left has less than that, or is "
-            "nothing at all."
-        ),
-        hints=[
-            "Probabilities 0.5, 0.3, 0.2 and top_p=0.6: which tokens should be kept?",
-            "A token is superfluous if the mass of those *before* it has reached p.",
-            BEFORE,
-        ],
     ),
     Mistake(
         "keeps_one_more_than_needed",
@@ -84,12 +62,6 @@ MISTAKES = [
             )
         ),
         does="top-p keeps one token more than are needed",
-        says="One token more is kept than the mass of `top_p` needs. Look at what is moved by one position.",
-        hints=[
-            "Probabilities 0.5, 0.3, 0.2 and top_p=0.4: which tokens should be kept?",
-            "Is the mass before a token taken, and the mask then moved by one as well?",
-            BEFORE,
-        ],
     ),
     Mistake(
         "sorts_the_least_likely_first",
@@ -99,12 +71,6 @@ MISTAKES = [
             superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p),
         ).attempt,
         does="the tokens are sorted with the *least* likely first",
-        says="The mass is collected from the least likely token on. So the likeliest is the first to be dropped.",
-        hints=[
-            "With a tiny top_p, which token should be left?",
-            "In which order does `sort` return the numbers, if nothing is said?",
-            "`descending=True`.",
-        ],
     ),
     Mistake(
         "not_sorted",
@@ -114,37 +80,16 @@ MISTAKES = [
             superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass > top_p),
         ).attempt,
         does="the mass is added up in the order of the vocabulary, not of the probabilities",
-        says="The mass is added up in the order of the vocabulary. The *likeliest* tokens should come first.",
-        hints=[
-            "With a tiny top_p, which token should be left? Which is left?",
-            "The smallest set with a given mass begins with the likeliest token.",
-            "`probabilities.sort(dim=-1, descending=True)` returns the sorted ones, and their ids.",
-        ],
     ),
     Mistake(
         "order_not_undone",
         STEPS.but(dropped=lambda superfluous: superfluous),
         does="the mask of top-p stays in sorted order, and is used in the order of the vocabulary",
-        says=(
-            "The mask is made in sorted order and used in the order of the vocabulary, so it hides the wrong tokens. "
-            "The sorting is to be undone first."
-        ),
-        hints=[
-            "To which token does the first column of the mask belong?",
-            "`sort` also returns where each number came from.",
-            BACK,
-        ],
     ),
     Mistake(
         "order_undone_the_wrong_way",
         STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
         does="the mask is sorted once more, by the same order, instead of being brought back",
-        says="The mask is sorted once more by the same order. That does not undo the sorting: its inverse does.",
-        hints=[
-            "Sort three letters as b, c, a. Which order brings them back?",
-            "`gather` by the order sorts; `scatter` by the same order brings back.",
-            BACK,
-        ],
     ),
     Mistake(
         "ranks_instead_of_ids",
@@ -154,27 +99,12 @@ MISTAKES = [
             )
         ),
         does="with a `top_p` the *ranks* of the tokens come out, not their ids",
-        says=(
-            "The tokens are drawn from the sorted logits, so what comes out is a rank: 0 for the likeliest token, "
-            "whatever its id."
-        ),
-        hints=[
-            "With a tiny top_p, which number comes out? Is that always the likeliest token?",
-            "`order` holds the id for each rank. Or bring the mask back into the order of the vocabulary.",
-            BACK,
-        ],
     ),
     Mistake(
         "keeps_what_is_superfluous",
         STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: before < top_p)),
         STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass <= top_p)).attempt,
         does="the mask of top-p is inverted",
-        says="{does}: the likeliest tokens are hidden, the superfluous ones are kept.",
-        hints=[
-            "With a tiny top_p, which token should be left?",
-            "Does True stand for *keep* or for *hide* in the mask?",
-            BEFORE,
-        ],
     ),
     Mistake(
         "p_is_a_threshold",
@@ -188,11 +118,7 @@ MISTAKES = [
         STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
         does="each probability is compared with p, not the sum of those before it",
         says="Each probability is compared with a number by itself. It is their *sum* that should reach `top_p`.",
-        hints=[
-            "Ten equally likely tokens and top_p=0.5: how many should be kept?",
-            "`cumsum` adds up from the left.",
-            BEFORE,
-        ],
+        hints=["Ten equally likely tokens and top_p=0.5: how many should be kept?"],
     ),
     Mistake(
         "p_of_the_number_of_tokens",
@@ -218,12 +144,6 @@ MISTAKES = [
             superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass > 1 - top_p))
         ).attempt,
         does="the mass is compared with 1 − p",
-        says="{does}: the larger `top_p`, the fewer tokens are kept.",
-        hints=[
-            "How many tokens should be kept with top_p=1?",
-            "Sorted with the likeliest first, it is p itself that the mass should reach.",
-            BEFORE,
-        ],
     ),
     Mistake(
         "top_p_of_the_first_row",
@@ -243,12 +163,6 @@ MISTAKES = [
         STEPS.but(candidates=lambda best_k: best_k),
         STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
         does="top-p adds up numbers that are not probabilities",
-        says="What top-p adds up are no probabilities: there is no softmax before the sum, or its division is missing.",
-        hints=[
-            "What should all the numbers of a row add up to?",
-            "`top_p` is a sum of probabilities.",
-            "`logits.softmax(dim=-1)`, before they are sorted and added up.",
-        ],
     ),
     Mistake(
         "adds_up_over_the_batch",
@@ -269,26 +183,11 @@ MISTAKES = [
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
         does="top-p counts the mass of all tokens, also of those that top-k has hidden",
-        says=(
-            "The mass is that of the whole distribution, also where top-k has hidden most of it. What top-k keeps "
-            "should add up to 1 before top-p looks at it."
-        ),
-        hints=[
-            "Probabilities 0.4, 0.3, 0.2, 0.1, top_k=2 and top_p=0.5: which tokens should be kept?",
-            "The order is temperature, top-k, top-p, and each sees what the one before it leaves.",
-            "Take the softmax for top-p *after* top-k has set logits to −∞.",
-        ],
     ),
     Mistake(
         "top_p_fills_with_zero",
         STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
         STEPS.but(nucleus=lambda best_k, dropped: best_k * ~dropped).attempt,
         does="the logits that top-p drops become 0, not −∞",
-        says="What top-p drops gets a logit of 0. That is a logit like any other; it may even be the largest.",
-        hints=[
-            "What does the softmax make of the logits −5, −7, 0?",
-            "Which logit has a probability of 0?",
-            HIDE,
-        ],
     ),
 ]

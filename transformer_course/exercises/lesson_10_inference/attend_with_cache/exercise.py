@@ -45,8 +45,7 @@ ATTEND_WITH_CACHE = Exercise(
     may_cut_gradients=True,
     cases=attend_with_cache_cases,
     points=3,
-    verified="One query, all keys and values so far, and a cache that is one token longer. "
-    "Next: that token after token gives what a single pass over the whole text gives.",
+    verified="One query, all keys and values so far, and a cache that is one token longer.",
     hints=[
         "First make the keys and values of all tokens so far; then it is the attention of lesson 02, with a single "
         "query. What becomes of the first call, where `cache` is None?",

@@ -46,23 +46,13 @@ MISTAKES = [
         ),
         does="the new key and value are put in front of the old ones",
         says="The new key and value are put in *front* of the old ones, so the cache grows backwards.",
-        hints=[
-            "Where does the newest token stand in the text, and where in the cache?",
-            "`torch.cat` joins its pieces in the order of the list.",
-            "`torch.cat([cache[0], key], dim=-2)`.",
-        ],
+        hints=["Where does the newest token stand in the text, and where in the cache?"],
     ),
     Mistake(
         "values_in_another_order",
         STEPS.but(keys=lambda cache, key: key if cache is None else torch.cat([key, cache[0]], dim=-2)),
         STEPS.but(values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2)),
         does="keys and values are put together in opposite orders",
-        says="Keys and values stand in opposite orders: of one of the two, the new one is put in front.",
-        hints=[
-            "Which value belongs to key 0?",
-            "`torch.cat` joins its pieces in the order of the list.",
-            "`torch.cat([cache[0], key], dim=-2)`, and the same for the values.",
-        ],
     ),
     Mistake(
         "along_another_axis",
@@ -83,12 +73,6 @@ MISTAKES = [
         "never_appended",
         STEPS.but(keys=lambda key: key, values=lambda value: value),
         does="the cache is ignored",
-        says="{does}: the new token attends to itself alone, and only it is kept.",
-        hints=[
-            "With one token in the cache, how many scores should there be?",
-            "`cache` is a pair: the keys and the values of all earlier tokens.",
-            "`torch.cat([cache[0], key], dim=-2)`, and the same for the values.",
-        ],
     ),
     Mistake(
         "values_never_appended",
@@ -96,22 +80,12 @@ MISTAKES = [
         STEPS.but(values=lambda value, keys: value.expand_as(keys), kept=lambda keys, value: (keys, value)),
         does="the old values are not joined with the new one",
         says="The old keys are used, the old values are not. Every score needs a value to go with it.",
-        hints=[
-            "How many weights are there, and how many values?",
-            "Both halves of the cache have to grow.",
-            "`values = torch.cat([cache[1], value], dim=-2)`.",
-        ],
+        hints=["How many weights are there, and how many values?"],
     ),
     Mistake(
         "keys_never_appended",
         STEPS.but(keys=lambda key: key),
         does="the old keys are not joined with the new one",
-        says="The old values are used, the old keys are not. Every value needs a score.",
-        hints=[
-            "How many weights are there, and how many values?",
-            "Both halves of the cache have to grow.",
-            "`keys = torch.cat([cache[0], key], dim=-2)`.",
-        ],
     ),
     Mistake(
         "halves_exchanged",
@@ -120,11 +94,7 @@ MISTAKES = [
         STEPS.but(cache=lambda cache: cache and cache[::-1], kept=lambda kept: kept[::-1]),
         does="keys and values change places in the cache",
         says="{does}, where it is read or where it is returned.",
-        hints=[
-            "In which order does the annotation of `cache` name the two?",
-            "Does the order at `return` match that at the top?",
-            "`cache[0]` holds the keys, `cache[1]` the values, and `(keys, values)` is the new cache.",
-        ],
+        hints=["In which order does the annotation of `cache` name the two?"],
     ),
     Mistake(
         "one_half_for_both",
@@ -133,12 +103,6 @@ MISTAKES = [
         STEPS.but(kept=lambda keys: (keys, keys)),
         STEPS.but(kept=lambda values: (values, values)),
         does="one half of the cache serves for both keys and values",
-        says="One half of the cache serves for both: old keys stand among the values, or old values among the keys.",
-        hints=[
-            "Compare the two lines that append. Which index should differ?",
-            "`cache[0]` holds the keys, `cache[1]` the values.",
-            "`torch.cat([cache[0], key], dim=-2)` and `torch.cat([cache[1], value], dim=-2)`.",
-        ],
     ),
     Mistake(
         "new_key_for_both",
@@ -146,12 +110,6 @@ MISTAKES = [
         STEPS.but(keys=lambda cache, value: joined(old(cache, 0), value)),
         STEPS.but(keys=lambda cache, query: joined(old(cache, 0), query)),
         does="something else is appended than the new key to the keys and the new value to the values",
-        says="{does}.",
-        hints=[
-            "Compare the two lines that append. What should differ in them?",
-            "Nothing in the cache is a query.",
-            "`torch.cat([cache[0], key], dim=-2)` and `torch.cat([cache[1], value], dim=-2)`.",
-        ],
     ),
     Mistake(
         "queries_kept",
@@ -162,11 +120,7 @@ MISTAKES = [
             "Queries are kept in place of keys. A query is used once, when its token is new; later tokens ask with "
             "their own."
         ),
-        hints=[
-            "Which of query, key and value does a *later* token need of an earlier one?",
-            "The scores of the next token are its query times all *keys*.",
-            "The new cache is `(keys, values)`.",
-        ],
+        hints=["Which of query, key and value does a *later* token need of an earlier one?"],
     ),
     Mistake(
         "not_in_the_new_cache",
@@ -174,22 +128,14 @@ MISTAKES = [
         STEPS.but(kept=lambda cache: cache),
         does="the cache comes back without the new key and value",
         says="The cache comes back as it came in: the next token would not find this one in it.",
-        hints=[
-            "How many positions should the new cache have, and how many has it?",
-            "What the scores are made with is what should be kept.",
-            "Return `(keys, values)` as the cache: all of them, the new ones at the end.",
-        ],
+        hints=["How many positions should the new cache have, and how many has it?"],
     ),
     Mistake(
         "only_the_new_token_kept",
         STEPS.but(kept=lambda key, value: (key, value)),
         does="only the new key and value are returned as the cache",
         says="The new cache holds the new token alone: what was kept of the earlier ones is lost.",
-        hints=[
-            "How many positions should the new cache have, and how many has it?",
-            "The next token has to find this one *and* all the earlier ones.",
-            "Return `(keys, values)` as the cache: all of them, the new ones at the end.",
-        ],
+        hints=["How many positions should the new cache have, and how many has it?"],
     ),
     Mistake(
         "drops_the_oldest",
@@ -199,11 +145,7 @@ MISTAKES = [
         ),
         does="the oldest key and value are dropped when new ones come",
         says="The oldest key and value make room for the new ones: the cache never gets longer than one token.",
-        hints=[
-            "How many positions should the new cache have, and how many has it?",
-            "A sliding window drops old tokens. Nobody asked for one here.",
-            "`torch.cat([cache[0], key], dim=-2)`: all the old keys, and the new one.",
-        ],
+        hints=["How many positions should the new cache have, and how many has it?"],
     ),
     Mistake(
         "appended_twice",
@@ -214,11 +156,7 @@ MISTAKES = [
         ),
         does="the new key and value are appended twice",
         says="{does}: the cache grows by two tokens in each call.",
-        hints=[
-            "How many positions should the new cache have, and how many has it?",
-            "How many times does `torch.cat` run on the way from `cache` to the new cache?",
-            "`keys = torch.cat([cache[0], key], dim=-2)`, once, and `(keys, values)` at the end.",
-        ],
+        hints=["How many positions should the new cache have, and how many has it?"],
     ),
     Mistake(
         "without_itself",
@@ -228,11 +166,7 @@ MISTAKES = [
         ),
         does="the new token attends to the old ones and not to itself",
         says="The new token attends to the cache as it came in, so not to itself.",
-        hints=[
-            "What does a causal mask say of a position and itself?",
-            "How many scores should there be with one token in the cache?",
-            "First append the new key and value, then compute the scores.",
-        ],
+        hints=["What does a causal mask say of a position and itself?"],
     ),
     Mistake(
         "no_first_call",
@@ -249,12 +183,6 @@ MISTAKES = [
         STEPS.but(answer=lambda mixture: mixture),
         STEPS.but(answer=lambda mixture: (mixture, None)),
         does="the new cache is not returned",
-        says="The output comes back without the new cache, so the next call would know nothing of this token.",
-        hints=[
-            "What does the annotation after `->` promise?",
-            "Where would the next call get its cache from?",
-            "`return output, (keys, values)`.",
-        ],
     ),
     Mistake(
         "cache_not_a_pair",
@@ -265,11 +193,7 @@ MISTAKES = [
         STEPS.but(answer=lambda mixture, kept: (kept, mixture)).attempt,
         does="what comes back is not (output, (keys, values))",
         says="The right tensors, put together otherwise: the output comes first, and then a *pair*, the cache.",
-        hints=[
-            "What does the annotation after `->` promise?",
-            "How many things does the function return? Of what kind is the second?",
-            "`return output, (keys, values)`.",
-        ],
+        hints=["What does the annotation after `->` promise?"],
     ),
     Mistake(
         "sees_only_the_first",
@@ -283,10 +207,6 @@ MISTAKES = [
             "The new token sees the first key only: a causal mask is aligned with the first key, where this query "
             "stands at the *last*."
         ),
-        hints=[
-            "Which keys does `is_causal=True` leave to the only query among many keys?",
-            "A triangle of shape (1, n) has a single True. Which positions may the newest token see?",
-            "The newest token may see all that is there: no mask is needed.",
-        ],
+        hints=["Which keys does `is_causal=True` leave to the only query among many keys?"],
     ),
 ]

@@ -150,7 +150,7 @@ BEAM_SEARCH = Exercise(
     cases=beam_search_cases,
     points=4,
     verified="The best texts go on together, finished ones wait with their score, and length is paid for once, at the "
-    "end. Next: the same with a cache.",
+    "end.",
     hints=[
         "Take one sentence at a time. Keep a list of (text, log-probability), which begins with one empty text. One "
         "round of the loop: collect the candidates, keep the best.",

@@ -31,11 +31,8 @@ MISTAKES = [
             "count as equally long, or the search stops as soon as the likeliest text has ended."
         ),
         hints=[
-            "Does the result change with `length_penalty`? And is the length that of the text, or that of the padded "
-            "row?",
-            "A score is a log-probability, divided by a number that grows with the length of *this* text, from its "
-            "first token to its eos.",
-            "`total / ((5 + len(text)) / 6) ** length_penalty`, with the text up to its eos.",
+            "Does the result change with `length_penalty`? And is the length that of the text, or "
+            "that of the padded row?"
         ],
     ),
     Mistake(
@@ -43,46 +40,26 @@ MISTAKES = [
         STEPS.but(scores=lambda lengths, penalties: lambda text, total: total * penalties(lengths(text))),
         does="the log-probability is multiplied by the length penalty",
         says="{does}. It is negative, so that makes long texts worse, and they should become better.",
-        hints=[
-            "Which is larger, −2 · 1.5 or −2 / 1.5?",
-            "Is the exponent positive?",
-            "Divide by the penalty.",
-        ],
+        hints=["Which is larger, −2 · 1.5 or −2 / 1.5?"],
     ),
     Mistake(
         "length_without_eos",
         STEPS.but(lengths=lambda finished: lambda text: len(text) - finished(text)),
         STEPS.but(lengths=lambda: lambda text: len(text) - 1).attempt,
         does="the eos does not count in the length",
-        says="Nearly: the length of a text leaves its eos out. It was predicted as any other token, so it counts.",
-        hints=[
-            "How long is a text that consists of eos alone?",
-            "The log-probability of eos is part of the sum. So should its length be.",
-            "`len(text)`, eos and all.",
-        ],
     ),
     Mistake(
         "length_with_bos",
         STEPS.but(lengths=lambda: lambda text: len(text) + 1),
         does="the length is one too large: it counts bos",
         says="Nearly: the length of a text is one too large, as if bos belonged to it. Bos was given, not predicted.",
-        hints=[
-            "How long is a text that consists of eos alone?",
-            "Which tokens have a log-probability in the sum?",
-            "Count the tokens after bos.",
-        ],
+        hints=["How long is a text that consists of eos alone?"],
     ),
     Mistake(
         "divided_by_the_length",
         STEPS.but(penalties=lambda length_penalty: lambda length: length**length_penalty),
         STEPS.but(penalties=lambda: lambda length: length),
         does="the penalty is made of the length itself, not of (5 + length) / 6",
-        says="The length itself is divided by. The penalty that is asked for grows more slowly: 5 is added first.",
-        hints=[
-            "What is the penalty of a text of one token, and what of two?",
-            "Equation 14 of the paper has (5 + length) / (5 + 1).",
-            "`((5 + length) / 6) ** length_penalty`.",
-        ],
     ),
     Mistake(
         "exponent_left_out",
@@ -93,12 +70,6 @@ MISTAKES = [
         ),
         STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length) / 6 * length_penalty).attempt,
         does="`length_penalty` is not the exponent",
-        says="Right where `length_penalty` is 1. It should be an exponent: with 0, length makes no difference.",
-        hints=[
-            "What should the penalty be for `length_penalty = 0`, whatever the length?",
-            "Multiplying all penalties by the same number changes nothing about which text is best.",
-            "`((5 + length) / 6) ** length_penalty`.",
-        ],
     ),
     Mistake(
         "power_without_brackets",
@@ -106,11 +77,7 @@ MISTAKES = [
         STEPS.but(penalties=lambda length_penalty: lambda length: 5 + length / 6**length_penalty),
         does="the formula of the penalty is grouped otherwise than it is meant",
         says="The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
-        hints=[
-            "In which order does Python compute `5 + 4 / 6 ** 2`?",
-            "First the sum, then the division, then the power: each needs its own brackets.",
-            "`((5 + length) / 6) ** length_penalty`.",
-        ],
+        hints=["In which order does Python compute `5 + 4 / 6 ** 2`?"],
     ),
     Mistake(
         "another_text_of_the_beam",
@@ -118,11 +85,7 @@ MISTAKES = [
         STEPS.but(best=lambda beams: [beam[-1][0] for beam in beams]),
         does="the worst text of the beam is chosen",
         says="The *worst* text of the beam comes out. Look at the last choice.",
-        hints=[
-            "Is a score of −1 better or worse than one of −2?",
-            "Which of the texts in the beam is asked for?",
-            "`max(beam, key=…)`.",
-        ],
+        hints=["Is a score of −1 better or worse than one of −2?"],
     ),
     Mistake(
         "all_texts_returned",
@@ -133,11 +96,7 @@ MISTAKES = [
         ),
         does="all texts of the beam are returned",
         says="All the texts of the beam come out. One is asked for each sentence: that of the best score.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "Which of the texts in the beam is asked for?",
-            "Choose by score with `max`, then make a tensor.",
-        ],
+        hints=["What shape is asked for, and what shape comes out?"],
     ),
     Mistake(
         "keeps_the_bos",
@@ -157,11 +116,7 @@ MISTAKES = [
         STEPS.but(output=lambda best, bos_id, eos_id: to_the_longest([[bos_id, *text] for text in best], eos_id)),
         does="the bos is left in the output",
         says="A bos is left in the output. It was given, not predicted: the output begins with what comes after it.",
-        hints=[
-            "With max_length = 1, how many tokens should come out?",
-            "Where is bos put in front of a text, and where is it taken away?",
-            "Return `text[1:]` of a text that begins with bos.",
-        ],
+        hints=["With max_length = 1, how many tokens should come out?"],
     ),
     Mistake(
         "filled_with_another_token",
@@ -175,11 +130,7 @@ MISTAKES = [
         ).attempt,
         does="what has ended is filled up with another token than eos",
         says="{does}. After eos only eos comes, as in lesson 08.",
-        hints=[
-            "What stands after the eos of a short text?",
-            "All rows need the same length. Which token fills them up?",
-            "`text + [eos_id] * (max_length - len(text))`.",
-        ],
+        hints=["What stands after the eos of a short text?"],
     ),
     Mistake(
         "lists",
@@ -188,23 +139,7 @@ MISTAKES = [
         STEPS.but(output=lambda best: [torch.tensor(text) for text in best]).attempt,
         does="lists come out, not a tensor",
         says="A list of texts comes out. A tensor of shape (batch, n) is asked for.",
-        hints=[
-            "What does `type` say of the result?",
-            "The rows of a tensor are equally long, so the short ones are filled up.",
-            "`torch.tensor([…])` of lists that are filled up with eos.",
-        ],
-    ),
-    Mistake(
-        "only_the_first_sentence",
-        STEPS.but(output=lambda output: output[0]),
-        STEPS.but(output=lambda output: output[:1]),
-        does="only the first sentence is returned",
-        says="Only the text of the first sentence comes out. One is asked for each source.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "Does a `return` stand inside the loop over the sentences?",
-            "Collect the texts in a list, and make a tensor of it after the loop.",
-        ],
+        hints=["What does `type` say of the result?"],
     ),
     Mistake(
         "scores_as_well",
@@ -213,10 +148,6 @@ MISTAKES = [
         ),
         does="the scores are returned besides the texts",
         says="Two things come back, texts and scores. The texts alone are asked for.",
-        hints=[
-            "What does the annotation after `->` promise?",
-            "Look at the `return`: a comma there makes a pair.",
-            "Return the tensor of texts.",
-        ],
+        hints=["What does the annotation after `->` promise?"],
     ),
 ]

@@ -1,7 +1,5 @@
 """What goes wrong in the rounds of a beam search: in the candidates, in those that go on, and in when it stops."""
 
-from collections import Counter
-
 import torch
 
 from transformer_course.exercise import Mistake
@@ -75,23 +73,6 @@ def one_candidate_each(beam_size, rank):
     return pruned
 
 
-def never_cut(beam_size, rank):
-    """Make the step that extends each text by its beam_size best tokens, and keeps all of these."""
-
-    def pruned(candidates, n_texts):
-        ordered = sorted(candidates, key=lambda found: rank(*found), reverse=True)
-        kept = []
-        n_of: Counter[tuple[int, ...]] = Counter()
-        for text, total in ordered:
-            beginning = tuple(text[:-1])
-            n_of[beginning] += 1
-            if n_of[beginning] <= beam_size:
-                kept.append((text, total))
-        return kept
-
-    return pruned
-
-
 def best_of(number):
     """Make the step that lets another number of candidates go on."""
     return lambda beam_size, rank: (
@@ -111,38 +92,13 @@ MISTAKES = [
             "This is greedy decoding. Either a single text goes on from each round, or the beam begins with copies of "
             "the empty text: all have the same best continuation, so they stay copies of one another."
         ),
-        hints=[
-            "Print the texts of the beam after the first round. How many different ones are there?",
-            "How many texts are there before the first token? And how many of the candidates go on?",
-            "Begin with a single text (in tensors: give all others a log-probability of −∞), and keep the first "
-            "`beam_size` of the sorted candidates.",
-        ],
+        hints=["Print the texts of the beam after the first round. How many different ones are there?"],
     ),
     Mistake(
         "beam_too_wide",
         STEPS.but(pruned=best_of(lambda beam_size: beam_size + 1)),
         STEPS.but(pruned=best_of(lambda beam_size: 2 * beam_size)),
         does="more than beam_size texts go on from a round",
-        says="More texts go on from a round than `beam_size` allows. With a beam of 1 it should be greedy decoding.",
-        hints=[
-            "With a beam of 1, how many texts are in the beam after the first round?",
-            "Look at the slice, or at the number that `topk` is given.",
-            "Sort the candidates and keep the first `beam_size`.",
-        ],
-    ),
-    Mistake(
-        "never_cut",
-        STEPS.but(pruned=never_cut),
-        does="every text passes on its beam_size best continuations, and nothing is cut",
-        says=(
-            "Each text passes on its own `beam_size` best continuations and all of them are kept, so the beam grows "
-            "from round to round. Of the candidates of *all* texts together, `beam_size` should go on."
-        ),
-        hints=[
-            "Print the number of texts in the beam after each round.",
-            "Collect the candidates of all texts in one list. How many of them go on?",
-            "Sort the candidates of all texts together and keep the first `beam_size`.",
-        ],
     ),
     Mistake(
         "each_text_its_own_best",
@@ -152,11 +108,7 @@ MISTAKES = [
             "Each text in the beam goes on with its own best token. Two continuations of one text may both be better "
             "than any of another: the candidates of all texts should compete."
         ),
-        hints=[
-            "After the second token, can two texts in the beam have the same first token? They should be able to.",
-            "Collect the candidates of all texts before any is chosen.",
-            "Sort the candidates of all texts together and keep the first `beam_size`.",
-        ],
+        hints=["After the second token, can two texts in the beam have the same first token? They should be able to."],
     ),
     Mistake(
         "least_likely",
@@ -169,34 +121,11 @@ MISTAKES = [
             )
         ),
         does="the *least* likely candidates go on",
-        says="{does}. Look at the order in which they are sorted, or at a sign.",
-        hints=[
-            "Is a log-probability of −1 better or worse than one of −5?",
-            "`sorted` begins with the smallest unless it is told otherwise.",
-            "`sorted(…, reverse=True)`, or `topk`, and log-probabilities that are added up.",
-        ],
     ),
     Mistake(
         "logits_added_up",
         STEPS.but(step_scores=lambda: lambda logits: logits.tolist()),
         does="logits are added up, not log-probabilities",
-        says="Logits are added up. Those of two texts cannot be compared: each row of logits has an offset of its own.",
-        hints=[
-            "If 5 is added to all logits of a position, do its probabilities change? Does the sum?",
-            "What makes log-probabilities of logits?",
-            "`logits.log_softmax(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "probabilities_added_up",
-        STEPS.but(step_scores=lambda: lambda logits: logits.softmax(dim=-1).tolist()),
-        does="probabilities are added up, not their logarithms",
-        says="Probabilities are added up. The probability of a text is the *product* of those of its tokens.",
-        hints=[
-            "How probable are two heads in a row: 0.5 + 0.5, or 0.5 · 0.5?",
-            "What turns a product into a sum?",
-            "`log_softmax` in place of `softmax`.",
-        ],
     ),
     Mistake(
         "probabilities_multiplied",
@@ -219,11 +148,7 @@ MISTAKES = [
             "The score divides a probability by the length penalty. That makes long texts *worse*, as a probability is "
             "positive; a log-probability is negative."
         ),
-        hints=[
-            "Is −2 / 1.5 larger or smaller than −2? And 0.1 / 1.5 than 0.1?",
-            "The score is made of a *log*-probability.",
-            "Add up log-probabilities, and divide their sum by the penalty.",
-        ],
+        hints=["Is −2 / 1.5 larger or smaller than −2? And 0.1 / 1.5 than 0.1?"],
     ),
     Mistake(
         "only_the_last_token_counts",
@@ -235,12 +160,6 @@ MISTAKES = [
             )
         ),
         does="the log-probability of a text is that of its last token alone",
-        says="{does}: what came before it is forgotten.",
-        hints=[
-            "What is the log-probability of a text of two tokens?",
-            "When a text is extended, what becomes of the log-probability that it had?",
-            "The new log-probability is `total + step`.",
-        ],
     ),
     Mistake(
         "finished_texts_lost",
@@ -251,11 +170,7 @@ MISTAKES = [
         ),
         does="finished texts drop out of the beam",
         says="Texts that have ended drop out, and only the unfinished ones are left to choose from.",
-        hints=[
-            "What should be a candidate in a round besides the longer texts?",
-            "A finished text may still be the best one in the end.",
-            "A finished text is a candidate as it is, with the log-probability that it has.",
-        ],
+        hints=["What should be a candidate in a round besides the longer texts?"],
     ),
     Mistake(
         "finished_texts_go_on",
@@ -268,11 +183,7 @@ MISTAKES = [
         in_a_batch(frozen=False),
         does="texts are extended after their eos",
         says="Texts go on after their eos, and what follows changes their log-probability.",
-        hints=[
-            "What does the model say after eos, and should it be asked?",
-            "A text that ends with eos is finished.",
-            "A finished text is a candidate as it is, with the log-probability that it has.",
-        ],
+        hints=["What does the model say after eos, and should it be asked?"],
     ),
     Mistake(
         "pays_for_every_eos",
@@ -285,11 +196,7 @@ MISTAKES = [
             "A finished text is filled up with eos, and the log-probability of each is added to its own: it gets "
             "worse from round to round. Once a text is finished, its log-probability stays."
         ),
-        hints=[
-            "What should become of the log-probability of a finished text in later rounds?",
-            "The eos that ends a text counts; those that fill it up are no part of it.",
-            "For finished texts, the log-probability of the next token is 0 for eos and −∞ for all others.",
-        ],
+        hints=["What should become of the log-probability of a finished text in later rounds?"],
     ),
     Mistake(
         "stops_at_the_first_end",
@@ -310,67 +217,32 @@ MISTAKES = [
             "The search stops as soon as a text is finished. An unfinished one may still get the better score: a long "
             "text is divided by more."
         ),
-        hints=[
-            "In which cases is it wrong: where a short text wins, or where a long one does?",
-            "When is it certain that no other text can win?",
-            "Stop only when *all* texts of the beam are finished, or after max_length rounds.",
-        ],
+        hints=["In which cases is it wrong: where a short text wins, or where a long one does?"],
     ),
     Mistake(
         "another_number_of_rounds",
         STEPS.but(n_rounds=lambda max_length: max_length - 1),
         STEPS.but(n_rounds=lambda max_length: max_length + 1),
         does="there is one round too few or too many",
-        says="The loop makes one round too few or too many: with max_length = 1, one token should come out.",
-        hints=[
-            "How long is the output if no text ends?",
-            "Bos was given and does not count; each round adds one token.",
-            "`for _ in range(max_length)`.",
-        ],
     ),
     Mistake(
         "only_the_last_token_shown",
         STEPS.but(shown=lambda bos_id: lambda text: [bos_id, *text][-1:]),
         does="the model is shown only the last token of a text",
         says="The model is shown only the newest token. Without a cache, it remembers nothing of those before it.",
-        hints=[
-            "What was the model shown in `greedy_decode`?",
-            "It should see bos and all of the text, in every round.",
-            "`[bos_id, *text]`.",
-        ],
+        hints=["What was the model shown in `greedy_decode`?"],
     ),
     Mistake(
         "bos_not_shown",
         STEPS.but(shown=lambda bos_id: lambda text: text or [bos_id]),
         does="bos is left out of what the model is shown, once there is a text",
         says="From the second round on, bos is gone from what the model is shown: all stands one position too early.",
-        hints=[
-            "What was the first column of the target in training?",
-            "Bos is no part of the *output*; the model has to see it.",
-            "`[bos_id, *text]`.",
-        ],
+        hints=["What was the first column of the target in training?"],
     ),
     Mistake(
         "logits_of_the_first_position",
         STEPS.but(logits=lambda model: lambda sentence, shown: model(sentence[None], torch.tensor([shown]))[0, 0]),
         does="the logits are those of the first position, not of the last",
-        says="The logits of the first position are read in every round. The next token is what the *last* one says.",
-        hints=[
-            "`model(…)` has logits for every position. Which of them speaks of the token that is not there yet?",
-            "In the first round the first position is the last. And in the second?",
-            "`[:, -1]`.",
-        ],
-    ),
-    Mistake(
-        "one_source_for_all",
-        STEPS.but(logits=lambda model, source: lambda sentence, shown: model(source[:1], torch.tensor([shown]))[0, -1]),
-        does="all sentences are translated from the first source",
-        says="Right for one sentence. With several, each gets the translation of the first.",
-        hints=[
-            "Does the second output depend on the second source?",
-            "Which row of `source` does the model get for the second sentence?",
-            "`for sentence in source:`, and `model(sentence[None], …)`.",
-        ],
     ),
     Mistake(
         "sources_in_another_order",

@@ -4,6 +4,9 @@ Whether an answer looks at more than ``block`` keys at a time is judged by what 
 are many keys and few queries, no tensor may be as large as the scores of *one* query with all keys. So two passes over
 the blocks pass, and so do results of all blocks that are joined at the end, as both keep to the memory. What numpy
 computes is not seen: such an answer passes, and is told that no gradient passes through it.
+
+Where answers are graded, nothing that runs beside them is believed. There an answer that has passed is called once
+more, on so many keys that the table of all scores is larger than the memory that its process may take.
 """
 
 import dataclasses
@@ -53,15 +56,23 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
     ]
 
 
+def blockwise_attention_in_little_memory(seed: int) -> Case:
+    """Draw keys of which all scores take 256 MB, and those of a block one."""
+    rng = generator(seed)
+    inputs = {"queries": normal(rng, 512, 4), "keys": normal(rng, 131_072, 4), "values": normal(rng, 131_072, 3)}
+    return Case({**inputs, "block": 512}, "512 queries and 131,072 keys, 512 at a time", kind="once")
+
+
 BLOCKWISE_ATTENTION = Exercise(
     reference=blockwise_attention,
     steps=STEPS,
     stretch=True,
     may_cut_gradients=True,
     cases=blockwise_attention_cases,
+    in_little_memory=blockwise_attention_in_little_memory,
     points=4,
     verified="Block after block, with a running maximum and two running sums, and never the whole table of scores: "
-    "this is the idea of FlashAttention. Next: how much memory and time it saves.",
+    "this is the idea of FlashAttention.",
     hints=[
         "Two sums are enough: the sum of the exponentials, and the sum of the values, each times its exponential. "
         "Their quotient is the output. Both can grow block after block.",

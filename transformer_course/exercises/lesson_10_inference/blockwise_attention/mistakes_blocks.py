@@ -15,11 +15,7 @@ MISTAKES = [
             "The numbers are right, but somewhere the scores of a query with *all* keys are held at once, and with "
             "many keys that is what takes the memory."
         ),
-        hints=[
-            "What is the largest tensor that is made for 512 keys, and should it depend on their number?",
-            "Only `block` keys may meet the queries at a time, and of a block only its sums may be kept.",
-            "`keys[..., start : start + block, :]`, for every `start` in `range(0, n_key, block)`: scores, sums, next.",
-        ],
+        hints=["What is the largest tensor that is made for 512 keys, and should it depend on their number?"],
     ),
     Mistake(
         "last_block_left_out",
@@ -31,11 +27,7 @@ MISTAKES = [
         ).attempt,
         does="the last block is left out",
         says="{does}, or is left out where it is shorter than the others.",
-        hints=[
-            "5 keys in blocks of 2: how many blocks are there?",
-            "`//` rounds down.",
-            "`range(0, n_key, block)`: a slice that reaches beyond the end is simply shorter.",
-        ],
+        hints=["5 keys in blocks of 2: how many blocks are there?"],
     ),
     Mistake(
         "only_the_first_block",
@@ -46,33 +38,19 @@ MISTAKES = [
         ),
         does="only the first block counts",
         says="{does}: all later keys are ignored, or the first block is used again and again.",
-        hints=[
-            "Does the output change when the last key changes?",
-            "Does a `return` stand inside the loop? Does the slice move on?",
-            "`keys[..., start : start + block, :]`, for every `start` in `range(0, n_key, block)`.",
-        ],
+        hints=["Does the output change when the last key changes?"],
     ),
     Mistake(
         "blocks_overlap",
         STEPS.but(starts=lambda keys: range(keys.shape[-2])),
         does="a block begins at every key, so that keys count several times",
         says="A block begins at every key, so blocks overlap, and most keys count several times.",
-        hints=[
-            "At which keys should blocks begin, for 6 keys in blocks of 3?",
-            "`range` takes a third number.",
-            "`range(0, n_key, block)`.",
-        ],
+        hints=["At which keys should blocks begin, for 6 keys in blocks of 3?"],
     ),
     Mistake(
         "as_many_keys_as_queries",
         STEPS.but(starts=lambda queries, block: range(0, queries.shape[-2], block)),
         does="the loop ends at the number of queries, not of keys",
-        says="The loop ends at the number of *queries*. There may be more keys than that, or fewer.",
-        hints=[
-            "Which table is cut into blocks, and how long is it?",
-            "`queries.shape[-2]` and `keys.shape[-2]` are the same only in self-attention.",
-            "`range(0, keys.shape[-2], block)`.",
-        ],
     ),
     Mistake(
         "one_key_too_many",
@@ -86,11 +64,7 @@ MISTAKES = [
         ),
         does="a block has one key too many or too few",
         says="{does}, so that some keys count twice, or not at all.",
-        hints=[
-            "Which keys does `keys[0:3]` hold?",
-            "The end of a slice is not part of it.",
-            "`keys[..., start : start + block, :]`.",
-        ],
+        hints=["Which keys does `keys[0:3]` hold?"],
     ),
     Mistake(
         "cuts_the_batch",
@@ -128,11 +102,7 @@ MISTAKES = [
         STEPS.but(divisor=lambda: 1.0),
         does="the scores are not divided by √d_k",
         says="The blocks are right, but the scores are not scaled.",
-        hints=[
-            "What does lesson 02 do to the products of queries and keys?",
-            "By what are scores divided, so that their variance does not depend on the width?",
-            "Divide by `queries.shape[-1] ** 0.5`.",
-        ],
+        hints=["What does lesson 02 do to the products of queries and keys?"],
     ),
     Mistake(
         "another_divisor",
@@ -141,23 +111,14 @@ MISTAKES = [
         STEPS.but(divisor=lambda block: block**0.5),
         STEPS.but(divisor=lambda keys: keys.shape[-2] ** 0.5).attempt,
         does="the scores are divided by something else than √d_k",
-        says="{does}. Look at which length is taken, and at the root.",
-        hints=[
-            "How many products are added up in one score?",
-            "The size of the blocks has nothing to do with the size of a score, nor has the width of the values.",
-            "`queries.shape[-1] ** 0.5`.",
-        ],
+        hints=["How many products are added up in one score?"],
     ),
     Mistake(
         "scaled_twice",
         STEPS.but(exponentials=lambda divisor: lambda scores, new_largest: torch.exp((scores - new_largest) / divisor)),
         does="the differences from the maximum are divided by √d_k once more",
         says="The scores are divided by √d_k twice: once as scores, and once more within `exp`.",
-        hints=[
-            "How many times does `** 0.5` or `sqrt` work on a score?",
-            "Scaled scores can be used as they are.",
-            "`torch.exp(scores - new_largest)`.",
-        ],
+        hints=["How many times does `** 0.5` or `sqrt` work on a score?"],
     ),
     *of_the_result(STEPS, "result_with_another_sign", "axes_of_length_1_removed", "result_scaled"),
 ]

@@ -42,33 +42,18 @@ MISTAKES = [
             "Either they are not corrected, or the correction is computed when the old maximum is gone."
         ),
         hints=[
-            "In which case does it go wrong: where the first block holds the largest score, or where a later one does?",
-            "A sum of exp(s − old) should become a sum of exp(s − new). What is the factor?",
-            "Multiply both sums by `torch.exp(largest - new_largest)` before the block is added, and only then let "
-            "`largest` be the new one.",
+            "In which case does it go wrong: where the first block holds the largest score, or where a later one does?"
         ],
     ),
     Mistake(
         "only_the_total_corrected",
         STEPS.but(mixture=plain_mixture),
         does="the weighted sum of the values is not brought to the new maximum",
-        says="The sum of the exponentials is brought to the new maximum; the sum of the values is not.",
-        hints=[
-            "Two sums are kept. Which of them depend on the maximum that was subtracted?",
-            "Both hold exponentials.",
-            "`mixture = correction * mixture + exponentials @ v`.",
-        ],
     ),
     Mistake(
         "only_the_mixture_corrected",
         STEPS.but(total=plain_total),
         does="the sum of the exponentials is not brought to the new maximum",
-        says="The sum of the values is brought to the new maximum; the sum of the exponentials is not.",
-        hints=[
-            "Two sums are kept. Which of them depend on the maximum that was subtracted?",
-            "Both hold exponentials.",
-            "`total = correction * total + exponentials.sum(dim=-1, keepdim=True)`.",
-        ],
     ),
     Mistake(
         "corrected_the_other_way",
@@ -83,11 +68,7 @@ MISTAKES = [
             "The correction has the wrong sign in its exponent: a larger maximum should make the sums so far smaller, "
             "and it makes them larger."
         ),
-        hints=[
-            "The old sum holds exp(s − old). By what must it be multiplied to hold exp(s − new)?",
-            "At the first block the old maximum is −∞. What is the correction there, and what should it be?",
-            "`torch.exp(largest - new_largest)`: at most 1.",
-        ],
+        hints=["The old sum holds exp(s − old). By what must it be multiplied to hold exp(s − new)?"],
     ),
     Mistake(
         "only_the_last_block",
@@ -105,22 +86,12 @@ MISTAKES = [
             "Only the last block counts. Either each block overwrites the sums, or the correction is 0 because the "
             "maximum so far stays at −∞."
         ),
-        hints=[
-            "What do the sums hold after the second block?",
-            "What is `largest` when the second block begins? What is exp(−∞)?",
-            "At the end of each round: `largest = new_largest`; and the sums are *added* to.",
-        ],
+        hints=["What do the sums hold after the second block?"],
     ),
     Mistake(
         "total_of_the_last_block",
         STEPS.but(total=lambda: lambda total, correction, exponentials: exponentials.sum(dim=-1, keepdim=True)),
         does="the sum of the exponentials is that of the last block alone",
-        says="The values of all blocks are added up, but divided by the exponentials of the last block alone.",
-        hints=[
-            "Which of the two sums is added to in each block, and which is overwritten?",
-            "The weights of *all* keys should add up to 1.",
-            "`total = correction * total + exponentials.sum(dim=-1, keepdim=True)`.",
-        ],
     ),
     Mistake(
         "overflows",
@@ -130,12 +101,7 @@ MISTAKES = [
             "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, all "
             "are 0. Look at what is subtracted from the scores."
         ),
-        hints=[
-            "What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?",
-            "A softmax does not change if the same number is subtracted from all scores of a row. Which number is not "
-            "known before the last block?",
-            "Keep the largest score so far, and correct both sums when it changes.",
-        ],
+        hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
     ),
     Mistake(
         "maximum_of_the_block",
@@ -145,11 +111,7 @@ MISTAKES = [
             "Nearly: the maximum is that of the newest block, even where an earlier one had a larger score. Then the "
             "correction is above 1, and overflows for large scores."
         ),
-        hints=[
-            "In which direction may the maximum change from block to block?",
-            "Which correction comes of an old maximum of 1000 and a new one of 500?",
-            "`torch.maximum(largest, scores.amax(dim=-1, keepdim=True))`.",
-        ],
+        hints=["In which direction may the maximum change from block to block?"],
     ),
     Mistake(
         "maximum_of_the_first_block",
@@ -159,11 +121,7 @@ MISTAKES = [
             "The maximum of the first block is subtracted throughout. That is right until a later block has a score "
             "that is larger by 88 or more: then `exp` overflows."
         ),
-        hints=[
-            "What happens where the scores rise from block to block?",
-            "The maximum has to be that of all scores *so far*.",
-            "`torch.maximum(largest, scores.amax(dim=-1, keepdim=True))`, and both sums are corrected.",
-        ],
+        hints=["What happens where the scores rise from block to block?"],
     ),
     Mistake(
         "begins_at_zero",
@@ -173,11 +131,7 @@ MISTAKES = [
             "The maximum begins at 0. Where all the scores of a query are far below 0, all its exponentials are 0, and "
             "0/0 is nan."
         ),
-        hints=[
-            "What is the largest of the scores −1000 and −900, and what is `largest` after that block?",
-            "Which number is below every score?",
-            "Begin with `-torch.inf`.",
-        ],
+        hints=["What is the largest of the scores −1000 and −900, and what is `largest` after that block?"],
     ),
     Mistake(
         "one_maximum_for_all",
@@ -188,11 +142,7 @@ MISTAKES = [
             "One maximum serves all queries. Where the scores of one query are far below it, all their exponentials "
             "become 0, and 0/0 is nan."
         ),
-        hints=[
-            "`scores.max()` without an axis is the largest number of the whole tensor.",
-            "Which rows does the largest score of one query concern?",
-            "`scores.amax(dim=-1, keepdim=True)`.",
-        ],
+        hints=["`scores.max()` without an axis is the largest number of the whole tensor."],
     ),
     Mistake(
         "maximum_over_the_queries",
@@ -228,22 +178,14 @@ MISTAKES = [
             "A softmax is taken in each block by itself, so every block counts as much as any other. A block of small "
             "scores should count for little."
         ),
-        hints=[
-            "If one block holds all the large scores, how much should the others contribute?",
-            "The exponentials of *all* keys are divided by one sum.",
-            "Add up the exponentials, and the values times their exponentials; divide once, at the end.",
-        ],
+        hints=["If one block holds all the large scores, how much should the others contribute?"],
     ),
     Mistake(
         "never_divided",
         STEPS.but(output=lambda sums: sums[0]),
         does="the weighted sum of the values is never divided by the sum of the exponentials",
         says="The weighted sum of the values comes out, without the division: the weights do not add up to 1.",
-        hints=[
-            "With a single key, the output should be its value. Is it?",
-            "What is the second sum for?",
-            "`mixture / total`, at the end.",
-        ],
+        hints=["With a single key, the output should be its value. Is it?"],
     ),
     Mistake(
         "divides_in_every_block",
@@ -270,11 +212,5 @@ MISTAKES = [
             )
         ).attempt,
         does="the exponentials are added up along the wrong axes",
-        says="{does}. For each query, those of its own keys should be.",
-        hints=[
-            "What shape has the sum? It should be a column, with one number for each query.",
-            "`.sum()` without an axis adds up everything.",
-            "`exponentials.sum(dim=-1, keepdim=True)`.",
-        ],
     ),
 ]

@@ -31,8 +31,7 @@ CACHE_BYTES = Exercise(
     steps=STEPS,
     cases=cache_bytes_cases,
     points=1,
-    verified="A key and a value of every key-value head, in every layer, for every token of every sequence. "
-    "Next: how to make one of these factors smaller.",
+    verified="A key and a value of every key-value head, in every layer, for every token of every sequence.",
     hints=[
         "Begin with one token in one layer. Which tensors of it are kept, and of what shape is each?",
         "A key is n_kv_heads · d_head numbers, and so is a value. Each layer has its own, and so has each token of "

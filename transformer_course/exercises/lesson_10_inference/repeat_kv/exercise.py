@@ -29,8 +29,7 @@ REPEAT_KV = Exercise(
     steps=STEPS,
     cases=repeat_kv_cases,
     points=2,
-    verified="Query heads 0 to n_repeats − 1 find key-value head 0, the next ones find head 1, and so on. "
-    "Next: what these copies cost.",
+    verified="Query heads 0 to n_repeats − 1 find key-value head 0, the next ones find head 1, and so on.",
     hints=[
         "With 2 key-value heads A and B and 3 query heads for each, the result holds A A A B B B.",
         "`torch.repeat_interleave` repeats every entry of an axis next to itself, `repeat` and `torch.tile` repeat the "

@@ -10,12 +10,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:])),
         does="all the heads are repeated one after another (A B A B), not each next to itself",
         says="The heads come as A B A B. Each should be repeated next to itself, so that neighbours share a head.",
-        hints=[
-            "Print `torch.arange(2).repeat(3)` and `torch.arange(2).repeat_interleave(3)`.",
-            "Query heads 0 to n_repeats − 1 should all find key-value head 0. If a new axis holds the copies, does it "
-            "stand before or behind that of the heads?",
-            "`x.repeat_interleave(n_repeats, dim=1)`.",
-        ],
+        hints=["Print `torch.arange(2).repeat(3)` and `torch.arange(2).repeat_interleave(3)`."],
     ),
     Mistake(
         "along_another_axis",
@@ -27,12 +22,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_repeats: x.repeat(n_repeats, 1, 1, 1)),
         STEPS.but(repeated=lambda copies: copies.transpose(1, 2).flatten(2, 3).transpose(1, 2)).attempt,
         does="something else is repeated than the heads: positions, features or the batch",
-        says="{does}. Look at the axis, or at which axes are merged.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "In (batch, n_kv_heads, n, d), which axis are the heads?",
-            "`dim=1`.",
-        ],
+        hints=["What shape is asked for, and what shape comes out?"],
     ),
     Mistake(
         "no_axis",
@@ -64,22 +54,12 @@ MISTAKES = [
             "The shape is right, but heads are made of mixed positions: the axis of the copies stands in another place "
             "when it is merged with the heads."
         ),
-        hints=[
-            "`reshape` reads the numbers in their order. Which axis has to stand right behind that of the heads?",
-            "With the axes (batch, n_kv_heads, n_repeats, n, d), axes 1 and 2 may become one.",
-            "`x[:, :, None].expand(-1, -1, n_repeats, -1, -1).flatten(1, 2)`.",
-        ],
+        hints=["`reshape` reads the numbers in their order. Which axis has to stand right behind that of the heads?"],
     ),
     Mistake(
         "never_repeated",
         STEPS.but(repeated=lambda x: x),
         does="nothing is repeated",
-        says="The heads come back as they went in. There should be n_repeats times as many.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "Does `n_repeats` occur in the code, and is what is made with it returned?",
-            "`x.repeat_interleave(n_repeats, dim=1)`.",
-        ],
     ),
     Mistake(
         "axes_not_merged",
@@ -87,11 +67,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda copies: copies.transpose(1, 2)),
         does="the copies keep an axis of their own",
         says="The copies have an axis of their own: five axes come out, and four are asked for.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "Heads and copies stand side by side as two axes. They should become one.",
-            "`.flatten(1, 2)`, or `.reshape(batch, n_kv_heads * n_repeats, n, d)`.",
-        ],
+        hints=["What shape is asked for, and what shape comes out?"],
     ),
     Mistake(
         "another_number_of_copies",
@@ -101,11 +77,7 @@ MISTAKES = [
         STEPS.but(n_repeats=lambda n_repeats, x: n_repeats * x.shape[1]).attempt,
         does="there are more copies of each head than n_repeats, or fewer",
         says="There are more copies of each head than `n_repeats`, or fewer.",
-        hints=[
-            "With `n_repeats` = 1, nothing should change. Does it?",
-            "`n_repeats` counts all the copies of a head, the first one too.",
-            "`x.repeat_interleave(n_repeats, dim=1)`.",
-        ],
+        hints=["With `n_repeats` = 1, nothing should change. Does it?"],
     ),
     Mistake(
         "n_repeats_as_the_number_of_heads",
@@ -118,11 +90,7 @@ MISTAKES = [
             "`n_repeats` is taken for the number of heads that should come out. It says how often *each* head is "
             "repeated."
         ),
-        hints=[
-            "How many heads come out for 2 heads and n_repeats = 3?",
-            "n_heads = n_kv_heads · n_repeats.",
-            "`x.repeat_interleave(n_repeats, dim=1)`.",
-        ],
+        hints=["How many heads come out for 2 heads and n_repeats = 3?"],
     ),
     Mistake(
         "expands_the_heads",
@@ -141,11 +109,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_heads: x.mean(dim=1, keepdim=True).expand(-1, n_heads, -1, -1)),
         does="one head, or the mean of all, serves all query heads",
         says="{does}. Only with a single key-value head is that right.",
-        hints=[
-            "How many different heads should there be in the result?",
-            "`n_repeats` query heads share a head; the next ones have the next.",
-            "`x.repeat_interleave(n_repeats, dim=1)`.",
-        ],
+        hints=["How many different heads should there be in the result?"],
     ),
     Mistake(
         "in_another_layout",
@@ -156,22 +120,14 @@ MISTAKES = [
         STEPS.but(repeated=lambda repeated: repeated.flatten(2)),
         does="the axes of the result are not (batch, n_heads, n, d)",
         says="The axes of the result are others than (batch, n_heads, n, d). Look at its shape.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "Do positions and heads change places somewhere?",
-            "Leave everything in its place, and repeat along `dim=1`.",
-        ],
+        hints=["What shape is asked for, and what shape comes out?"],
     ),
     Mistake(
         "divided_among_the_copies",
         STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
         does="every copy is divided by n_repeats",
         says="Every copy is divided by `n_repeats`. Each query head should find the whole key or value.",
-        hints=[
-            "Do the numbers of the first head change?",
-            "Nothing is shared out here: each query head attends by itself.",
-            "Leave the division out.",
-        ],
+        hints=["Do the numbers of the first head change?"],
     ),
     *of_the_result(STEPS, "axes_of_length_1_removed", "result_scaled"),
 ]

@@ -113,8 +113,7 @@ GROUPED_QUERY_ATTENTION = Exercise(
     steps=STEPS,
     cases=grouped_query_cases,
     points=3,
-    verified="Every head of queries attends by itself, and neighbours share their keys and values. Next: how much "
-    "smaller the cache is.",
+    verified="Every head of queries attends by itself, and neighbours share their keys and values.",
     hints=[
         "It is the attention of lesson 03 with x as query, key and value, but for one thing: keys and values have "
         "fewer heads. What brings them to as many?",

@@ -53,11 +53,11 @@ SHARING = [
         for_keys_or_values("values", in_turn).attempt,
         does="heads of keys or values are repeated as a whole, 0 1 0 1, not each next to itself, 0 0 1 1",
         says=(
-            "The heads of keys and values, or of one of them, are repeated as a whole: 0 1 0 1. Each should be "
-            "repeated next to itself, 0 0 1 1, as neighbouring heads of queries share one. A model that was trained "
-            "with one order cannot be used with the other. Look at the function that repeats."
+            "The heads of queries meet the heads of keys and values, or of one of them, in turn: 0 1 0 1. Neighbouring "
+            "heads of queries should share one, 0 0 1 1. A model that was trained with one order cannot be used with "
+            "the other. Look at where heads are repeated or cut."
         ),
-        hints=[NEIGHBOURS, "`repeat`, `expand` in front and `torch.cat` put copies of the whole in a row.", REPEATED],
+        hints=[NEIGHBOURS],
     ),
     Mistake(
         "heads_not_repeated",
@@ -81,11 +81,7 @@ SHARING = [
         STEPS.but(n_repeats=lambda self: self.n_heads / self.n_kv_heads).attempt,
         does="the heads of keys and values are repeated another number of times than needed",
         says="{does}, so that there are not as many as heads of queries. Look at the number.",
-        hints=[
-            "With 6 heads of queries and 2 of keys, how often is each head of keys needed?",
-            "It is a whole number: Python's `/` makes a float, even of 6 and 2.",
-            "`self.n_heads // self.n_kv_heads`.",
-        ],
+        hints=["With 6 heads of queries and 2 of keys, how often is each head of keys needed?"],
     ),
     Mistake(
         "repeated_along_another_axis",
@@ -116,11 +112,7 @@ SHARING = [
             "Each *feature* is repeated, before the split: then the heads hold copies of a few features each. What "
             "belongs together is a head. Look at the order of the two, split and repeat."
         ),
-        hints=[
-            "Of keys with the features 0 1 2 3 in 2 heads, which should 4 heads of queries meet? 01, 01, 23, 23.",
-            "Heads can be repeated once there are heads.",
-            REPEATED,
-        ],
+        hints=["Of keys with the features 0 1 2 3 in 2 heads, which should 4 heads of queries meet? 01, 01, 23, 23."],
     ),
     Mistake(
         "one_head_for_all",
@@ -134,7 +126,7 @@ SHARING = [
             "{does}. That is multi-query attention; here there are `n_kv_heads` heads of them. Look at what happens to "
             "their axis."
         ),
-        hints=[NEIGHBOURS, "Is the axis of the heads indexed, or averaged?", REPEATED],
+        hints=[NEIGHBOURS],
     ),
     Mistake(
         "queries_in_fewer_heads",

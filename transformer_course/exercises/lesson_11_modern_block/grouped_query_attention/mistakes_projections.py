@@ -9,7 +9,6 @@ from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention
 )
 
 AS_GIVEN = "`__init__` was right as it was given."
-IDLE = "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"
 
 
 class AsManyAsQueries(GroupedQueryAttention):
@@ -44,26 +43,16 @@ MISTAKES = [
         "keys_projected_as_values",
         STEPS.but(from_keys=lambda self, x: self.w_v(x)),
         does="the keys go through `w_v`",
-        says="`w_k` plays no part: {does}, as the values do. Look at which layer makes what.",
-        hints=[IDLE, "The letters of the layers are those of query, key and value.", "`self.w_k(x)` makes the keys."],
     ),
     Mistake(
         "values_projected_as_keys",
         STEPS.but(from_values=lambda self, x: self.w_k(x)),
         does="the values go through `w_k`",
-        says="`w_v` plays no part: {does}, as the keys do. Look at which layer makes what.",
-        hints=[IDLE, "The letters of the layers are those of query, key and value.", "`self.w_v(x)` makes the values."],
     ),
     Mistake(
         "layers_of_keys_and_values_swapped",
         STEPS.but(from_keys=lambda self, x: self.w_v(x), from_values=lambda self, x: self.w_k(x)),
         does="the keys go through `w_v`, and the values through `w_k`",
-        says="`w_k` and `w_v` have changed places. Look at which layer makes what.",
-        hints=[
-            "What is compared with the queries, and what is averaged?",
-            "The letters of the layers are those of query, key and value.",
-            "`self.w_k(x)` makes the keys, `self.w_v(x)` the values.",
-        ],
     ),
     Mistake(
         "queries_projected_otherwise",
@@ -71,19 +60,11 @@ MISTAKES = [
         STEPS.but(from_queries=lambda self, x: self.w_o(x)),
         STEPS.but(from_keys=lambda self, x: self.w_q(x)).attempt,
         does="the queries go through `w_o`",
-        says="Queries or keys go through a layer that is not theirs. Look at which layer makes what.",
-        hints=[
-            IDLE,
-            "The letters of the layers are those of query, key and value.",
-            "`self.w_q(x)` makes the queries.",
-        ],
     ),
     Mistake(
         "queries_not_projected",
         STEPS.but(from_queries=lambda x: x),
         does="the queries do not go through `w_q`",
-        says="x itself serves as queries: `w_q` plays no part. A step is missing at the beginning.",
-        hints=[IDLE, "Which features a head compares is learned by the layers.", "`self.w_q(x)`, and then the split."],
     ),
     Mistake(
         "weights_not_transposed",
@@ -102,13 +83,6 @@ MISTAKES = [
             "A layer can be called like a function, and then does all that it should.",
             "`self.w_q(x)`, and the same for the others.",
         ],
-    ),
-    Mistake(
-        "input_added",
-        STEPS.but(output=lambda output, x: output + x),
-        does="`x` is added to the output",
-        says="x is added to the output. That is the residual connection, around the attention, not inside it.",
-        hints=["What comes after w_o in the formula?", "Is there a `+ x` in the code?", "Return what `w_o` returns."],
     ),
     Mistake(
         "layers_of_other_sizes",

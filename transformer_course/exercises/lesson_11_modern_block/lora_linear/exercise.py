@@ -75,8 +75,7 @@ LORA_LINEAR = Exercise(
     points=3,
     stretch=True,
     normalise=compared,
-    verified="The layer itself is frozen, and two small matrices learn a change of it, which begins at 0. Next: how "
-    "few parameters that takes.",
+    verified="The layer itself is frozen, and two small matrices learn a change of it, which begins at 0.",
     hints=[
         "In `__init__`: keep the layer and freeze it; make `a` of shape (rank, d_in) at random and `b` of shape "
         "(d_out, rank) of zeros, both as `nn.Parameter`.",

@@ -140,35 +140,14 @@ MISTAKES = [
         STEPS.but(base=weight_thawed).attempt,
         does="the layer is not frozen, or not all of it",
         says="The layer that came is not frozen, or not all of it: there are parameters of it that require gradients.",
-        hints=[
-            TRAINED,
-            "A module has a method that says of all its parameters whether they are trained.",
-            "`linear.requires_grad_(False)`.",
-        ],
-    ),
-    Mistake(
-        "a_or_b_frozen",
-        STEPS.but(first=lambda self: self.a.requires_grad_(False)),
-        STEPS.but(second=lambda self: self.b.requires_grad_(False)),
-        STEPS.but(first=lambda self: self.a.requires_grad_(False), second=lambda self: self.b.requires_grad_(False)),
-        does="`a` or `b` is frozen",
-        says="{does}, or both are. They are what is to be trained. Look at what is frozen, and when.",
-        hints=[
-            TRAINED,
-            "`self.requires_grad_(False)` freezes all that the module has by then.",
-            "`linear.requires_grad_(False)` freezes the layer alone.",
-        ],
+        hints=[TRAINED],
     ),
     Mistake(
         "b_does_not_start_at_zero",
         STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
         does="`b` does not start at 0",
         says="{does}, so the layer is another one before anything is learned. Look at `__init__`.",
-        hints=[
-            AT_THE_START,
-            "If one of two factors is 0, so is their product.",
-            "`nn.Parameter(torch.zeros(linear.out_features, rank))`.",
-        ],
+        hints=[AT_THE_START],
     ),
     Mistake(
         "a_starts_at_zero",

@@ -58,7 +58,7 @@ RMS_NORM = Exercise(
     cases=rms_norm_cases,
     points=2,
     verified="Every vector is divided by the root mean square of its own features, in float32, then stretched. "
-    "Nothing is subtracted. Next: what the mean was good for.",
+    "Nothing is subtracted.",
     hints=[
         "Three steps: the mean of the squares of each vector; its root, once eps is added; x divided by that, times "
         "the weight.",

@@ -15,11 +15,7 @@ CENTRED = [
         STEPS.but(stretched=lambda x, weight, eps: F.layer_norm(x, x.shape[-1:], weight, None, eps)).attempt,
         does="the mean is subtracted from x",
         says="The mean is subtracted, as in LayerNorm. RMSNorm leaves it where it is. Look for a mean of x itself.",
-        hints=[
-            "In the first case, what should become of a feature that is 0?",
-            "How many means does the formula have, and of what?",
-            "Square x itself, and divide x itself.",
-        ],
+        hints=["In the first case, what should become of a feature that is 0?"],
     ),
     Mistake(
         "only_the_squares_centred",
@@ -30,7 +26,7 @@ CENTRED = [
             "The mean of the squares is a variance: {does}. RMSNorm squares the features themselves. Look at what is "
             "squared."
         ),
-        hints=[FIRST_CASE, "`var` and `std` subtract the mean.", "`wide.square().mean(dim=-1, keepdim=True)`."],
+        hints=[FIRST_CASE],
     ),
     Mistake(
         "only_x_centred",
@@ -40,11 +36,7 @@ CENTRED = [
             "The mean is subtracted from x before it is divided. RMSNorm leaves it where it is. Look at what is "
             "divided."
         ),
-        hints=[
-            "In the first case, what should become of a feature that is 0?",
-            "How many means does the formula have, and of what?",
-            "Divide x itself.",
-        ],
+        hints=["In the first case, what should become of a feature that is 0?"],
     ),
     Mistake(
         "unbiased_variance",
@@ -58,7 +50,7 @@ CENTRED = [
             "The variance is taken, the one of `var` and `std`, which subtract the mean and divide by d − 1. RMSNorm "
             "takes the mean of the squares of x itself. Look at how the mean square is computed."
         ),
-        hints=[FIRST_CASE, "There are d squares, so their mean is their sum divided by d."],
+        hints=[FIRST_CASE],
     ),
 ]
 
@@ -67,18 +59,11 @@ SQUARES = [
         "divided_by_one_less",
         STEPS.but(mean_square=lambda squares: squares.sum(dim=-1, keepdim=True) / (squares.shape[-1] - 1)),
         does="the sum of the squares is divided by d − 1",
-        says="{does}. Their mean is asked for, and there are d of them.",
-        hints=[FIRST_CASE, "There are d squares, so their mean is their sum divided by d."],
     ),
     Mistake(
         "sum_of_squares",
         STEPS.but(mean_square=lambda squares, axis: squares.sum(dim=axis, keepdim=True)),
         does="the squares are added up and not averaged",
-        says=(
-            "{does}, so x is divided by its length, and vectors of many features come out small. Look at how the "
-            "squares become one number."
-        ),
-        hints=[FIRST_CASE, "The root *mean* square is the root of a mean."],
     ),
     Mistake(
         "divided_by_another_length",
@@ -91,11 +76,7 @@ SQUARES = [
             "The sum of the squares is divided by the length of another axis, as that of the first, which `len` "
             "returns. Right for a single vector only. Look at the number that is divided by."
         ),
-        hints=[
-            "For x of shape (2, 3, 5), how many squares are added up for each vector?",
-            "The number of features is `x.shape[-1]`.",
-            "`wide.square().mean(dim=-1, keepdim=True)` divides by the right number by itself.",
-        ],
+        hints=["For x of shape (2, 3, 5), how many squares are added up for each vector?"],
     ),
     Mistake(
         "divided_by_the_root_of_d",
@@ -106,21 +87,14 @@ SQUARES = [
             "The root mean square is divided by d, or by the root of d, once more: the mean has divided by d already. "
             "Look for a second division."
         ),
-        hints=[
-            FIRST_CASE,
-            "Of a vector of length ‖x‖, the mean square is ‖x‖² / d, and its root ‖x‖ / √d.",
-            "`torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)`, and nothing else.",
-        ],
+        hints=[FIRST_CASE],
     ),
     Mistake(
         "not_squared",
         STEPS.but(squares=lambda wide: wide),
         does="the features are averaged without being squared",
         says="The features are averaged, but never squared, so positive and negative ones cancel. A step is missing.",
-        hints=[
-            FIRST_CASE,
-            "What has to be done to the features so that they do not cancel?",
-        ],
+        hints=[FIRST_CASE],
     ),
     Mistake(
         "absolute_values",
@@ -128,18 +102,14 @@ SQUARES = [
         STEPS.but(root=lambda wide, axis, eps: wide.abs().mean(dim=axis, keepdim=True) + eps),
         does="the absolute values are averaged, not the squares",
         says="The absolute values of the features are averaged, not their squares.",
-        hints=[FIRST_CASE, "The S of RMS stands for square."],
+        hints=[FIRST_CASE],
     ),
     Mistake(
         "square_of_the_mean",
         STEPS.but(mean_square=lambda wide, axis: wide.mean(dim=axis, keepdim=True).square()),
         does="the mean of the features is squared, not the features",
         says="The mean of the features is squared: first averaged, then squared. Look at the order of the two.",
-        hints=[
-            FIRST_CASE,
-            "What is the mean of 1 and −1, and what is the mean of their squares?",
-            "First square, then average.",
-        ],
+        hints=[FIRST_CASE],
     ),
     Mistake(
         "largest",
@@ -148,7 +118,7 @@ SQUARES = [
         STEPS.but(root=lambda wide, eps: wide.abs().amax(dim=-1, keepdim=True) + eps),
         does="the largest feature counts alone, not the mean of the squares",
         says="Only the largest feature counts in what is divided by. It should be the root of the mean of all squares.",
-        hints=[FIRST_CASE, "All features count, not only the largest."],
+        hints=[FIRST_CASE],
     ),
 ]
 
@@ -158,15 +128,6 @@ AXES = [
         STEPS.but(axis=lambda x: tuple(range(x.dim()))),
         STEPS.but(mean_square=lambda squares: squares.mean()),
         does="one mean is taken of the squares of all vectors together",
-        says=(
-            "{does}. Then each position depends on all others, and on the padding. Look at which axes are averaged "
-            "over."
-        ),
-        hints=[
-            "Change the last vector of a sentence. May the output for the first one change?",
-            "Each vector has a mean square of its own. For x of shape (batch, n, d), their shape is (batch, n, 1).",
-            "Average over the last axis only: `dim=-1`.",
-        ],
     ),
     Mistake(
         "over_the_whole_sentence",
@@ -177,11 +138,7 @@ AXES = [
             "{does}. Then each position depends on the others, and on the padding. Look at which axes are averaged "
             "over."
         ),
-        hints=[
-            "Change the last vector of a sentence. May the output for the first one change?",
-            "Each vector has a mean square of its own. For x of shape (batch, n, d), their shape is (batch, n, 1).",
-            "Average over the last axis only: `dim=-1`.",
-        ],
+        hints=["Change the last vector of a sentence. May the output for the first one change?"],
     ),
     Mistake(
         "over_the_batch",
@@ -189,11 +146,7 @@ AXES = [
         STEPS.but(axis=lambda x: tuple(range(x.dim() - 1)) or 0),
         does="the mean runs over the first axis, that of the batch",
         says="{does}: what comes out for a sentence then depends on its neighbours. Look at the axis of the mean.",
-        hints=[
-            "Which of these should not matter for a vector: its own features, or the other sentences?",
-            "The first axis counts the sentences, the last one the features.",
-            "Average over the last axis: `dim=-1`.",
-        ],
+        hints=["Which of these should not matter for a vector: its own features, or the other sentences?"],
     ),
     Mistake(
         "over_the_positions",
@@ -204,26 +157,13 @@ AXES = [
             "The mean runs over the positions, so positions mix. It should be over the features of each position. Look "
             "at the axis."
         ),
-        hints=[
-            "For x of shape (batch, n, d), which shape should the mean squares have?",
-            "One for each vector: (batch, n, 1).",
-            "Average over the last axis: `dim=-1`.",
-        ],
+        hints=["For x of shape (batch, n, d), which shape should the mean squares have?"],
     ),
     axis_from_the_front(STEPS),
     Mistake(
         "axis_dropped",
         STEPS.but(mean_square=lambda squares, axis: squares.mean(dim=axis)),
         does="the mean squares lose the axis along which they were taken",
-        says=(
-            "Right for a single vector. For several, the mean squares have lost their last axis, so they do not line "
-            "up with the vectors: a crash, or, where n and d are equal, nonsense. Look at their shape."
-        ),
-        hints=[
-            "x has the shape (2, 3, 5). Which shape has `x.mean(dim=-1)`?",
-            "For x to be divided by them, they should have the shape (2, 3, 1).",
-            "`keepdim=True` keeps the axis, with length 1.",
-        ],
     ),
 ]
 

@@ -42,7 +42,7 @@ def by_expert(output: Any, case: Case) -> Any:
     if weights.shape == experts.shape and experts.dim() and not experts.is_complex():
         order = experts.argsort(dim=-1, stable=True)
         weights, experts = weights.gather(-1, order), experts.gather(-1, order)
-    return {"weights": weights, "experts": experts}
+    return weights, experts
 
 
 ROUTE = Exercise(
@@ -51,8 +51,7 @@ ROUTE = Exercise(
     cases=route_cases,
     points=2,
     normalise=by_expert,
-    verified="Each token goes to its k best experts, with weights that sum to 1 over these. Next: who gets how many "
-    "tokens.",
+    verified="Each token goes to its k best experts, with weights that sum to 1 over these.",
     hints=[
         "Two steps: find the k largest logits of each token; make weights of these logits alone.",
         "`logits.topk(k, dim=-1)` returns two tensors: the largest numbers of each row, and where they stand.",

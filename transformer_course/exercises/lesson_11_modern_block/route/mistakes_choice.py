@@ -6,7 +6,6 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_11_modern_block.route.answer import STEPS
 
 BEST = "In the first case, the logits are 0, 2 and 1. Which two experts are the best?"
-TOP_K = "`logits.topk(k, dim=-1)` begins with the largest."
 
 
 def sorted_alone(experts):
@@ -20,8 +19,7 @@ MISTAKES = [
         STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
         STEPS.but(logits=lambda logits: -logits),
         does="the experts with the smallest logits are chosen",
-        says="{does}. Look at the order in which the logits are sorted.",
-        hints=[BEST, "`sort` and `argsort` begin with the smallest unless they are told otherwise.", TOP_K],
+        hints=[BEST],
     ),
     Mistake(
         "one_expert_too_many",
@@ -31,11 +29,7 @@ MISTAKES = [
         STEPS.but(experts=lambda logits: logits.topk(1, dim=-1).indices),
         does="another number of experts than k is chosen",
         says="Another number of experts than k is chosen for each token. Look at what comes of `k`.",
-        hints=[
-            "How many experts are chosen in each case, and what is `k`?",
-            "`k` may be any number from 1 to the number of experts.",
-            TOP_K,
-        ],
+        hints=["How many experts are chosen in each case, and what is `k`?"],
     ),
     Mistake(
         "the_first_experts",
@@ -45,7 +39,7 @@ MISTAKES = [
         ),
         does="each token gets the same experts, whatever its logits",
         says="Each token gets the first k experts, or the last, whatever its logits are. Look at how they are chosen.",
-        hints=[BEST, "The logits say how well each expert suits the token.", TOP_K],
+        hints=[BEST],
     ),
     Mistake(
         "ranks_instead_of_experts",
@@ -61,11 +55,7 @@ MISTAKES = [
             "What is returned as experts are ranks, not places: which is the best, the second best … The number of an "
             "expert is the place of its logit in the row. Look at what stands for `experts`."
         ),
-        hints=[
-            BEST,
-            "Sorting returns two things, the sorted numbers and where they stood.",
-            "The experts are the second thing that `logits.topk(k, dim=-1)` returns.",
-        ],
+        hints=[BEST],
     ),
     Mistake(
         "experts_choose_tokens",
@@ -92,11 +82,7 @@ MISTAKES = [
             "The largest logits are sought along the first axis: each expert chooses tokens. That exists, and is "
             "called expert choice; here each token chooses experts. Look at the axis."
         ),
-        hints=[
-            "Which axis of the logits counts the experts?",
-            "A row belongs to a token, and has a logit for each expert.",
-            "`logits.topk(k, dim=-1)`.",
-        ],
+        hints=["Which axis of the logits counts the experts?"],
     ),
     Mistake(
         "over_all_tokens",
@@ -105,22 +91,14 @@ MISTAKES = [
         STEPS.but(experts=lambda logits, k: logits.sum(dim=0).topk(k).indices.expand(len(logits), k)).attempt,
         does="all tokens get the same experts, those of their mean or of the first token",
         says="All tokens get the same experts: those of their mean, or of the first token. Each has a row of its own.",
-        hints=[
-            "Which experts does the second token get, and what are its largest logits?",
-            "Each row is looked at by itself.",
-            TOP_K,
-        ],
+        hints=["Which experts does the second token get, and what are its largest logits?"],
     ),
     Mistake(
         "sorted_without_the_weights",
         STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
         does="the experts are put in another order than their weights",
         says="{does}, so that weights meet the wrong experts. Look for a sort of one without the other.",
-        hints=[
-            "In which order do the experts stand, and in which the weights?",
-            "Any order will do, if weight j belongs to expert j.",
-            "Return both as `topk` orders them.",
-        ],
+        hints=["In which order do the experts stand, and in which the weights?"],
     ),
     Mistake(
         "weights_without_the_experts",
@@ -128,10 +106,6 @@ MISTAKES = [
         STEPS.but(output=lambda weights, experts: (weights.flip(-1), experts)).attempt,
         does="the weights are put in another order than their experts",
         says="{does}, so that experts get the wrong weights. Look for a sort of one without the other.",
-        hints=[
-            "In which order do the experts stand, and in which the weights?",
-            "The best expert has the largest weight.",
-            "Return both as `topk` orders them.",
-        ],
+        hints=["In which order do the experts stand, and in which the weights?"],
     ),
 ]

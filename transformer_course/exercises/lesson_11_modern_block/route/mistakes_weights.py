@@ -23,11 +23,7 @@ MISTAKES = [
             "The softmax runs over all experts, so the weights of the chosen ones sum to less than 1. Look at what "
             "comes first, the choice or the softmax, and at the sums."
         ),
-        hints=[
-            SUMS,
-            "What is not chosen takes part in the sum that is divided by.",
-            SOFTMAX,
-        ],
+        hints=[SUMS],
     ),
     Mistake(
         "softmax_twice",
@@ -38,18 +34,12 @@ MISTAKES = [
             "The softmax is taken twice, first over all experts and then over the chosen ones. The second is given "
             "numbers between 0 and 1, and makes them nearly equal. Look at what goes into it."
         ),
-        hints=[
-            "In the first case, what weights do the logits 2 and 1 get? They should be about 0.73 and 0.27.",
-            "To bring probabilities to the sum 1, they are divided by their sum.",
-            SOFTMAX,
-        ],
+        hints=["In the first case, what weights do the logits 2 and 1 get? They should be about 0.73 and 0.27."],
     ),
     Mistake(
         "logits_as_weights",
         STEPS.but(weights=lambda chosen: chosen),
         does="the chosen logits are returned as weights",
-        says="{does}: they may be negative, and do not sum to 1. A step is missing.",
-        hints=[SUMS, "Which function makes weights of scores?", SOFTMAX],
     ),
     Mistake(
         "divided_by_their_sum",
@@ -61,11 +51,7 @@ MISTAKES = [
             "The logits are divided by their sum. They may be negative, and so may their sum: weights above 1 or "
             "below 0 come out. A step is missing."
         ),
-        hints=[
-            "Which weights do the logits 1 and −1 get?",
-            "Which function makes numbers above 0 of any numbers?",
-            SOFTMAX,
-        ],
+        hints=["Which weights do the logits 1 and −1 get?"],
     ),
     Mistake(
         "sigmoid",
@@ -79,11 +65,7 @@ MISTAKES = [
             "A sigmoid makes the weights: it looks at each logit alone. Some newer models do so; here, as in Mixtral, "
             "the weights are a softmax. Look at the function."
         ),
-        hints=[
-            "In the first case, what weights do the logits 2 and 1 get? They should be about 0.73 and 0.27.",
-            "Which function lets the chosen experts compete?",
-            SOFTMAX,
-        ],
+        hints=["In the first case, what weights do the logits 2 and 1 get? They should be about 0.73 and 0.27."],
     ),
     Mistake(
         "equal_weights",
@@ -93,11 +75,7 @@ MISTAKES = [
             "{does}, whatever its logit. No gradient reaches the logits then, and the router learns nothing. Look at "
             "what becomes of the chosen logits."
         ),
-        hints=[
-            "In the first case, which expert should get the larger weight?",
-            "The weights are made of the chosen logits.",
-            SOFTMAX,
-        ],
+        hints=["In the first case, which expert should get the larger weight?"],
     ),
     Mistake(
         "weights_of_ones",
@@ -107,7 +85,7 @@ MISTAKES = [
             "{does}. No gradient reaches the logits then, and the router learns nothing. Look at what becomes of the "
             "chosen logits."
         ),
-        hints=[SUMS, "The weights are made of the chosen logits.", SOFTMAX],
+        hints=[SUMS],
     ),
     Mistake(
         "softmax_over_the_tokens",
@@ -116,14 +94,14 @@ MISTAKES = [
         STEPS.but(logits=lambda logits: logits.softmax(dim=0), weights=lambda chosen: chosen).attempt,
         does="the softmax runs over the tokens",
         says="{does}: a token's weights depend on its neighbours. Look at its axis.",
-        hints=[SUMS, "Each row belongs to a token, and its weights sum to 1.", SOFTMAX],
+        hints=[SUMS],
     ),
     Mistake(
         "softmax_over_everything",
         STEPS.but(weights=lambda chosen: chosen.flatten().softmax(dim=0).view_as(chosen)),
         does="one softmax runs over all tokens together",
         says="{does}, so only the whole table sums to 1. Look at its axis.",
-        hints=[SUMS, "Each row belongs to a token, and its weights sum to 1.", SOFTMAX],
+        hints=[SUMS],
     ),
     Mistake(
         "overflows",
@@ -135,11 +113,7 @@ MISTAKES = [
             "Right for ordinary logits. The exponentials of large ones are infinite, and those of very small ones all "
             "0: then nan comes out. Look at what the exponential is taken of."
         ),
-        hints=[
-            "What is e¹⁰⁰ as a float32?",
-            "A softmax does not change if the largest number of its row is subtracted from all of that row.",
-            SOFTMAX,
-        ],
+        hints=["What is e¹⁰⁰ as a float32?"],
     ),
     Mistake(
         "never_divided",
@@ -147,7 +121,7 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: (chosen - chosen.amax(dim=-1, keepdim=True)).exp()),
         does="the exponentials are not divided by their sum",
         says="{does}. A step is missing.",
-        hints=[SUMS, "A softmax is exponentials divided by their sum.", SOFTMAX],
+        hints=[SUMS],
     ),
     Mistake(
         "logarithms",
@@ -155,7 +129,7 @@ MISTAKES = [
         STEPS.but(weights=lambda logits, experts: logits.log_softmax(dim=-1).gather(-1, experts)),
         does="the logarithms of the weights are returned",
         says="These are logarithms: none is above 0. Look at the name of the softmax.",
-        hints=[SUMS, "`log_softmax` is for losses.", SOFTMAX],
+        hints=[SUMS],
     ),
     Mistake(
         "smallest_first",
@@ -163,11 +137,7 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: 1 - chosen.softmax(dim=-1)).attempt,
         does="of the chosen experts, the one with the smallest logit gets the largest weight",
         says="{does}. Look for a minus.",
-        hints=[
-            "In the first case, which expert should get the larger weight?",
-            "A softmax prefers large numbers.",
-            SOFTMAX,
-        ],
+        hints=["In the first case, which expert should get the larger weight?"],
     ),
     Mistake(
         "without_a_gradient",
@@ -178,10 +148,6 @@ MISTAKES = [
             "The numbers are right, and {does}. The weights are the only way on which one can: which experts are "
             "chosen has no derivative. Look for `detach`, `no_grad` or `.data`."
         ),
-        hints=[
-            "Through what does the loss depend on the logits?",
-            "The experts are whole numbers, so nothing is learned through them.",
-            "Compute the weights outside of `torch.no_grad()`, and without `.detach()`.",
-        ],
+        hints=["Through what does the loss depend on the logits?"],
     ),
 ]

@@ -57,7 +57,7 @@ SWIGLU = Exercise(
     steps=STEPS,
     cases=swiglu_cases,
     points=1,
-    verified="One projection opens the gates through which the other passes. Next: what the third matrix costs.",
+    verified="One projection opens the gates through which the other passes.",
     hints=[
         "Two projections of the same x, a product of the two, and a projection back.",
         "SiLU is applied to what `w_gate` makes of x, and to nothing else: `F.silu(z)` is z · sigmoid(z).",

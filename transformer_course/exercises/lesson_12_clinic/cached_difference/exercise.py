@@ -78,7 +78,7 @@ CACHED_DIFFERENCE = Exercise(
     cases=cached_difference_cases,
     points=3,
     verified="One call on all tokens, one call per token with the same cache, and the largest difference at any "
-    "position. Next: the patients that are to be asked.",
+    "position.",
     hints=[
         "There are two ways to the same logits: `model(tokens)`, and a loop over the positions that gives the model "
         "one token of each text at a time, and always the same cache.",

@@ -34,11 +34,7 @@ MISTAKES = [
         says=(
             "{does}, and so sees nothing before it. Even a healthy model differs then. Look at where the cache is made."
         ),
-        hints=[
-            "How many tokens are in the cache at the third call?",
-            "The cache is what one call leaves to the next.",
-            "`cache = model.new_cache()` once, before the loop.",
-        ],
+        hints=["How many tokens are in the cache at the third call?"],
     ),
     Mistake(
         "no_cache",
@@ -48,11 +44,7 @@ MISTAKES = [
             "The model is not given the cache when it reads single tokens, and so each is a text of its own. Look at "
             "what the model is called with."
         ),
-        hints=[
-            "What does the model know of the first token when it reads the second?",
-            "It is the cache that holds what came before.",
-            "`model(tokens[:, [position]], cache)`.",
-        ],
+        hints=["What does the model know of the first token when it reads the second?"],
     ),
     Mistake(
         "everything_so_far_with_the_cache",
@@ -65,11 +57,7 @@ MISTAKES = [
             "In every round the model is shown *all* tokens so far, and the cache holds them already: it reads them "
             "several times. Look at what is given to it besides the cache."
         ),
-        hints=[
-            "How many tokens are in the cache after three rounds?",
-            "With a cache, a call takes the new tokens only.",
-            "`model(tokens[:, [position]], cache)`.",
-        ],
+        hints=["How many tokens are in the cache after three rounds?"],
     ),
     Mistake(
         "the_same_for_every_model",
@@ -85,11 +73,7 @@ MISTAKES = [
             "It is 0 for every model. All tokens in one call with the cache, or all so far without it, give what the "
             "run on the whole text gives. Look at what the model is called with."
         ),
-        hints=[
-            "How often is the model called with a cache that is not empty?",
-            "When text is generated, each call takes one new token of each text, and the cache holds the others.",
-            "A loop over the positions, with `model(tokens[:, [position]], cache)` in it.",
-        ],
+        hints=["How often is the model called with a cache that is not empty?"],
     ),
     Mistake(
         "the_whole_with_a_cache_too",
@@ -100,11 +84,7 @@ MISTAKES = [
             "The run on the whole text is made with the cache. The two runs should have nothing in common: one has a "
             "cache, and the other has none."
         ),
-        hints=[
-            "How many tokens are in the cache at the end?",
-            "Which of the two runs is the one to trust?",
-            "`model(tokens)` for the whole text, without a cache.",
-        ],
+        hints=["How many tokens are in the cache at the end?"],
     ),
     Mistake(
         "the_first_token_not_in_the_cache",
@@ -112,11 +92,7 @@ MISTAKES = [
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
         does="the first token is never read with the cache",
         says="{does}, and so it is missing for all that follow. Look at where the loop begins.",
-        hints=[
-            "What is in the cache when the second token is read?",
-            "Position 0 is a position, too.",
-            "`for position in range(tokens.shape[1])`.",
-        ],
+        hints=["What is in the cache when the second token is read?"],
     ),
     Mistake(
         "only_the_last_position",
@@ -127,45 +103,28 @@ MISTAKES = [
             "{does}: it alone is compared, or read by itself, or each round overwrites what the one before it found. A "
             "fault that shows earlier stays unseen."
         ),
-        hints=[
-            "Take a model with a fault at its first token. Is that one compared?",
-            "All positions have to be compared, and the largest difference of all is asked for.",
-            "`torch.cat` of the logits of all rounds, or `max(worst, …)` in each.",
-        ],
+        hints=["Take a model with a fault at its first token. Is that one compared?"],
     ),
     Mistake(
         "only_the_first_position",
         STEPS.but(differences=lambda differences: differences[:, 0]),
         does="only the first position is compared",
         says="{does}: the loop ends with its first round, or an index is 0.",
-        hints=[
-            "Take a model with a fault at its second token. Is that one compared?",
-            "All positions have to be compared.",
-            "`return` only after the loop, and no index 0.",
-        ],
+        hints=["Take a model with a fault at its second token. Is that one compared?"],
     ),
     Mistake(
         "leaves_the_first_position_out",
         STEPS.but(differences=lambda differences: differences[:, 1:]),
         does="the first position is not compared",
         says="{does}. A cache may be at fault from the very beginning.",
-        hints=[
-            "Take a model with a fault at its first token. Is that one compared?",
-            "Which index has the first position?",
-            "All positions: no slice that begins at 1.",
-        ],
+        hints=["Take a model with a fault at its first token. Is that one compared?"],
     ),
     Mistake(
         "leaves_the_last_position_out",
         STEPS.but(differences=lambda differences: differences[:, :-1]),
         STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
         does="the last position is not compared",
-        says="{does}. Look at where the loop ends, or a slice.",
-        hints=[
-            "Which positions does `range(n - 1)` visit?",
-            "The last logits are those that the next token is taken from.",
-            "`for position in range(tokens.shape[1])`.",
-        ],
+        hints=["Which positions does `range(n - 1)` visit?"],
     ),
     Mistake(
         "positions_apart_by_one",
@@ -173,34 +132,14 @@ MISTAKES = [
         STEPS.but(differences=lambda cached, at_once: cached[:, :-1] - at_once[:, 1:]),
         does="each position is compared with the one beside it",
         says="{does}. Both runs have read the same tokens there, so the same index belongs to both.",
-        hints=[
-            "What should come out for a healthy model?",
-            "No token is predicted here: two ways to the same logits are compared.",
-            "The same positions of both, without a shift.",
-        ],
-    ),
-    Mistake(
-        "only_the_first_text",
-        STEPS.but(differences=lambda differences: differences[:1]),
-        STEPS.but(differences=lambda differences: differences[0]),
-        does="only the first text of the batch is compared",
-        says="{does}. A fault may show in another one. Look at the first index.",
-        hints=[
-            "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
-            "All texts can be read at once.",
-            "`tokens[:, [position]]`: a colon for the texts.",
-        ],
+        hints=["What should come out for a healthy model?"],
     ),
     Mistake(
         "only_the_last_text",
         STEPS.but(differences=lambda differences: differences[-1:]),
         does="only the last text of the batch is compared",
         says="{does}, or each text overwrites what the one before it showed.",
-        hints=[
-            "Take three texts. Of which is the number that comes out?",
-            "All texts can be read at once.",
-            "`tokens[:, [position]]`: a colon for the texts.",
-        ],
+        hints=["Take three texts. Of which is the number that comes out?"],
     ),
     Mistake(
         "one_token_without_its_axis",

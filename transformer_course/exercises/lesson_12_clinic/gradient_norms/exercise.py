@@ -38,6 +38,12 @@ def gradient_norms_cases(seed: int) -> list[Case]:
         ),
         case("a gradient of zeros", **with_gradient("w.weight", 3, 4), **with_gradient("w.bias", 3, size=0.0)),
         case(
+            "a gradient whose numbers add up to 0",
+            **with_gradient("w.weight", 3, 4),
+            **{"w.bias": normal(rng, 3), "w.bias.grad": torch.tensor([3.0, -1.0, -2.0])},
+        ),
+        case("a gradient of size 1e-8", **with_gradient("w.weight", 3, 4), **with_gradient("w.bias", 3, size=1e-8)),
+        case(
             "a parameter that is frozen, and one that belongs to no layer",
             **with_gradient("scale"),
             **with_gradient("gates.weight", 2, 2, 3),
@@ -64,8 +70,7 @@ GRADIENT_NORMS = Exercise(
     steps=STEPS,
     cases=gradient_norms_cases,
     points=2,
-    verified="Every parameter has its norm, under its own name, and one that no gradient reaches shows as 0. Next: "
-    "read the norms of a patient.",
+    verified="Every parameter has its norm, under its own name, and one that no gradient reaches shows as 0.",
     hints=[
         "After `loss.backward()`, the gradient of a parameter is its `grad`: a tensor of the same shape, or None where "
         "no gradient has arrived.",

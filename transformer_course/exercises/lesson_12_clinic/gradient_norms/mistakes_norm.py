@@ -44,44 +44,24 @@ MISTAKES = [
         STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
         does="the norm is that of the parameter itself, not of its gradient",
         says="The norms are those of the parameters themselves. Look at which tensor the norm is taken of.",
-        hints=[
-            "Does the norm change when the gradient does?",
-            "A parameter is a tensor of numbers, and has another tensor of that shape beside it.",
-            "`parameter.grad.norm()`.",
-        ],
+        hints=["Does the norm change when the gradient does?"],
     ),
     Mistake(
         "no_root",
         STEPS.but(root=as_it_is),
         does="no root is taken at the end",
-        says="The squares are added up, and no root is taken. Look at what becomes of the sum.",
-        hints=[
-            HOW_LONG,
-            "What should happen to the norm if the gradient is doubled?",
-            "`.sum().sqrt()`, or `.norm()`, which does all of it.",
-        ],
     ),
     Mistake(
         "sum_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.sum()),
         does="the absolute numbers are added up",
-        says="{does}. The norm of a vector is its length.",
-        hints=[
-            HOW_LONG,
-            "The norm squares the numbers, adds them up, and takes the root.",
-            "`.norm()`, without another `p`.",
-        ],
     ),
     Mistake(
         "mean_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.mean()),
         does="the mean of the absolute numbers is taken",
         says="{does}. The norm of a vector is its length.",
-        hints=[
-            HOW_LONG,
-            "The norm squares the numbers, adds them up, and takes the root.",
-            "`.norm()` in place of `.abs().mean()`.",
-        ],
+        hints=[HOW_LONG],
     ),
     Mistake(
         "largest_number",
@@ -89,11 +69,7 @@ MISTAKES = [
         of_signed_numbers(lambda numbers: numbers.max()),
         does="the largest number of the gradient is taken",
         says="The largest number of a gradient is taken. Its norm depends on all of them.",
-        hints=[
-            HOW_LONG,
-            "The norm squares the numbers, adds them up, and takes the root.",
-            "`.norm()`, without another `p`.",
-        ],
+        hints=[HOW_LONG],
     ),
     Mistake(
         "numbers_that_cancel",
@@ -104,22 +80,12 @@ MISTAKES = [
             "The numbers of a gradient are added up with their signs, so that they cancel: a large gradient may show "
             "as 0. Look at what is done before the sum."
         ),
-        hints=[
-            "What comes out for a gradient of 3 and −3?",
-            "The norm squares the numbers, adds them up, and takes the root.",
-            "`.norm()` in place of `.sum()` or `.mean()`.",
-        ],
+        hints=["What comes out for a gradient of 3 and −3?"],
     ),
     Mistake(
         "mean_of_the_squares",
         STEPS.but(total=lambda: lambda squares: squares.mean()),
         does="the mean of the squares is taken, not their sum",
-        says="The *mean* of the squares is taken. The norm is the root of their sum.",
-        hints=[
-            HOW_LONG,
-            "What should happen to the norm if the vector gets a further number?",
-            "`.sum()` in place of `.mean()`, or `.norm()`.",
-        ],
     ),
     Mistake(
         "spread_of_the_numbers",
@@ -130,11 +96,7 @@ MISTAKES = [
             "The standard deviation of the numbers is taken: how far they lie from their mean. A gradient whose "
             "numbers are all alike would show as 0."
         ),
-        hints=[
-            "What comes out for a gradient of 5, 5 and 5?",
-            "The norm squares the numbers, adds them up, and takes the root.",
-            "`.norm()` in place of `.std()`.",
-        ],
+        hints=["What comes out for a gradient of 5, 5 and 5?"],
     ),
     Mistake(
         "a_norm_for_each_row",
@@ -142,11 +104,7 @@ MISTAKES = [
         of_axis(lambda squares: squares.sum(dim=0)),
         does="there is a norm for each row or column of a gradient",
         says="{does}. One number for all of it is asked for.",
-        hints=[
-            "How many numbers come out for a matrix?",
-            "Along which axes does the norm go?",
-            "`.norm()` without `dim`.",
-        ],
+        hints=["How many numbers come out for a matrix?"],
     ),
     Mistake(
         "divided_by_the_parameter",
@@ -156,22 +114,14 @@ MISTAKES = [
             "The norm of a gradient is divided by that of its parameter. That is worth a look as well; here the norm "
             "alone is asked for."
         ),
-        hints=[
-            "Does the result change when the parameter does, and its gradient stays?",
-            "Which two norms are there in the code?",
-            "`parameter.grad.norm()`, and nothing more.",
-        ],
+        hints=["Does the result change when the parameter does, and its gradient stays?"],
     ),
     Mistake(
         "divided_by_how_many_there_are",
         divided_by(lambda parameter: parameter.numel()),
         does="the norm is divided by the number of numbers",
         says="The norm is divided by how many numbers the gradient has. Look at what is done after the root.",
-        hints=[
-            HOW_LONG,
-            "What should happen to the norm if the vector gets a further 0?",
-            "`parameter.grad.norm()`, and nothing more.",
-        ],
+        hints=[HOW_LONG],
     ),
     Mistake(
         "rounded",
@@ -183,10 +133,6 @@ MISTAKES = [
             "{does}. A gradient that has nearly vanished is a finding, and becomes 0. To round is for the one who "
             "prints."
         ),
-        hints=[
-            "What becomes of a norm of 0.00001?",
-            "Look for `round`, or for a format with digits.",
-            "`.item()` gives the number as it is.",
-        ],
+        hints=["What becomes of a norm of 0.00001?"],
     ),
 ]

@@ -76,8 +76,7 @@ PADDING_DIFFERENCE = Exercise(
     steps=STEPS,
     cases=padding_difference_cases,
     points=3,
-    verified="The same tokens with padding and without, compared at the real tokens and nowhere else. Next: the "
-    "patients that are to be asked.",
+    verified="The same tokens with padding and without, compared at the real tokens and nowhere else.",
     hints=[
         "Run the model twice: on the tokens, and on the same tokens with `n_pads` pads to the left of each text.",
         "`torch.full((len(tokens), n_pads), pad_id)` are the pads, and `torch.cat([pads, tokens], dim=1)` puts them to "

@@ -27,11 +27,7 @@ MISTAKES = [
             "The pads are put to the *right*. Behind a causal mask no token sees them there, and none has another "
             "position. Look at the order in which the two are put together."
         ),
-        hints=[
-            "Print the longer texts. Where are the pads?",
-            "In `torch.cat`, what comes first stands on the left; in `F.pad`, the first number is that of the left.",
-            "`torch.cat([pads, tokens], dim=1)`.",
-        ],
+        hints=["Print the longer texts. Where are the pads?"],
     ),
     Mistake(
         "pads_on_both_sides",
@@ -41,33 +37,21 @@ MISTAKES = [
         ),
         does="pads are put on both sides of the tokens",
         says="The pads are put on *both* sides of the tokens. They should stand on the left alone.",
-        hints=[
-            "Print the longer texts. Where are pads?",
-            "How many tokens has a text more than before?",
-            "`torch.cat([pads, tokens], dim=1)`.",
-        ],
+        hints=["Print the longer texts. Where are pads?"],
     ),
     Mistake(
         "zeros_as_pads",
         STEPS.but(pads=lambda shape: torch.zeros(shape, dtype=torch.int64)),
         does="the pads are token 0, whatever `pad_id` is",
         says="The pads are token 0, which is a real one where `pad_id` is another. Look at what fills the pads.",
-        hints=[
-            "In most cases `pad_id` is not 0. Which tokens are put to the left?",
-            "Which id is that of padding, is an argument.",
-            "`torch.full((len(tokens), n_pads), pad_id)`.",
-        ],
+        hints=["In most cases `pad_id` is not 0. Which tokens are put to the left?"],
     ),
     Mistake(
         "ones_as_pads",
         STEPS.but(pads=lambda shape: torch.ones(shape, dtype=torch.int64)),
         does="the pads are token 1, whatever `pad_id` is",
         says="The pads are token 1, which is a real one where `pad_id` is another. Look at what fills the pads.",
-        hints=[
-            "In most cases `pad_id` is not 1. Which tokens are put to the left?",
-            "Which id is that of padding, is an argument.",
-            "`torch.full((len(tokens), n_pads), pad_id)`.",
-        ],
+        hints=["In most cases `pad_id` is not 1. Which tokens are put to the left?"],
     ),
     Mistake(
         "a_real_token_as_pads",
@@ -75,11 +59,7 @@ MISTAKES = [
         STEPS.but(pads=lambda shape, n_pads: torch.full(shape, n_pads).clamp(max=6)).attempt,
         does="the pads are other tokens than those of padding",
         says="Other tokens than padding are put to the left. Look at what fills the pads.",
-        hints=[
-            "Print the longer texts. Which ids do they begin with?",
-            "Which id is that of padding, is an argument.",
-            "`torch.full((len(tokens), n_pads), pad_id)`.",
-        ],
+        hints=["Print the longer texts. Which ids do they begin with?"],
     ),
     Mistake(
         "another_number_of_pads",
@@ -88,11 +68,7 @@ MISTAKES = [
         STEPS.but(n_pads=lambda tokens: tokens.shape[1]),
         does="another number of pads than `n_pads` is added",
         says="Another number of pads is added than is asked for. Look at where `n_pads` goes in.",
-        hints=[
-            "For n_pads = 3, how many tokens has each text more than before?",
-            "Does `n_pads` occur wherever the number of pads is needed?",
-            "`torch.full((len(tokens), n_pads), pad_id)`, and `[:, n_pads:]`.",
-        ],
+        hints=["For n_pads = 3, how many tokens has each text more than before?"],
     ),
     Mistake(
         "pads_of_one_text",
@@ -128,11 +104,7 @@ MISTAKES = [
             "The pads *replace* the first tokens of each text. They should be added: no token may be lost. Look at how "
             "the longer texts are made."
         ),
-        hints=[
-            "How long is each text before and after?",
-            "What is compared has to be the same tokens, with pads beside them.",
-            "`torch.cat([pads, tokens], dim=1)`.",
-        ],
+        hints=["How long is each text before and after?"],
     ),
     Mistake(
         "no_offset",
@@ -143,11 +115,7 @@ MISTAKES = [
             "The logits of the longer texts are read from the left, and there the pads are. So each token is compared "
             "with another position. Look at the slice of the longer run."
         ),
-        hints=[
-            "Where does the first token stand after 3 pads are put before it?",
-            "All positions move by `n_pads`.",
-            "`[:, n_pads:]` of the longer run.",
-        ],
+        hints=["Where does the first token stand after 3 pads are put before it?"],
     ),
     Mistake(
         "apart_by_one",
@@ -155,11 +123,7 @@ MISTAKES = [
         STEPS.but(all_differences=lambda padded, alone: padded[:, 1:] - alone[:, :-1], real=lambda real: real[:, 1:]),
         does="each token is compared with the one beside it",
         says="{does}: the slices of the two runs lie one position apart.",
-        hints=[
-            "Where does the first token stand after 3 pads are put before it?",
-            "The index of a token in the longer run is larger by `n_pads`, and not by one less or more.",
-            "`[:, n_pads:]` of the longer run.",
-        ],
+        hints=["Where does the first token stand after 3 pads are put before it?"],
     ),
     Mistake(
         "nothing_cut_off",
@@ -180,10 +144,6 @@ MISTAKES = [
         STEPS.but(longer=lambda tokens: tokens, padded=lambda logits: logits),
         does="both runs are made without the new pads",
         says="It is 0 for every model: both runs are made on the same tokens. Look at what the model is called with.",
-        hints=[
-            "Print what the model is called with, both times.",
-            "`torch.cat` returns a new tensor. Is it used?",
-            "`model(torch.cat([pads, tokens], dim=1))` for one of the two runs.",
-        ],
+        hints=["Print what the model is called with, both times."],
     ),
 ]

@@ -103,8 +103,7 @@ WHICH_INPUTS = Exercise(
     cases=which_inputs_cases,
     points=4,
     stretch=True,
-    verified="Every dependence was found, small ones too, and those that cancel in a sum. Next: the receptive field of "
-    "a patient.",
+    verified="Every dependence was found, small ones too, and those that cancel in a sum.",
     hints=[
         "As in the leak test of lesson 04: run the model once as it is. Then change the vector at one position, in a "
         "copy, and run it again. The outputs that move depend on this position.",

@@ -32,7 +32,7 @@ ACCUMULATE = Exercise(
     steps=STEPS,
     cases=accumulate_cases,
     points=1,
-    verified="Every token of the batch counts the same, however the batch is cut. Next: workers that share a batch.",
+    verified="Every token of the batch counts the same, however the batch is cut.",
     hints=[
         "Each micro-batch hands over the *sum* of its losses, and how many tokens that sum is over.",
         "The loss of the batch is a mean over all its tokens. Which sum is divided by which number?",

@@ -6,9 +6,6 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_13_scale.all_reduce_gradients.answer import STEPS
 from transformer_course.exercises.shared.final_result_mistakes import in_float64, of_the_result
 
-WEIGHTED = "`(gradients * n_tokens[:, None]).sum(dim=0) / n_tokens.sum()`."
-TO_ALL = "`.repeat(len(gradients), 1)`."
-
 
 def round_the_ring(of_sums, count, steps):
     """Let every worker add what its neighbour hands on, in so many steps."""
@@ -34,66 +31,42 @@ MISTAKES = [
             "All workers count the same, however many tokens they have, so a token of a worker with few tokens counts "
             "more than the others."
         ),
-        hints=[
-            "One worker has 1 token, the other 9. How much does each of the 10 count?",
-            "Each worker's gradient is that of a mean. How much of the whole is it?",
-            WEIGHTED,
-        ],
+        hints=["One worker has 1 token, the other 9. How much does each of the 10 count?"],
     ),
     Mistake(
         "sum_over_the_workers",
         STEPS.but(mean=lambda gradients: gradients.sum(dim=0)),
         does="the workers' gradients are added up and divided by nothing",
         says="The workers' gradients are added up: the more workers, the larger the step.",
-        hints=[
-            "Two workers with the same texts: should the gradient be twice that of one?",
-            "The gradient of a *mean* over all tokens is asked for.",
-            WEIGHTED,
-        ],
+        hints=["Two workers with the same texts: should the gradient be twice that of one?"],
     ),
     Mistake(
         "divides_by_the_workers",
         STEPS.but(count=lambda gradients: len(gradients)),
         does="the number of workers is taken for that of the tokens",
         says="The sum is divided by the number of workers. It runs over tokens, so that is what to divide by.",
-        hints=[
-            "One worker with 6 tokens: by which number is its gradient multiplied, and by which divided?",
-            "The mean is one over all tokens.",
-            WEIGHTED,
-        ],
+        hints=["One worker with 6 tokens: by which number is its gradient multiplied, and by which divided?"],
     ),
     Mistake(
         "does_not_divide",
         STEPS.but(mean=lambda total: total),
         does="the sum over all tokens is not divided by anything",
         says="This is the gradient of the *sum* of all losses. That of their mean is asked for.",
-        hints=[
-            "One worker with 6 tokens: its own gradient should come back.",
-            "What is still to be done with the number of all tokens?",
-            WEIGHTED,
-        ],
+        hints=["One worker with 6 tokens: its own gradient should come back."],
     ),
     Mistake(
         "does_not_weight",
         STEPS.but(of_sums=lambda gradients: gradients),
         does="the gradients are not multiplied by the numbers of tokens",
         says="The gradients of means are added up as if they were those of sums, and then divided by all tokens.",
-        hints=[
-            "One worker with 6 tokens: its own gradient should come back.",
-            "Each worker has divided by its own number of tokens. That has to be undone first.",
-            WEIGHTED,
-        ],
+        hints=["One worker with 6 tokens: its own gradient should come back."],
     ),
     Mistake(
         "divides_by_the_tokens_again",
         STEPS.but(of_sums=lambda gradients, n_tokens: gradients / n_tokens[:, None]),
         does="each gradient is divided by its number of tokens once more",
         says="Each gradient is divided by its worker's number of tokens. It is that of a mean already.",
-        hints=[
-            "Which of two workers should count more, that with many tokens or that with few?",
-            "The gradient of a sum is the number of tokens times that of the mean.",
-            WEIGHTED,
-        ],
+        hints=["Which of two workers should count more, that with many tokens or that with few?"],
     ),
     Mistake(
         "every_worker_keeps_its_own",
@@ -101,11 +74,7 @@ MISTAKES = [
         STEPS.but(reduced=lambda gradients: gradients * 1.0),
         does="nothing is added up over the workers: each keeps a gradient of its own",
         says="Each worker keeps a gradient of its own. After the first step, the workers' models would differ.",
-        hints=[
-            "Are the rows of the result equal?",
-            "A sum over the workers belongs to every one of them.",
-            WEIGHTED,
-        ],
+        hints=["Are the rows of the result equal?"],
     ),
     Mistake(
         "only_one_worker_gets_it",
@@ -113,11 +82,7 @@ MISTAKES = [
         STEPS.but(reduced=lambda mean: mean[None]),
         does="the gradient is not handed to every worker",
         says="There is one gradient, not one for each worker. *All*-reduce hands the result to all of them.",
-        hints=[
-            "What shape is asked for?",
-            "Each worker takes the step with the same gradient, so all rows are equal.",
-            TO_ALL,
-        ],
+        hints=["What shape is asked for?"],
     ),
     Mistake(
         "adds_up_along_the_gradient",
@@ -127,25 +92,12 @@ MISTAKES = [
         ),
         does="the sum runs along the numbers of one gradient, not over the workers",
         says="The sum runs along the numbers of each gradient. It should run over the workers, number by number.",
-        hints=[
-            "In (n_workers, n), which axis are the workers?",
-            "Each number of the gradient belongs to a parameter of its own.",
-            WEIGHTED,
-        ],
+        hints=["In (n_workers, n), which axis are the workers?"],
     ),
     Mistake(
         "tokens_along_the_gradient",
         STEPS.but(of_sums=lambda gradients, n_tokens: gradients * n_tokens),
         does="the numbers of tokens are laid along the numbers of a gradient, not along the workers",
-        says=(
-            "Each *column* is multiplied by a number of tokens, where there are as many columns as workers; "
-            "elsewhere the shapes do not fit."
-        ),
-        hints=[
-            "Which shape has `n_tokens`, and with which axis of `gradients` is it lined up?",
-            "Broadcasting lines up the last axes. The workers are the first one.",
-            WEIGHTED,
-        ],
     ),
     Mistake(
         "longest_worker_for_all",
@@ -157,11 +109,7 @@ MISTAKES = [
         says=(
             "The sum is divided by a number made of *one* worker's tokens. The workers have different numbers of them."
         ),
-        hints=[
-            "Workers with 2, 30 and 5 tokens: how many tokens are that?",
-            "The sum runs over the tokens of all workers.",
-            WEIGHTED,
-        ],
+        hints=["Workers with 2, 30 and 5 tokens: how many tokens are that?"],
     ),
     Mistake(
         "mean_number_of_tokens",
@@ -170,22 +118,14 @@ MISTAKES = [
         says=(
             "The sum over all workers is divided by the *mean* number of tokens: the more workers, the larger the step."
         ),
-        hints=[
-            "Two workers with 4 tokens each: how many tokens are that?",
-            "The sum runs over the tokens of all workers.",
-            WEIGHTED,
-        ],
+        hints=["Two workers with 4 tokens each: how many tokens are that?"],
     ),
     Mistake(
         "softmax_of_the_numbers",
         STEPS.but(mean=lambda gradients, n_tokens: n_tokens.float().softmax(dim=0) @ gradients),
         does="the workers are weighted by a softmax of their numbers of tokens",
         says="A softmax makes the weights of the workers: one with 5 tokens more counts 148 times as much.",
-        hints=[
-            "Two workers with 1 and 9 tokens: how much of the whole has each?",
-            "The weights are fractions of all tokens.",
-            WEIGHTED,
-        ],
+        hints=["Two workers with 1 and 9 tokens: how much of the whole has each?"],
     ),
     Mistake(
         "weights_rounded_down",
@@ -193,11 +133,7 @@ MISTAKES = [
         STEPS.but(mean=lambda gradients, n_tokens: (n_tokens // n_tokens.sum()) @ gradients).attempt,
         does="the workers' fractions of the tokens are rounded down to whole numbers",
         says="The fraction of the tokens that a worker has is rounded down: it is 0 unless the worker is alone.",
-        hints=[
-            "What is `9 // 10`?",
-            "`/` keeps what is after the point.",
-            WEIGHTED,
-        ],
+        hints=["What is `9 // 10`?"],
     ),
     Mistake(
         "times_the_tokens_at_the_end",
@@ -208,11 +144,7 @@ MISTAKES = [
             "Every row is multiplied by something made of its worker's number of tokens, so the workers "
             "take different steps."
         ),
-        hints=[
-            "Are the rows of the result equal?",
-            "The tokens weight the gradients *before* they are added up.",
-            WEIGHTED,
-        ],
+        hints=["Are the rows of the result equal?"],
     ),
     Mistake(
         "only_some_get_it",
@@ -232,33 +164,14 @@ MISTAKES = [
             "Not every worker gets the result. One that has not, even one without tokens, takes another "
             "step than the others, or none."
         ),
-        hints=[
-            "Are all rows of the result equal?",
-            "Reduce brings it to one worker, *all*-reduce to all of them.",
-            TO_ALL,
-        ],
+        hints=["Are all rows of the result equal?"],
     ),
     Mistake(
         "rows_end_to_end",
         STEPS.but(reduced=lambda mean, gradients: mean.repeat(len(gradients))),
         does="the copies stand one after another along one axis",
         says="The copies stand end to end in one long row. Each worker should have a row of its own.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "`repeat` has a number for each axis.",
-            TO_ALL,
-        ],
-    ),
-    Mistake(
-        "workers_as_columns",
-        STEPS.but(reduced=lambda mean, gradients: mean[:, None].repeat(1, len(gradients))),
-        does="each worker has a column, not a row",
-        says="Each worker has a column. A row for each is asked for.",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "In (n_workers, n), which axis are the workers?",
-            TO_ALL,
-        ],
+        hints=["What shape is asked for, and what shape comes out?"],
     ),
     Mistake(
         "another_number_of_rounds",
@@ -271,11 +184,7 @@ MISTAKES = [
             "Each worker adds what its neighbour hands on, too few times or too often: some gradients are "
             "missing, or counted twice."
         ),
-        hints=[
-            "Among 3 workers, how often must a gradient be handed on until every worker has it?",
-            "With n workers there are n − 1 others.",
-            WEIGHTED,
-        ],
+        hints=["Among 3 workers, how often must a gradient be handed on until every worker has it?"],
     ),
     *of_the_result(STEPS, "only_the_first_result", "result_transposed"),
     in_float64(STEPS),

@@ -41,8 +41,7 @@ FIT_SCALING_LAW = Exercise(
     cases=fit_scaling_law_cases,
     points=2,
     stretch=True,
-    verified="The line goes through the middle of the points, and says how a larger model will do. Next: whether it is "
-    "right.",
+    verified="The line goes through the middle of the points, and says how a larger model will do.",
     hints=[
         "log(loss − irreducible) = log b − α log N. Plotted against log N, that is a straight line.",
         "The line of least squares has the slope Σ (x − x̄)(y − ȳ) / Σ (x − x̄)², and goes through the point (x̄, ȳ).",

@@ -31,7 +31,7 @@ TRAINING_FLOPS = Exercise(
     steps=STEPS,
     cases=training_flops_cases,
     points=1,
-    verified="Six operations for each parameter and token: 2 forward, 4 backward. Next: how long that takes.",
+    verified="Six operations for each parameter and token: 2 forward, 4 backward.",
     hints=[
         "In a matrix product, what happens to each parameter once for each token? A product, and what else?",
         "The backward pass computes gradients for the inputs and for the parameters: each costs as much as the forward "

@@ -42,22 +42,14 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             read(lambda mask: ~mask),
             does="the mask is read the wrong way round",
             says="{does}: what is allowed gets hidden. True means *may attend*.",
-            hints=[
-                "With a mask that is True everywhere, what becomes of the scores?",
-                "`masked_fill` fills where its first argument is True. Where should it fill?",
-                "`~mask` instead of `mask`.",
-            ],
+            hints=["With a mask that is True everywhere, what becomes of the scores?"],
         ),
         Mistake(
             "mask_ignored",
             steps.but(scores=lambda scaled: scaled),
             does="the mask never reaches the scores",
             says="{does}, or what is made with it is lost: hidden keys get weight.",
-            hints=[
-                "Does `mask` occur in the code, and is what comes out of that used?",
-                "`masked_fill` gives a new tensor; it does not change the old one.",
-                "The masked scores are what goes into the softmax: `scores = scores.masked_fill(~mask, -torch.inf)`.",
-            ],
+            hints=["Does `mask` occur in the code, and is what comes out of that used?"],
         ),
         Mistake(
             "filled_with_zero",
@@ -69,11 +61,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "Hidden scores become 0 or 1, which are scores like others, as e⁰ = 1: a hidden key still gets weight, "
                 "even more than keys that match badly. Look at the number that is filled in."
             ),
-            hints=[
-                "What weight does a score of 0 get beside scores of -1 and 1?",
-                "Which number has 0 as its exponential?",
-                "-∞: `-torch.inf` or `float('-inf')`.",
-            ],
+            hints=["What weight does a score of 0 get beside scores of -1 and 1?"],
         ),
         Mistake(
             "not_low_enough",
@@ -89,10 +77,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "weight. Look at the number that is filled in or added."
             ),
             hints=[
-                "One key may be seen, and its score is lower than the number for hidden ones. Which keys get the "
-                "weight?",
-                "Which number has exactly 0 as its exponential, whatever stands beside it?",
-                "-∞: `scores.masked_fill(~mask, -torch.inf)`.",
+                "One key may be seen, and its score is lower than the number for hidden ones. Which "
+                "keys get the weight?"
             ],
         ),
         Mistake(
@@ -103,11 +89,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "The mask is added to the scores as it is, True as 1 and False as 0: hidden keys only get somewhat "
                 "less weight. Look at what is added."
             ),
-            hints=[
-                "By how much does a score change where the mask is False?",
-                "Only a score of -∞ leaves no weight; a mask of True and False says where to fill, not what to add.",
-                "`scores.masked_fill(~mask, -torch.inf)`.",
-            ],
+            hints=["By how much does a score change where the mask is False?"],
         ),
         Mistake(
             "zero_scores_hidden_too",
@@ -121,11 +103,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "What is hidden is recognised by a score of 0. A visible score can be 0 too: that of a query of zeros "
                 "is, for every key. Look at how the scores to be filled with −∞ are found."
             ),
-            hints=[
-                "What are the scores of a query of zeros?",
-                "Which argument says what is hidden, whatever the scores are?",
-                "`scores.masked_fill(~mask, -torch.inf)`.",
-            ],
+            hints=["What are the scores of a query of zeros?"],
         ),
         Mistake(
             "infinity_times_zero",
@@ -164,11 +142,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "better a hidden key matches, the smaller they get. It still has a say. Look at where the mask comes "
                 "in."
             ),
-            hints=[
-                "Print the sums of the rows of the weights.",
-                "The softmax divides by a sum. Is the hidden key in that sum?",
-                "Mask the *scores*, with a number whose exponential is 0.",
-            ],
+            hints=["Print the sums of the rows of the weights."],
         ),
         Mistake(
             "renormalised_after_the_softmax",
@@ -185,10 +159,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "already, or its exponential is too large for a float. Look at where the mask comes in."
             ),
             hints=[
-                "What are the exponentials and the weights of the scores 200 and 0? What is left once the first is "
-                "hidden?",
-                "What is hidden must not take part in the softmax at all.",
-                "Mask the *scores*, with a number whose exponential is 0.",
+                "What are the exponentials and the weights of the scores 200 and 0? What is left "
+                "once the first is hidden?"
             ],
         ),
         Mistake(
@@ -199,11 +171,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "The mask is turned round before it is used: its rows belong to the queries and its columns to the "
                 "keys already. Look for a transposition of the mask."
             ),
-            hints=[
-                "Which axis of the mask belongs to the keys?",
-                "It has the axes of the scores, in the same order.",
-                "Use the mask as it comes.",
-            ],
+            hints=["Which axis of the mask belongs to the keys?"],
         ),
         Mistake(
             "one_row_of_the_mask",
@@ -211,11 +179,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             read(lambda mask: mask[..., -1:, :]),
             does="one row of the mask is used for all queries",
             says="{does}. Each query has a row of its own. Look at what is indexed.",
-            hints=[
-                "What may the first query see, and what the second?",
-                "The axis before the last belongs to the queries.",
-                "Use the mask as it comes.",
-            ],
+            hints=["What may the first query see, and what the second?"],
         ),
         Mistake(
             "one_sentence_of_the_mask",

@@ -83,12 +83,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
                 "The heads are put together without a transposition, so that positions get mixed up with one another. "
                 "Look at how they are merged."
             ),
-            hints=[
-                "`parts.merge_heads` does it right. What does it do that is missing here?",
-                "After the attention, the second axis is that of the heads, and the third that of the positions. "
-                "Which axes should be neighbours before they are merged?",
-                "Swap axes 1 and 2 first.",
-            ],
+            hints=["`parts.merge_heads` does it right. What does it do that is missing here?"],
         ),
         Mistake(
             "transposed_then_viewed",
@@ -112,9 +107,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
                 "merged."
             ),
             hints=[
-                "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
-                "The last two axes before the merging are (n_heads, d_k), in this order.",
-                "`parts.merge_heads`, or swap axes 1 and 2 and nothing else.",
+                "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1."
             ],
         ),
     ]
@@ -130,11 +123,7 @@ def split_by_view(*ways: Variant | Callable[..., Any]) -> Mistake:
             "The heads get positions instead of features, as if the projections had been reshaped without a "
             "transposition. Look at how they are split."
         ),
-        hints=[
-            "`parts.split_heads` does it right. What does it do that is missing here?",
-            "`view` never changes the order of the numbers, and in x they lie position by position.",
-            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
-        ],
+        hints=["`parts.split_heads` does it right. What does it do that is missing here?"],
     )
 
 
@@ -148,11 +137,7 @@ def heads_interleaved(*ways: Variant) -> Mistake:
             "{does}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
             "other. Look at how they are split."
         ),
-        hints=[
-            "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
-            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
-            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
-        ],
+        hints=["With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1."],
     )
 
 
@@ -170,15 +155,6 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
             "scaled_by_the_models_width",
             steps.but(width=asking(lambda x: x.shape[-1], queries)),
             does="`d_model` is taken for d_k",
-            says=(
-                "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
-                "weights too even. Look at which width is taken."
-            ),
-            hints=[
-                "How many products are added up in one score of one head?",
-                "After the split, d_model is not the width of anything any more.",
-                "√d_k, where d_k is `q.shape[-1]` after the split.",
-            ],
         ),
         Mistake(
             "mask_given_another_axis",
@@ -198,12 +174,6 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
             "no_output_projection",
             steps.but(output=lambda merged: merged),
             does="`w_o` is not used",
-            says="The heads stand side by side, and nothing mixes them: {does}. One step is missing at the end.",
-            hints=[
-                unused,
-                "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
-                "Send the merged heads through `self.w_o`.",
-            ],
         ),
         Mistake(
             "another_layer_at_the_end",
@@ -222,10 +192,6 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
             steps.but(output=lambda output, weights: (output, weights)),
             does="the weights are returned besides the output",
             says="{does}. Only the output is asked for.",
-            hints=[
-                "How many things does the annotation say are returned?",
-                "Whoever calls it would get a tuple.",
-                "Return the output alone.",
-            ],
+            hints=["How many things does the annotation say are returned?"],
         ),
     ]

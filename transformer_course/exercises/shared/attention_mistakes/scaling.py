@@ -21,35 +21,20 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
                 "{does}. How many keys there are has nothing to do with the size of a single score: look at which "
                 "length is taken."
             ),
-            hints=[
-                "How many products are added up in one score?",
-                "`shape[-2]` counts vectors, `shape[-1]` is their width, until they are transposed.",
-            ],
+            hints=["How many products are added up in one score?"],
         ),
         Mistake(
             "root_of_the_number_of_queries",
             steps.but(width=lambda queries: queries.shape[-2]),
             does="the number of queries is taken for d_k",
             says="{does}. A score does not know how many other queries there are: look at which length is taken.",
-            hints=[
-                "How many products are added up in one score?",
-                "`shape[-2]` counts vectors, `shape[-1]` is their width.",
-            ],
+            hints=["How many products are added up in one score?"],
         ),
         Mistake(
             "root_of_the_first_length",
             steps.but(width=lambda keys: len(keys)),
             steps.but(width=lambda queries: len(queries)),
             does="the first length of the queries or keys is taken for d_k",
-            says=(
-                "The *first* length is taken for d_k: it counts the vectors of a table, or the tables of a batch. "
-                "Neither changes the size of a single score. Look at which length is taken."
-            ),
-            hints=[
-                "How many products are added up in one score?",
-                "Of keys of shape (7, 3, 4), `len` and `shape[0]` are 7. Which of the three numbers is d_k, and where "
-                "does it stand?",
-            ],
         ),
         Mistake(
             "root_of_the_second_length",
@@ -73,11 +58,7 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
                 "The width of the *values* is taken for d_k. It often equals that of the keys, and then nobody "
                 "notices, but the values take no part in the scores."
             ),
-            hints=[
-                "Which vectors are multiplied in a score?",
-                "How many products are added up in q·k?",
-                "Take the width from the queries: `queries.shape[-1]`.",
-            ],
+            hints=["Which vectors are multiplied in a score?"],
         ),
         Mistake(
             "a_fixed_width",
@@ -127,25 +108,17 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             scaled(lambda products: products),
             does="the products are not divided by √d_k",
             says="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
-            hints=[
-                "How does the spread of q·k grow with d_k? `score_variance` of lesson 02 says it.",
-                "By what must the scores be divided so that their variance is 1 again?",
-                "Divide by the square root of `queries.shape[-1]`, before the softmax.",
-            ],
+            hints=["How does the spread of q·k grow with d_k? `score_variance` of lesson 02 says it."],
         ),
         Mistake(
             "divides_by_d_k",
             steps.but(divisor=lambda width: width),
             does="in all, the products are divided by a whole length, and not by its root",
             says=(
-                "The scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
-                "grows. Look at how dividing changes a variance."
+                "All in all, the scores are divided by d_k, and not by its root: the weights become more and more "
+                "even as d_k grows. Look at how dividing changes a variance."
             ),
-            hints=[
-                "If all scores are divided by c, what happens to their variance?",
-                "Var(s / c) = Var(s) / c². With Var(s) = d_k, which c gives 1?",
-                "The *root* of d_k, once: `queries.shape[-1] ** 0.5`.",
-            ],
+            hints=["If all scores are divided by c, what happens to their variance?"],
         ),
         Mistake(
             "averages_the_products",
@@ -155,11 +128,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
                 "The products of each query and key are averaged, not added up: that divides every score by the width "
                 "once more. Look at how the products become one number."
             ),
-            hints=[
-                "Which number comes out for the query [1, 1] and the key [1, 1], before it is scaled?",
-                "A dot product is a sum. Where does a mean come in, or a second division?",
-                "`queries @ keys.transpose(-2, -1)`, and then one division.",
-            ],
+            hints=["Which number comes out for the query [1, 1] and the key [1, 1], before it is scaled?"],
         ),
         Mistake(
             "power_without_brackets",
@@ -180,11 +149,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             steps.but(divisor=lambda width: width / 2),
             does="the divisor is half of d_k",
             says="The scores are divided by half of d_k, where its root is wanted. Look at how the divisor is made.",
-            hints=[
-                "In a new cell, try `64 ** 1 / 2` and `64 / 2`. Is either of them 8?",
-                "A power is taken first, then everything else from left to right.",
-                "Write the exponent as one number, 0.5, or use `math.sqrt`.",
-            ],
+            hints=["In a new cell, try `64 ** 1 / 2` and `64 / 2`. Is either of them 8?"],
         ),
         Mistake(
             "multiplies_by_the_root",
@@ -194,11 +159,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
                 "The scores are multiplied by √d_k: they get larger instead of smaller. Look at the direction of the "
                 "scaling."
             ),
-            hints=[
-                "Are the scores of wide vectors too large or too small?",
-                "Watch the order of `*`, `/` and `**` in the line.",
-                "Divide by √d_k.",
-            ],
+            hints=["Are the scores of wide vectors too large or too small?"],
         ),
         Mistake(
             "multiplies_by_d_k",
@@ -221,11 +182,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             says=(
                 "The divisor grows with d_k, but not as its square root does. Look at which function of d_k is taken."
             ),
-            hints=[
-                "What is the divisor at d_k = 4 and at d_k = 16? It should double.",
-                "A variance is divided by the square of the divisor.",
-                "`queries.shape[-1] ** 0.5`.",
-            ],
+            hints=["What is the divisor at d_k = 4 and at d_k = 16? It should double."],
         ),
         Mistake(
             "rounded_root",
@@ -275,9 +232,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
                 "alone."
             ),
             hints=[
-                "If the queries are made 10 times longer, should the weights change? With this divisor they do not.",
-                "`score_variance` says how large scores are *expected* to be, from d_k alone.",
-                "Divide by the root of `queries.shape[-1]`.",
+                "If the queries are made 10 times longer, should the weights change? With this divisor they do not."
             ],
         ),
     ]
@@ -294,11 +249,7 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
                 "{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked "
                 "for."
             ),
-            hints=[
-                "The formula of this lesson is softmax(q kᵀ).",
-                "Is there a square root in the code, or `F.scaled_dot_product_attention`?",
-                "Leave the division out for now.",
-            ],
+            hints=["The formula of this lesson is softmax(q kᵀ)."],
         ),
         Mistake(
             "scaled_by_a_length",
@@ -311,11 +262,7 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
                 "The scores are divided by a length: by d, or by a number of vectors. Here the plain dot products are "
                 "asked for. Look for a division, or a mean."
             ),
-            hints=[
-                "The formula of this lesson is softmax(q kᵀ).",
-                "A dot product is the *sum* of the products, not their mean.",
-                "`queries @ keys.mT`, and then the softmax.",
-            ],
+            hints=["The formula of this lesson is softmax(q kᵀ)."],
         ),
         Mistake(
             "cosines",
@@ -327,11 +274,7 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             steps.but(queries=lambda queries: _unit(queries)),
             does="queries or keys are divided by their lengths",
             says="{does}. Here the plain dot products are asked for.",
-            hints=[
-                "Make a query 10 times longer. Should its weights get sharper?",
-                "The formula of this lesson is softmax(q kᵀ).",
-                "`queries @ keys.mT`, without a norm.",
-            ],
+            hints=["Make a query 10 times longer. Should its weights get sharper?"],
         ),
     ]
 

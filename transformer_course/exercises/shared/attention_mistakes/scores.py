@@ -32,16 +32,6 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
             "keys_not_transposed",
             turned(lambda keys: keys),
             does="the keys are not transposed before the product",
-            says=(
-                "The product pairs the width of the queries with the *number* of the keys: the keys have not been "
-                "transposed. That crashes, or, where the two happen to be equal, gives nonsense. Look at the shapes of "
-                "both sides."
-            ),
-            hints=[
-                "(n_query, d) @ (n_key, d): which two numbers have to be equal in a matrix product?",
-                "Each key is a row. It should be a column on the right-hand side.",
-                "Swap the last two axes of the keys: `keys.mT`, or `keys.transpose(-2, -1)`.",
-            ],
         ),
         Mistake(
             "transposes_the_batch",
@@ -52,11 +42,7 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
                 "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch "
                 "refuses to). The batch should stay where it is. Look at how the keys are transposed."
             ),
-            hints=[
-                "What shape does `.T` make of keys of shape (7, 3, 4)?",
-                "Only the last two axes belong to the matrix.",
-                "Swap just these: `keys.mT`, or `keys.transpose(-2, -1)`.",
-            ],
+            hints=["What shape does `.T` make of keys of shape (7, 3, 4)?"],
         ),
         Mistake(
             "swaps_axes_from_the_front",
@@ -123,11 +109,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "The table of scores has one row per *key*. It should have one row per query. Look at the order of the "
                 "product, or at the order in which queries and keys are handed over."
             ),
-            hints=[
-                "What shape has the table for 2 queries and 3 keys? Which should it have?",
-                "In `a @ b`, the rows of the result are the rows of a.",
-                "The queries go on the left, the transposed keys on the right: `queries @ keys.mT`.",
-            ],
+            hints=["What shape has the table for 2 queries and 3 keys? Which should it have?"],
         ),
         Mistake(
             "keys_in_front",
@@ -158,26 +140,11 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
-            "products_not_added_up",
-            _product(steps, lambda queries, keys: queries * keys).attempt,
-            does="queries and keys are multiplied entry by entry, and nothing adds the products up",
-            says="{does}. A score is one number for each query and key. Look at the product.",
-            hints=[
-                "How many scores are there for 2 queries and 3 keys?",
-                "A dot product multiplies entry by entry *and* adds up. Which sign does both, for all pairs?",
-                "A matrix product: the queries, times the keys turned into columns, `keys.mT`.",
-            ],
-        ),
-        Mistake(
             "queries_with_queries",
             _product(steps, lambda queries: queries @ queries.mT),
             does="the queries are compared with the queries, not with the keys",
             says="The queries are compared with one another: the keys play no part in the scores. Look at the product.",
-            hints=[
-                "Which two things does a score compare?",
-                "Do the keys occur in the line that makes the scores?",
-                "Queries times transposed keys: `queries @ keys.mT`.",
-            ],
+            hints=["Which two things does a score compare?"],
         ),
         *([_with_the_values(steps)] if "values" in steps.known else []),
         Mistake(
@@ -211,12 +178,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "Right for one number of axes only: a product takes tables alone, or tables with exactly one axis in "
                 "front of them. Look for a product that takes any number."
             ),
-            hints=[
-                "How many axes have the queries of the case that crashes?",
-                "`...` in an `einsum` stands for whatever is in front, and a matrix product works on the last two "
-                "axes.",
-                "`queries @ keys.mT`.",
-            ],
+            hints=["How many axes have the queries of the case that crashes?"],
         ),
         Mistake(
             "one_table_at_a_time",
@@ -276,11 +238,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "A key that points away from its query gets as much weight as one that points towards it: the absolute "
                 "values of the scores are taken. Look at what is done with the products."
             ),
-            hints=[
-                "Which of the scores -3 and 1 should get the larger weight?",
-                "Negative scores are wanted: softmax makes small weights of them.",
-                "Leave `abs` out, or the square.",
-            ],
+            hints=["Which of the scores -3 and 1 should get the larger weight?"],
         ),
     ]
 
@@ -331,11 +289,7 @@ def of_the_batch(steps: InSteps) -> list[Mistake]:
             ],
             does="the first or the last key is left out",
             says="One key takes no part: the first, or the last. Look at the slices.",
-            hints=[
-                "How many keys are there, and how many weights does each query hand out?",
-                "`x[:-1]` ends before the last, and `x[1:]` begins after the first.",
-                "Use all the keys, as they come.",
-            ],
+            hints=["How many keys are there, and how many weights does each query hand out?"],
         ),
     ]
 

@@ -31,11 +31,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 "The weights add up to 1 down each column: the queries compete for each key. It should be the keys "
                 "that compete for each query. Look at the axis of the softmax."
             ),
-            hints=[
-                "Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?",
-                "Row i belongs to query i and runs over the keys. Along which axis lie the keys?",
-                "The keys are the last axis: `dim=-1`.",
-            ],
+            hints=["Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?"],
         ),
         Mistake(
             "axis_from_the_front",
@@ -43,14 +39,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             made(lambda scores: scores.exp() / scores.exp().sum(dim=1, keepdim=True)).attempt,
             does="the softmax runs along axis 1, counted from the front",
             says=(
-                "Right for one table; with a batch in front, the weights add up to 1 along another axis, because the "
-                "softmax counts its axis from the front. Look at how the axis is named."
+                "The softmax runs along axis 1, counted from the front. As soon as anything stands in front of queries "
+                "and keys, that is not the axis of the keys. Look at how the axis is named."
             ),
-            hints=[
-                "For scores of shape (batch, n_query, n_key), which axis is number 1?",
-                "Which way of counting does not depend on what stands in front?",
-                "Count from the end: the keys are the last axis, `dim=-1`.",
-            ],
+            hints=["For scores of shape (batch, n_query, n_key), which axis is number 1?"],
         ),
         Mistake(
             "first_axis",
@@ -61,11 +53,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 "The weights add up to 1 along the first axis: over the queries, or, where there is a batch, over its "
                 "tables. For each query, those of all the keys should add up to 1. Look at the axis of the softmax."
             ),
-            hints=[
-                "In a table of shape (n_query, n_key), which axis is number 0?",
-                "The keys are the last axis, whatever stands in front. Which number always means the last?",
-                "`dim=-1`.",
-            ],
+            hints=["In a table of shape (n_query, n_key), which axis is number 0?"],
         ),
         Mistake(
             "softmax_over_everything",
@@ -78,11 +66,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 "The weights of all queries *together* add up to 1. Those of each query should, by themselves. Look at "
                 "what is summed, or at what the softmax is taken of."
             ),
-            hints=[
-                "Print `weights.sum(dim=-1)`.",
-                "`.sum()` without an axis adds up everything there is, and a flattened table is one long row.",
-                "`parts.softmax` does it row by row; by hand it is `.sum(dim=-1, keepdim=True)`.",
-            ],
+            hints=["Print `weights.sum(dim=-1)`."],
         ),
         Mistake(
             "scores_instead_of_weights",
@@ -92,11 +76,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 "Raw scores serve as weights: nothing makes them positive or lets them add up to 1. A step is missing "
                 "after the scores."
             ),
-            hints=[
-                "With a single key, every query should give it the weight 1. Does it?",
-                "Which function turns a row of scores into weights?",
-                "`torch.softmax` over the last axis of the scores.",
-            ],
+            hints=["With a single key, every query should give it the weight 1. Does it?"],
         ),
         Mistake(
             "never_divided",
@@ -104,11 +84,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp()),
             does="the exponentials are not divided by their sum",
             says="The weights are positive, but do not add up to 1. One step of the softmax is missing.",
-            hints=[
-                "Print the sum of each row of the weights.",
-                "`exp` of the scores is only the first half of a softmax.",
-                "`torch.softmax(scores, dim=-1)` in place of the exponential.",
-            ],
+            hints=["Print the sum of each row of the weights."],
         ),
         Mistake(
             "overflows",
@@ -163,11 +139,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 "The weights are nearly the same for all keys: a softmax is taken of something that has been through "
                 "one already. Look at what makes weights of scores."
             ),
-            hints=[
-                "`parts.attention_weights` gives weights already. What do their rows add up to?",
-                "How many times does a softmax run on the way from the scores to the output?",
-                "Take the softmax once, of the scores.",
-            ],
+            hints=["`parts.attention_weights` gives weights already. What do their rows add up to?"],
         ),
         Mistake(
             "sigmoid",
@@ -176,11 +148,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             says=(
                 "A sigmoid looks at each score alone, so the weights of a query do not add up to 1. Look for a softmax."
             ),
-            hints=[
-                "Print the sum of each row of the weights.",
-                "Which function lets the keys compete with one another?",
-                "`torch.softmax(scores, dim=-1)`.",
-            ],
+            hints=["Print the sum of each row of the weights."],
         ),
         Mistake(
             "logarithm",
@@ -200,11 +168,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
             does="the scores have the wrong sign",
             says="The key with the smallest score gets the largest weight. Look at the sign of the scores.",
-            hints=[
-                "Which key should get the largest weight?",
-                "A softmax prefers large scores.",
-                "Take the softmax of the scores as they are, without turning their sign.",
-            ],
+            hints=["Which key should get the largest weight?"],
         ),
         Mistake(
             "a_fixed_factor",
@@ -214,11 +178,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores: scores * 10).attempt,
             does="the scores are multiplied or divided by a fixed number",
             says="{does}, which makes the weights too sharp or too flat. Look at what the softmax is taken of.",
-            hints=[
-                "Are the largest weights too large, or too small?",
-                "A temperature like this is a number between the scores and the softmax. Where does it come in?",
-                "Leave the number out.",
-            ],
+            hints=["Are the largest weights too large, or too small?"],
         ),
         Mistake(
             "scores_squashed",
@@ -247,11 +207,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 "Each query takes its best key only: a hard lookup. No gradient can tell the other keys to "
                 "come closer. Every key should have a weight."
             ),
-            hints=[
-                "Where does the code choose instead of weighing?",
-                "Replace argmax by something soft.",
-                "A softmax over the keys.",
-            ],
+            hints=["Where does the code choose instead of weighing?"],
         ),
         Mistake(
             "plain_average",
@@ -319,11 +275,7 @@ def of_a_softmax_too_late(steps: InSteps) -> list[Mistake]:
                 "The softmax comes too late: it is taken of the mixed values, and raw scores mix them. Look at what "
                 "the softmax is taken of."
             ),
-            hints=[
-                "Can the output hold a negative number? It should where the values do.",
-                "It is the values that are averaged. What are the weights made of?",
-                "Take the softmax of the scores, and multiply the weights by the values.",
-            ],
+            hints=["Can the output hold a negative number? It should where the values do."],
         )
     ]
 
@@ -340,11 +292,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             mixed(lambda weights: weights),
             does="the weights are not multiplied by the values",
             says="These are the weights: one number per query and key. The values have not been mixed yet.",
-            hints=[
-                "What shape is asked for, and what shape comes out?",
-                "Row i of the weights says how much of each value query i takes.",
-                "Multiply the weights by the values: `weights @ values`.",
-            ],
+            hints=["What shape is asked for, and what shape comes out?"],
         ),
         Mistake(
             "values_on_the_left",
@@ -371,11 +319,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 "The weights are the wrong way round: keys and queries have changed places in the last product. It "
                 "crashes where their numbers differ. Look at which axis of the weights meets the values."
             ),
-            hints=[
-                "(n_key, n_query) @ (n_key, d_v): which numbers have to be equal?",
-                "Each *row* of the weights should hold one query's weights.",
-                "`weights @ values`, without a transposition.",
-            ],
+            hints=["(n_key, n_query) @ (n_key, d_v): which numbers have to be equal?"],
         ),
         Mistake(
             "entry_by_entry",
@@ -398,11 +342,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             mixed(lambda weights, keys: weights @ keys),
             does="the keys are mixed, not the values",
             says="{does}. The keys only decide *how much*; what is handed over are the values.",
-            hints=[
-                "Do the values occur in the code at all?",
-                "The output has the width of the values.",
-                "Weights times `values`.",
-            ],
+            hints=["Do the values occur in the code at all?"],
         ),
         Mistake(
             "mixes_the_queries",
@@ -424,11 +364,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 "Two things come back, the output and the weights. That is useful for looking inside, but the output "
                 "alone is asked for."
             ),
-            hints=[
-                "What does the annotation after `->` promise?",
-                "Look at the `return`: a comma there makes a pair.",
-                "Return the mixed values only: `weights @ values`.",
-            ],
+            hints=["What does the annotation after `->` promise?"],
         ),
         Mistake(
             "averaged_over_the_keys",
@@ -438,11 +374,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 "The output is divided by the number of keys. Weights that add up to 1 make an average already. Look "
                 "for a mean where a sum is wanted."
             ),
-            hints=[
-                "With two equal values, the output should be that value. Is it?",
-                "The sum of weight times value is the weighted average.",
-                "`weights @ values`, without a mean.",
-            ],
+            hints=["With two equal values, the output should be that value. Is it?"],
         ),
         Mistake(
             "queries_added",
@@ -453,11 +385,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 "Something is added to the weighted average of the values. The weighted average alone is asked for. "
                 "Look for a `+` at the end."
             ),
-            hints=[
-                "With a single key, every output should be its value. Is it?",
-                "Residual connections come in lesson 06, around the attention.",
-                "`weights @ values`, and nothing else.",
-            ],
+            hints=["With a single key, every output should be its value. Is it?"],
         ),
         Mistake(
             "rounded_output",

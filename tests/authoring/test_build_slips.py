@@ -1,0 +1,42 @@
+"""The catalogues are what the steps make today, and hold nothing that is known already."""
+
+import pytest
+
+from authoring.build_slips import NEARLY, SEED, distinct, made, same
+from tests.helpers.thoroughness import one_in
+from transformer_course.checking.expected_behaviour import behaviour, in_isolation
+from transformer_course.checking.tolerance import agree
+from transformer_course.exercises import every_exercise
+from transformer_course.slips.catalogue import FOLDER, catalogue_of, read
+from transformer_course.slips.slip import Slip
+
+IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
+
+
+def test_there_is_a_catalogue_of_every_exercise_in_steps_and_no_other():
+    assert {path.stem for path in FOLDER.glob("*.json")} == {exercise.name for exercise in IN_STEPS}
+    assert [exercise.name for exercise in IN_STEPS if not catalogue_of(exercise).slips] == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # stopped amid torch's own tidying up
+@pytest.mark.parametrize("exercise", one_in(12, IN_STEPS), ids=lambda one: one.name)
+def test_a_catalogue_is_made_again_as_it_is_stored(exercise):
+    assert same(made(exercise), read(exercise.name)), f"run `python -m authoring.build_slips {exercise.name}`"
+
+
+@pytest.mark.parametrize("exercise", one_in(12, IN_STEPS), ids=lambda one: one.name)
+def test_no_slip_is_right_and_each_is_among_those_that_may_be_what_it_shows(exercise):
+    known = behaviour(exercise, SEED)
+    with in_isolation():
+        for mistake in list(known.slips.values())[::25]:
+            shown = [known.output(mistake.ways[0], index) for index in range(len(known.cases))]
+            assert not agree(shown, known.expected, NEARLY, numbers_only=True), mistake.name
+            assert mistake in known.slips_like(shown), mistake.name
+
+
+def test_of_slips_with_the_same_code_the_likeliest_is_kept():
+    likely, rare = (
+        Slip("a", "left_out", weight=1.0, code={"a": "b"}),
+        Slip("a", "taken_for", weight=2.0, code={"a": "return b"}),
+    )
+    assert distinct([rare, likely]) == [likely]

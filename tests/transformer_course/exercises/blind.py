@@ -1,0 +1,245 @@
+"""What is told of attempts that nobody had in mind: ``python -m tests.transformer_course.exercises.blind FOLDER``.
+
+FOLDER holds a module for each exercise, with a list ``ATTEMPTS`` by people who have seen neither mistakes nor slips:
+dicts of ``id``, ``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is
+marked ``⟦right¦wrong⟧``. Whoever works on what is told looks at the half ``development`` alone; what is reported is the
+half ``held-out``. ``--mutants N`` adds N random changes to the right answers of each exercise: nobody imagined those.
+``--list`` prints what is told of the attempts that are neither named nor located.
+
+An attempt is *named* where a mistake, a slip or the step after which it stops is told; *located* where the line that is
+shown is one that is marked; *misled* where another line is. Of two mistakes, *both* are told or *one* is.
+"""
+
+import argparse
+import ast
+import copy
+import hashlib
+import importlib.util
+import itertools
+import random
+import re
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from tests.transformer_course.cells import cell
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
+from transformer_course.exercises.shared.library_parts import parts
+from transformer_course.lesson.session import Session
+
+MARK = re.compile(r"⟦(.*?)¦(.*?)⟧", re.DOTALL)
+IMPORTS = """\
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+"""
+GENERAL = ("changes_argument", "gradient_cut", "remembers_an_earlier_call")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Code that answers an exercise, and the lines in which it is wrong."""
+
+    exercise: str
+    id: str
+    kind: str
+    code: str
+    lines: frozenset[int]
+
+    @property
+    def half(self) -> str:
+        """The half that it belongs to."""
+        return ("development", "held-out")[hashlib.sha256(self.id.encode()).digest()[0] % 2]
+
+
+def read(folder: Path) -> Iterator[Attempt]:
+    """Yield the attempts of a folder."""
+    for path in sorted(folder.glob("*.py")):
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for one in module.ATTEMPTS:
+            yield Attempt(path.stem, one["id"], one["kind"], *made_wrong(one["code"].lstrip("\n")))
+
+
+def made_wrong(marked: str) -> tuple[str, frozenset[int]]:
+    """Return code with what is marked done wrong, and the lines where."""
+    lines: set[int] = set()
+    while mark := MARK.search(marked):
+        first = marked.count("\n", 0, mark.start()) + 1
+        lines.update(range(first, first + mark[2].count("\n") + 1))
+        marked = marked[: mark.start()] + mark[2] + marked[mark.end() :]
+    return marked, frozenset(lines)
+
+
+class Change(ast.NodeTransformer):
+    """One random change of a syntax tree: of a number of kinds, at the node of a number."""
+
+    def __init__(self, draw: random.Random, at: int, names: Sequence[str]) -> None:
+        self.draw, self.at, self.names, self.n_met, self.line = draw, at, names, 0, 0
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        self.n_met += 1
+        if self.n_met - 1 == self.at and (new := self._changed(node)) is not None:
+            self.line = getattr(node, "lineno", 0)
+            return ast.copy_location(new, node)
+        return super().generic_visit(node)
+
+    def _changed(self, node: ast.AST) -> ast.AST | None:
+        match node:
+            case ast.BinOp(left, op, right):
+                other = self.draw.choice([ast.Add(), ast.Sub(), ast.Mult(), ast.Div()])
+                choices = [ast.BinOp(left, other, right), ast.BinOp(right, op, left), left, right]
+                return self.draw.choice(choices)
+            case ast.Compare(left, [_], [right]):
+                return ast.Compare(
+                    left, [self.draw.choice([ast.Lt(), ast.LtE(), ast.Gt(), ast.GtE(), ast.Eq()])], [right]
+                )
+            case ast.Constant(value) if type(value) in (int, float):
+                return ast.Constant(self.draw.choice([value + 1, value - 1, 2 * value, -value]))
+            case ast.Constant(True | False as value):
+                return ast.Constant(not value)
+            case ast.UnaryOp(_, operand):
+                return operand
+            case ast.Call(func, args, keywords) if keywords and self.draw.random() < 0.5:
+                gone = self.draw.choice(keywords)
+                return ast.Call(func, args, [one for one in keywords if one is not gone])
+            case ast.Call(ast.Attribute(value, _), _, _) if ast.unparse(value) not in (
+                "torch",
+                "F",
+                "math",
+                "nn",
+                "self",
+                "parts",
+                "np",
+            ):
+                return value
+            case ast.Call(func, [first, second, *rest], keywords) if self.draw.random() < 0.5:
+                return ast.Call(func, [second, first, *rest], keywords)
+            case ast.Call(ast.Attribute(ast.Name("torch" | "F" | "math")), [first, *_], _):
+                return first
+            case ast.Name(name, ast.Load()) if name in self.names:
+                return ast.Name(self.draw.choice([one for one in self.names if one != name] or [name]), ast.Load())
+        return None
+
+
+def mutants(right: Attempt, n: int, draw: random.Random) -> Iterator[Attempt]:
+    """Yield random changes of a right answer; some may be right as well."""
+    tree = ast.parse(right.code)
+    code = ast.unparse(tree)  # so that lines are the same before and after
+    tree = ast.parse(code)
+    body = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
+    names = sorted({n.id for f in body for n in ast.walk(f) if isinstance(n, ast.Name)} & _values(body))
+    seen = {code}
+    for number in itertools.islice(itertools.count(), 60 * n):
+        if len(seen) > n:
+            return
+        change = Change(draw, draw.randrange(sum(1 for _ in ast.walk(tree))), names)
+        changed = copy.deepcopy(tree)
+        for function in (
+            node for node in ast.walk(changed) if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+        ):
+            function.body = [change.visit(statement) for statement in function.body]
+        mutant = ast.unparse(ast.fix_missing_locations(changed))
+        if change.line and mutant not in seen:
+            seen.add(mutant)
+            yield Attempt(right.exercise, f"{right.id}~{number}", "mutant", mutant, frozenset({change.line}))
+
+
+def _values(functions: Sequence[ast.FunctionDef]) -> set[str]:
+    stored = {n.id for f in functions for n in ast.walk(f) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {a.arg for f in functions for a in f.args.args} - {"self"}
+
+
+def told(verdict: Verdict, attempt: Attempt) -> str:
+    """Return how well a verdict tells an attempt."""
+    names = [name for name in verdict.mistakes if name not in GENERAL]
+    shown = {int(line) for line in re.findall(r"^\s*line (\d+):  ", verdict.message, re.MULTILINE)}
+    place = "" if not shown else "located" if shown & attempt.lines else "misled"
+    if verdict.passed:
+        return "passed"
+    if attempt.kind == "right":
+        return "refused"
+    if attempt.kind == "two":
+        more = "not right either" in verdict.message
+        return (
+            "both"
+            if len(names) > 1
+            else "one"
+            if more or verdict.mistakes or verdict.status == "half_finished"
+            else place or "neither"
+        )
+    return "named" if verdict.mistakes or verdict.status == "half_finished" else place or "neither"
+
+
+def check(attempt: Attempt, session: Session) -> Verdict:
+    """Return the verdict on an attempt."""
+    scope: dict[str, object] = {}
+    exec(IMPORTS, scope)
+    scope.pop("__builtins__")
+    return session.check(cell(attempt.code, attempt.exercise, parts=parts, **scope), attempt.exercise)
+
+
+def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Counter[str]]:
+    """Check attempts, and count by half and kind what is told of them."""
+    counts: dict[str, Counter[str]] = {}
+    seconds: list[float] = []
+    session = Session(every_exercise())
+    for attempt in attempts:
+        started = time.process_time()
+        try:
+            verdict = check(attempt, session)
+        except Exception as error:
+            print(f"{attempt.id}: cannot be run: {error!r}")
+            continue
+        seconds.append(time.process_time() - started)
+        what = told(verdict, attempt)
+        counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[what] += 1
+        if (
+            lists
+            and what not in ("named", "located", "both")
+            and (attempt.kind, what) not in (("right", "passed"), ("mutant", "passed"))
+        ):
+            wrong = [line for number, line in enumerate(attempt.code.splitlines(), 1) if number in attempt.lines]
+            print(f"--- {attempt.id}: {what} {verdict.mistakes}\n{chr(10).join(wrong)}\n    {verdict.message[:300]}")
+    if seconds:
+        print(f"{statistics.median(seconds):.3f} s of computing for a check (median), {sum(seconds):.0f} s for all")
+    return counts
+
+
+def main() -> None:
+    """Print the table."""
+    options = argparse.ArgumentParser()
+    options.add_argument("folder", type=Path)
+    options.add_argument("--half", choices=["development", "held-out"])
+    options.add_argument("--only", default="", help="names of exercises, separated by commas")
+    options.add_argument("--mutants", type=int, default=0)
+    options.add_argument("--list", action="store_true")
+    chosen = options.parse_args()
+    torch.set_num_threads(1)
+    attempts = [a for a in read(chosen.folder) if not chosen.only or a.exercise in chosen.only.split(",")]
+    if chosen.mutants:
+        draw = random.Random(7)
+        rights = {a.exercise: a for a in attempts if a.kind == "right"}
+        attempts = [m for right in rights.values() for m in mutants(right, chosen.mutants, draw)]
+    attempts = [a for a in attempts if chosen.half in (None, a.half)]
+    for kind, counts in measure(attempts, lists=chosen.list).items():
+        n = counts.total() - (counts["passed"] if "mutant" in kind else 0)  # a mutant that passes may be right
+        print(
+            kind, counts.total(), {what: f"{count} ({count / max(n, 1):.1%})" for what, count in counts.most_common()}
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""What is done to values: every form is code."""
+
+import pytest
+
+from transformer_course.slips.forms import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER
+from transformer_course.slips.wording import OF_KIND
+
+FORMS = [form for forms in (*OF_RESULTS.values(), *OF_ARGUMENTS.values(), OF_THE_ANSWER) for form in forms]
+
+
+@pytest.mark.parametrize(("form", "kind"), sorted({(form, kind) for form, kind, _ in FORMS}))
+def test_every_form_is_code_and_told_in_words_of_its_own(form, kind):
+    compile(form.replace("§", "value"), "form", "eval")
+    assert kind in OF_KIND or kind == "ignored"  # which is told of arguments alone

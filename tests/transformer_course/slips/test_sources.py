@@ -1,0 +1,54 @@
+"""The slips of an answer: those that people make are among them, as code that runs."""
+
+import pytest
+import torch
+
+from tests.transformer_course.slips.answer import ROWS, SAMPLES, STEPS, WEIGHTS
+from transformer_course.slips.slip import variant
+from transformer_course.slips.sources import FAR, Sources, code_of
+from transformer_course.steps import asking
+
+SLIPS = list(Sources(STEPS, SAMPLES).slips())
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("left_out", {"shares": "weights"}),
+        ("order", {"shares": "return total / weights"}),
+        ("axis", {"mean": "return (scaled[:, None] * rows).sum(dim=1)"}),
+        ("wrong_input", {"mean": "return (weights[:, None] * rows).sum(dim=0)"}),
+        ("sign", {"weights": "-weights"}),
+        ("ignored", {"scale": "None"}),
+        ("as_a_list", {"mean": "return (scaled[:, None] * rows).sum(dim=0).tolist()"}),
+        ("moved", {"shares": "weights", "mean": "return (scaled[:, None] * rows).sum(dim=0) / total"}),
+    ],
+)
+def test_what_people_do_is_among_the_slips(kind, code):
+    assert (kind, code) in [(slip.kind, slip.code) for slip in SLIPS]
+
+
+def test_a_slip_may_be_made_only_where_an_option_is_given():
+    code = "if scale is None:\n    return weights / total\nreturn weights"
+    slip = next(slip for slip in SLIPS if slip.code == {"shares": code})
+    attempt = variant(STEPS, slip.code).attempt
+    assert attempt(ROWS, WEIGHTS).tolist() == [2.5, 4.25, 7.75]
+    assert attempt(ROWS, WEIGHTS, 2.0).tolist() == [20.0, 34.0, 62.0]
+
+
+def test_what_is_of_one_kind_may_be_confused():
+    sources = Sources(STEPS, SAMPLES)
+    assert [sources.kind(name) for name in ("rows", "scale", "total")] == ["float", "number", "float"]
+    assert sources.alike("shares") == ["weights", "scaled", "mean"]
+    assert sources.before("scaled") == ["rows", "weights", "scale", "total", "shares"]
+    assert sources.after("total") == {"shares", "scaled", "mean"}
+
+
+def test_the_likely_is_told_from_the_far_fetched():
+    weights = {(slip.kind, slip.step): slip.weight for slip in SLIPS}
+    assert weights["left_out", "shares"] < weights["rounded", "mean"] <= FAR
+
+
+def test_a_step_that_is_made_by_a_function_is_left_alone():
+    assert code_of(asking(torch.add, "a", "b"), frozenset("ab")) is None
+    assert code_of(STEPS.steps["total"], frozenset(STEPS.known)).text == "return weights.sum()"

@@ -1,0 +1,58 @@
+"""Words for slips: true clauses, in good English, for every slip that is stored."""
+
+import random
+import re
+
+import pytest
+
+from tests.transformer_course.slips.answer import STEPS
+from transformer_course.exercises import every_exercise
+from transformer_course.slips.catalogue import catalogue_of
+from transformer_course.slips.slip import Slip, SlipMistake
+from transformer_course.slips.wording import is_plural, words
+
+
+@pytest.mark.parametrize(
+    ("slip", "does"),
+    [
+        (Slip("total", "sibling", "weights.sum()", "weights.mean()"), "{} takes the mean where the sum belongs"),
+        (
+            Slip("mean", "axis", "(a).sum(dim=0)", "(a).sum(dim=-1)"),
+            "{} runs along the last axis, not along the first axis",
+        ),
+        (Slip("shares", "operator", "weights / total", "(weights) * (total)"), "{} multiplies where it should divide"),
+        (Slip("scaled", "sign", "", "-§"), "the scaled shares have the wrong sign"),
+        (Slip("mean", "scaled", "", "§ / 2"), "the mean is half what it should be"),
+        (Slip("scale", "ignored", "scale", "None"), "`scale` has no effect"),
+        (Slip("rows", "argument_for_another", "rows", "weights", "weights"), "`weights` is used where `rows` belongs"),
+        (Slip("shares", "moved", "weights", "mean", "mean"), "{} comes too late"),
+        (Slip("shares", "function", "", "§.abs()"), "the shares lose their sign"),
+        (
+            Slip("shares", "order", code={"shares": "if scale is None:\n    return shares\nreturn 0"}),
+            "the two sides of {} are the wrong way round, where `scale` is given",
+        ),
+    ],
+)
+def test_a_slip_is_said_in_the_words_of_its_step(slip, does):
+    assert words(STEPS, slip).does == does.format(
+        f"the step “{STEPS.describe(slip.step)}”" if slip.step in STEPS.steps else ""
+    )
+
+
+def test_plurals_are_told_from_their_heads():
+    assert all(is_plural(noun) for noun in ("the shares", "the products of queries and keys", "the weights"))
+    assert not any(is_plural(noun) for noun in ("the sum of the weights", "the mean", "the last axis", "the bias"))
+
+
+@pytest.mark.parametrize("name", every_exercise())
+def test_what_is_said_of_stored_slips_ends_properly_and_has_three_hints(name):
+    exercise = every_exercise()[name]
+    stored = catalogue_of(exercise).slips
+    for slip in random.Random(name).sample(stored, min(20, len(stored))):
+        mistake = SlipMistake(slip, exercise.steps)
+        for text in (mistake.says, *mistake.hints):
+            assert re.search(r"[^.][.?!…]$", text), text
+            assert text.count("`") % 2 == 0, text
+            assert "  " not in text, text
+            assert not re.search(r"\b(?:you|yours?)\b", text, re.IGNORECASE), text
+        assert len(set(mistake.hints)) == 3

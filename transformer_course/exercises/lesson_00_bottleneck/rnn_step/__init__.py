@@ -1,0 +1,1 @@
+"""The exercise ``rnn_step``: its cases, its reference, its mistakes."""

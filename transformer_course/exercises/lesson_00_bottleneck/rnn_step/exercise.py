@@ -1,0 +1,57 @@
+"""One step of a simple recurrent neural network."""
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_00_bottleneck.rnn_step.answer import STEPS, rnn_step
+from transformer_course.exercises.lesson_00_bottleneck.rnn_step.mistakes import MISTAKES
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+
+
+def rnn_step_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(batch: int, d: int, d_token: int, shows: str) -> Case:
+        inputs = {
+            "state": torch.tanh(normal(rng, batch, d)),
+            "token": normal(rng, batch, d_token),
+            "w": normal(rng, d, d) / d**0.5,
+            "u": normal(rng, d, d_token) / d_token**0.5,
+        }
+        return Case(inputs, shows)
+
+    # Can be done in the head: W h = (2, 0), U x = (-1.5, 0.5), and the new state is tanh of (0.5, 0.5).
+    readable = {
+        "state": torch.tensor([[0.5, 1.0]]),
+        "token": torch.tensor([[0.5]]),
+        "w": torch.tensor([[0.0, 2.0], [0.0, 0.0]]),
+        "u": torch.tensor([[-3.0], [1.0]]),
+    }
+    beginning = {**case(2, 3, 4, "").inputs, "state": torch.zeros(2, 3)}
+    return [
+        Case(readable, "one text, a state of width 2, a token of width 1"),
+        case(1, 3, 3, "one text, a state and a token of width 3"),
+        case(3, 3, 3, "3 texts, states and tokens of width 3"),
+        Case(beginning, "the first step of 2 texts: the states are zeros"),
+        case(2, 3, 5, "2 texts, states of width 3, tokens of width 5"),
+        case(31, 19, 23, "31 texts, states of width 19, tokens of width 23"),
+    ]
+
+
+RNN_STEP = Exercise(
+    reference=rnn_step,
+    steps=STEPS,
+    may_cut_gradients=True,
+    cases=rnn_step_cases,
+    points=2,
+    verified="The new state holds what is left of the old one, and the token.",
+    hints=[
+        "Two matrix products, a sum, a tanh. Start with the shapes: what comes out is as wide as the state.",
+        "Each row of `state` is the state of one text. The formula's W h has the vector on the right; with rows, the "
+        "vector goes to the left.",
+        "W is stored as (outputs, inputs), as in `nn.Linear`: the product with rows is `state @ w.T`. U is, too.",
+        "`torch.tanh` goes around the sum of the two products.",
+    ],
+    mistakes=MISTAKES,
+)

@@ -1,0 +1,1 @@
+"""The exercise ``document_mask``: its cases, its reference, its mistakes."""

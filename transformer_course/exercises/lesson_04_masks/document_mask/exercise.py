@@ -1,0 +1,48 @@
+"""Which keys a query may attend to where several documents share a row."""
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_04_masks.document_mask.answer import STEPS, document_mask
+from transformer_course.exercises.lesson_04_masks.document_mask.mistakes import MISTAKES
+from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.running.case import Case
+
+
+def document_mask_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def packed(n: int, n_documents: int) -> list[int]:
+        """Draw documents that fill n positions; their numbers are in no order."""
+        cuts = [0, *(torch.randperm(n - 1, generator=rng)[: n_documents - 1] + 1).sort().values.tolist(), n]
+        numbers = torch.randperm(n_documents, generator=rng).tolist()
+        return [d for d, start, end in zip(numbers, cuts, cuts[1:], strict=False) for _ in range(end - start)]
+
+    def case(rows: list[list[int]], shows: str) -> Case:
+        return Case({"documents": torch.tensor(rows)}, shows)
+
+    return [
+        case([[0, 0, 1]], "one text: a document of 2 tokens, and one of 1"),
+        case([[1, 0, 0, 0]], "one text, and the numbers of its 2 documents in another order"),
+        case([[0, 0, 0], [0, 1, 1]], "2 texts of 3 tokens, packed in different ways"),
+        case([packed(7, 3) for _ in range(3)], "3 texts of 7 tokens and 3 documents"),
+        case([packed(23, 1 + i) for i in range(11)], "11 texts of 23 tokens, with 1 to 11 documents"),
+    ]
+
+
+DOCUMENT_MASK = Exercise(
+    reference=document_mask,
+    steps=STEPS,
+    cases=document_mask_cases,
+    points=2,
+    verified="Each document is a triangle of its own: no token sees another document, or what comes later in its own.",
+    hints=[
+        "Write the mask for the documents 0, 0, 1 by hand: rows are queries, columns are keys. Which of the nine "
+        "entries are True?",
+        "Two conditions have to hold. One of them is `parts.causal_mask(n)`. The other compares the documents of all "
+        "pairs.",
+        "`documents[:, :, None] == documents[:, None, :]` has the shape (batch, n, n). Join it with the causal mask by "
+        "`&`, and add the axis for the heads.",
+    ],
+    mistakes=MISTAKES,
+)

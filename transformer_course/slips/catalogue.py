@@ -1,0 +1,168 @@
+"""The slips of each exercise as they are stored: those that behave like nothing else, the likely first.
+
+Beside each stands what it gives on two cases, in brief, so that of hundreds only the few are compiled and run that can
+be what an attempt showed.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercise import Exercise
+from transformer_course.running.case import Case
+from transformer_course.running.observation import Observation
+from transformer_course.slips.slip import Slip
+
+FOLDER = Path(__file__).parent / "catalogues"
+UNKNOWN = "unknown"
+"""The form of what is not looked at."""
+RELATIVE, ABSOLUTE = 2e-3, 1e-4
+"""How far outlines may be apart for results within a few tolerances; what is near is then compared number by number."""
+
+
+class Outline(NamedTuple):
+    """What an observation shows, in brief: its form, a sum of its numbers with weights, and how large their sum is."""
+
+    form: str
+    number: float = 0.0
+    size: float = 0.0
+
+    def may_be(self, other: "Outline") -> bool:
+        """Return whether two observations with these outlines may show the same."""
+        return self.form == other.form and abs(self.number - other.number) <= ABSOLUTE + RELATIVE * max(
+            self.size, other.size
+        )
+
+
+def outline(seen: Observation) -> Outline:
+    """Return what an observation shows, in brief. Of an error that is its type, of samples that they are samples."""
+    error: object = seen.get("error")
+    if isinstance(error, Mapping):
+        return Outline(f"error {error.get('type')}")
+    if "output" not in seen:
+        return Outline("frequencies" if "frequencies" in seen else "other" if seen else UNKNOWN)
+    form: list[str] = []
+    numbers: list[Tensor] = []
+    _collect(seen["output"], form, numbers)
+    joined = torch.cat(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
+    weighted = joined * torch.arange(1, len(joined) + 1).double().cos()
+    return Outline(" ".join(form), float(weighted.sum()), float(weighted.abs().sum()))
+
+
+def _collect(value: object, form: list[str], numbers: list[Tensor]) -> None:
+    """Add the form of plain data, and its finite numbers, in order."""
+    if isinstance(value, Tensor):
+        form.append(f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}")
+        numbers.append(value.detach().flatten().double().nan_to_num(0.0, 0.0, 0.0))
+    elif isinstance(value, Mapping):
+        form.append(f"dict {list(map(str, value))}")
+        for one in value.values():
+            _collect(one, form, numbers)
+    elif isinstance(value, tuple | list):
+        form.append(f"{type(value).__name__} {len(value)}")
+        for one in value:
+            _collect(one, form, numbers)
+    elif isinstance(value, int | float):
+        form.append(type(value).__name__)
+        numbers.append(torch.tensor([value], dtype=torch.float64).nan_to_num(0.0, 0.0, 0.0))
+    else:
+        form.append(repr(value)[:40])
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The slips of an exercise.
+
+    Args:
+        names: The arguments and steps of the answer that they are made from.
+        cases: The numbers of the cases whose outlines are stored.
+        right: The outlines of the right results in these cases.
+        slips: The slips, the likely first.
+    """
+
+    names: Sequence[str] = ()
+    cases: Sequence[int] = ()
+    right: Sequence[Outline] = ()
+    slips: Sequence[Slip] = field(default=(), repr=False)
+
+    def candidates(
+        self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
+    ) -> Sequence[Slip]:
+        """List the slips that may be what was observed: all, where the cases are those of another seed."""
+        if (
+            len(observed) != len(cases)
+            or len(expected) != len(cases)
+            or not all(
+                index < len(cases) and right.may_be(outline(expected[index]))
+                for index, right in zip(self.cases, self.right, strict=True)
+            )
+        ):
+            return self.slips
+        seen = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
+        return [slip for slip in self.slips if all(map(_may_show, slip.shows, seen))]
+
+    def as_text(self) -> str:
+        """Return it as it is stored: JSON, with a slip in each line."""
+        head = json.dumps({"names": self.names, "cases": self.cases, "right": [_brief(one) for one in self.right]})
+        return "\n".join(
+            [f"[{head},", ",\n".join(json.dumps(_row(slip), ensure_ascii=False) for slip in self.slips), "]\n"]
+        )
+
+
+def read(name: str) -> Catalogue:
+    """Return the catalogue of an exercise; an empty one where none is stored."""
+    path = FOLDER / f"{name}.json"
+    if not path.exists():
+        return Catalogue()
+    head, *rows = json.loads(path.read_text(encoding="utf-8"))
+    return Catalogue(
+        head["names"], head["cases"], [Outline(*one) for one in head["right"]], [_slip(row) for row in rows]
+    )
+
+
+@cache
+def catalogue_of(exercise: Exercise) -> Catalogue:
+    """Return the slips of an exercise; none where they were made from other steps, as of an exercise of that name."""
+    if exercise.steps is None:
+        return Catalogue()
+    found = read(exercise.name)
+    return found if list(found.names) == names_of(exercise) else Catalogue()
+
+
+def names_of(exercise: Exercise) -> list[str]:
+    """List the arguments and steps of an exercise's answer."""
+    return [*exercise.steps.arguments.parameters, *exercise.steps.steps] if exercise.steps else []
+
+
+def _may_show(shown: Outline, seen: tuple[Outline, bool]) -> bool:
+    """Return whether what showed this at its first call may have shown that, perhaps by a crash at a later one."""
+    now, has_later_calls = seen
+    return now.form == UNKNOWN or shown.may_be(now) or (has_later_calls and now.form.startswith("error"))
+
+
+def _brief(one: Outline) -> list[Any]:
+    return [one.form, float(f"{one.number:.5g}"), float(f"{one.size:.2g}")] if one.size else [one.form]
+
+
+def _row(slip: Slip) -> list[Any]:
+    code = {} if slip.code == {slip.step: slip.new} else dict(slip.code)
+    row = [slip.step, slip.kind, slip.old, slip.new, slip.other, round(slip.weight, 2), code]
+    row += [[_brief(one) for one in slip.shows], [_row(one) for one in slip.readings]]
+    while row[-1] in ([], {}, ""):
+        row.pop()
+    return row
+
+
+def _slip(row: Sequence[Any]) -> Slip:
+    step, kind, old, new, other, weight, code, shows, readings = [*row, *_EMPTY[len(row) :]]
+    outlines = [Outline(*one) for one in shows]
+    return Slip(step, kind, old, new, other, weight, code or {step: new}, outlines, [_slip(one) for one in readings])
+
+
+_EMPTY: Sequence[Any] = ("", "", "", "", "", 1.0, {}, (), ())

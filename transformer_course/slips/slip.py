@@ -1,0 +1,136 @@
+"""A slip: an answer in which one thing is done otherwise, as code; and the mistake that it is.
+
+A slip is stored as text. It is compiled when it is needed for the first time, which of most slips is never.
+"""
+
+import ast
+import inspect
+import math
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.slips.wording import Words, words
+from transformer_course.steps import InSteps, Step, Variant
+
+
+@dataclass(frozen=True, eq=False)
+class Slip:
+    """One thing done otherwise.
+
+    Args:
+        step: The step or argument that it is about.
+        kind: What is done, as ``wording`` knows it.
+        old: The code that stood there; "" where that is the whole step.
+        new: The code that stands there.
+        other: Another step or value that has to do with it.
+        weight: How far-fetched it is: 1 is likely.
+        code: By step or argument the code of its body, in place of the right one.
+        shows: What it gives on some cases of the lesson's seed, in brief; see ``catalogue``.
+        readings: Other slips that behave the same, each likely, too, and about another step.
+    """
+
+    step: str
+    kind: str
+    old: str = ""
+    new: str = ""
+    other: str = ""
+    weight: float = 1.0
+    code: Mapping[str, str] = field(default_factory=dict)
+    shows: Sequence[Any] = ()
+    readings: Sequence["Slip"] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called in verdicts."""
+        return f"{self.kind}_{self.step}"
+
+
+class SlipMistake(Mistake):
+    """A slip as a mistake of an exercise.
+
+    Args:
+        slip: The slip.
+        steps: The answer that it is made from.
+        told: What a teacher says of slips, by their names.
+    """
+
+    def __init__(self, slip: Slip, steps: InSteps, told: Mapping[str, str] | None = None) -> None:
+        self.slip, self.steps, self.name = slip, steps, slip.name
+        self._told = (told or {}).get(slip.name)
+
+    @cached_property
+    def ways(self) -> Sequence[Variant]:  # type: ignore[override]
+        """The answer with this slip."""
+        return (variant(self.steps, self.slip.code),)
+
+    @cached_property
+    def _words(self) -> Words:
+        return words(self.steps, self.slip)
+
+    @property
+    def does(self) -> str:  # type: ignore[override]
+        """What it does, as a clause."""
+        return self._words.does
+
+    @property
+    def says(self) -> str:  # type: ignore[override]
+        """What is told of it alone: where other steps may be to blame as well, that too."""
+        if self._told:
+            return self._told
+        told = f"{self.does[:1].upper()}{self.does[1:]}."
+        others = [other for one in self.slip.readings if (other := words(self.steps, one).does) != self.does]
+        return f"{told} The same comes out where {others[0]}." if others else told
+
+    def says_at(self, step: str) -> str:
+        """Return what is told of it where a step is known to be to blame: the reading that is about that step."""
+        reading = next((one for one in self.slip.readings if one.step == step), None)
+        if self._told or reading is None or step == self.slip.step:
+            return self.says.partition(" The same comes out where ")[0]
+        return SlipMistake(reading, self.steps).says
+
+    @property
+    def hints(self) -> Sequence[str]:
+        """Three hints: a question, what should come out of the step, and the step as code."""
+        return (self._words.question, *self.steps.ladder(self.slip.step))
+
+
+def variant(steps: InSteps, code: Mapping[str, str]) -> Variant:
+    """Return an answer in which some steps or arguments are done as this code says.
+
+    Raises:
+        SyntaxError: It is no code.
+        ValueError: It asks for a value that there is not.
+    """
+    return steps.but(**{name: _compiled(steps, name, body) for name, body in code.items()})
+
+
+def _compiled(steps: InSteps, name: str, body: str) -> Step:
+    asked = used_names(body, steps.known)
+    lines = body.splitlines() if body.startswith(("return ", "if ")) or "\n" in body else [f"return {body}"]
+    scope = _scope(steps.steps.get(name))
+    exec("\n    ".join([f"def {name}({', '.join(asked)}):", *lines]), scope)
+    step: Step = scope.pop(name)
+    return step
+
+
+def used_names(code: str, known: Container[str]) -> list[str]:
+    """List the values that code asks for: those of these names that it reads and does not make itself."""
+    nodes = list(ast.walk(ast.parse(code)))
+    made = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    made |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    read = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    return list(dict.fromkeys(name for name in read if name in known and name not in made))
+
+
+@cache
+def _scope(step: Step | None) -> dict[str, Any]:
+    """Return the names that the code of a step may use: those of its module, and what every lesson imports."""
+    if step is None:
+        return {"torch": torch, "math": math}
+    closure = inspect.getclosurevars(step).nonlocals
+    return {**getattr(step, "__globals__", {}), **closure, "torch": torch, "math": math}

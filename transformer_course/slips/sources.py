@@ -1,0 +1,383 @@
+"""The slips of an answer in steps, from the likely to the far-fetched.
+
+They come from edits of one expression; from a step that is left out, fed with another value of the same kind, taken at
+another place, or twice; from something done to what a step gives; from an argument that is read otherwise; and from the
+same edit in steps of the same form.
+"""
+
+import ast
+import copy
+import inspect
+import itertools
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor
+
+from transformer_course.slips.edits import Edit, edits, input_of, name_of, parsed
+from transformer_course.slips.forms import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
+from transformer_course.slips.slip import Slip, used_names
+from transformer_course.steps import InSteps, Step
+
+BEFORE_AN_EDIT = ("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power")
+"""Edits that people make where they also leave out the step before."""
+FAR = 3.0
+"""Slips that are more far-fetched are not made."""
+
+
+@dataclass
+class Code:
+    """The code of a step.
+
+    Args:
+        body: Its statements, without the docstring.
+        known: The names that stand for values.
+    """
+
+    body: Sequence[ast.stmt]
+    known: frozenset[str]
+
+    @cached_property
+    def text(self) -> str:
+        """The code as text."""
+        return ast.unparse(ast.Module(body=list(self.body), type_ignores=[]))
+
+    @cached_property
+    def returned(self) -> ast.expr | None:
+        """What is returned, where the step does no more than that."""
+        one = self.body[0] if len(self.body) == 1 else None
+        return one.value if isinstance(one, ast.Return) else None
+
+    @cached_property
+    def uses(self) -> list[str]:
+        """The values that it asks for, ``self`` aside."""
+        return [name for name in used_names(self.text, self.known) if name != "self"]
+
+    def followed_by(self, form: str) -> str | None:
+        """Return the code with something done to what is returned; None where it does not end with that."""
+        *before, last = self.body
+        if not isinstance(last, ast.Return) or last.value is None:
+            return None
+        value = ast.unparse(last.value)
+        if form.count("§") > 1 and not isinstance(last.value, ast.Name):
+            lines, value = [f"value = {value}"], "value"
+        else:
+            lines, value = [], value if isinstance(last.value, ast.Name | ast.Call | ast.Subscript) else f"({value})"
+        return "\n".join([*map(ast.unparse, before), *lines, f"return {form.replace('§', value)}"])
+
+    def n_uses(self, name: str) -> int:
+        """Count how often a value stands in it."""
+        nodes = (node for statement in self.body for node in ast.walk(statement))
+        return sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
+
+    def with_names(self, names: Mapping[str, str], only: int | None = None) -> str:
+        """Return the code with other values in the place of some; ``only`` the one of this number."""
+        rename = _Rename({old: parsed(new) for old, new in names.items()}, only)
+        return "\n".join(ast.unparse(rename.visit(copy.deepcopy(statement))) for statement in self.body)
+
+
+class _Rename(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, ast.expr], only: int | None) -> None:
+        self.names, self.only, self.n_met = names, only, 0
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self.names:
+            return node
+        self.n_met += 1
+        return self.names[node.id] if self.only in (None, self.n_met - 1) else node
+
+
+def code_of(step: Step, known: frozenset[str]) -> Code | None:
+    """Return the code of a step; None where there is none to be edited, as of one that is made by a function."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(step))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    if not isinstance(tree, ast.FunctionDef) or tree.args.vararg is not None or tree.name != step.__name__:
+        return None
+    return Code(tree.body[1:] if ast.get_docstring(tree) else tree.body, known)
+
+
+class Sources:
+    """What the slips of an answer are made of.
+
+    Args:
+        steps: The answer.
+        samples: The right values of all arguments and steps on some cases: what is of one kind may be confused.
+    """
+
+    def __init__(self, steps: InSteps, samples: Sequence[Mapping[str, Any]]) -> None:
+        self.steps, self.samples = steps, samples
+        known = frozenset(steps.known)
+        found = {name: code_of(step, known) for name, step in steps.steps.items()}
+        self.codes = {name: code for name, code in found.items() if code is not None}
+        self.arguments = [name for name in steps.arguments.parameters if name != "self"]
+        self.order = [*self.arguments, *steps.steps]
+
+    def slips(self) -> Iterator[Slip]:
+        """Yield all slips; several may do the same."""
+        edits_of = {name: list(edits(code.body)) for name, code in self.codes.items()}
+        for slip in self._all(edits_of):
+            if slip.weight <= FAR:
+                yield slip
+                yield from self._where_an_option_is_given(slip)
+
+    def _all(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[Slip]:
+        for name, code in self.codes.items():
+            for one in edits_of[name]:
+                yield Slip(name, one.kind, one.old, one.new, "", one.weight, {name: one.code})
+            yield from self._left_out(name, code)
+            yield from self._other_inputs(name, code)
+            yield from self._of_results(name, code)
+            yield from self._of_lengths(name, code)
+            yield from self._brackets_over_two_steps(name, code)
+            yield from self._the_step_before_left_out_too(name, code)
+            yield from self._moved(name, code)
+        for name in self.arguments:
+            yield from self._of_argument(name)
+        yield from self._of_twins(edits_of)
+        yield from self._values_exchanged()
+
+    def kind(self, name: str) -> Kind:
+        """Return of what kind a value is."""
+        value = next((sample[name] for sample in self.samples if sample.get(name) is not None), None)
+        if isinstance(value, Tensor):
+            return "bool" if str(value.dtype) == "torch.bool" else "float" if value.is_floating_point() else "int"
+        return "number" if type(value) in (int, float) else "tuple" if isinstance(value, tuple) else "other"
+
+    def _form(self, name: str) -> tuple[object, ...]:
+        values = [sample.get(name) for sample in self.samples]
+        return (self.kind(name), *(value.dim() if isinstance(value, Tensor) else type(value) for value in values))
+
+    def alike(self, name: str) -> list[str]:
+        """List the other values of the same kind and number of axes that are not always the same."""
+        return [
+            other
+            for other in self.order
+            if other != name and self._form(other) == self._form(name) and not self._are_the_same(name, other)
+        ]
+
+    def _are_the_same(self, name: str, other: str) -> bool:
+        for sample in self.samples:
+            one, two = sample.get(name), sample.get(other)
+            if isinstance(one, Tensor) and isinstance(two, Tensor):
+                if one.shape != two.shape or not one.equal(two):
+                    return False
+            elif one is not two:
+                return False
+        return True
+
+    def before(self, name: str) -> list[str]:
+        """List the values that there are before a step."""
+        return list(itertools.takewhile(lambda one: one != name, self.order))
+
+    def after(self, name: str) -> set[str]:
+        """List the steps that need a value, directly or through another."""
+        direct = {step for step, code in self.codes.items() if name in code.uses}
+        return direct.union(*(self.after(step) for step in direct))
+
+    def _left_out(self, name: str, code: Code) -> Iterator[Slip]:
+        for need in code.uses:
+            likely = self.kind(need) == self.kind(name) and (
+                need == code.uses[0] or self._form(need) == self._form(name)
+            )
+            yield Slip(name, "left_out", "", need, need, 1 if likely else 2.4, {name: need})
+        for other in self.alike(name):
+            if other in self.before(name) and other not in code.uses:
+                yield Slip(name, "taken_for", "", other, other, 2, {name: other})
+
+    def _other_inputs(self, name: str, code: Code) -> Iterator[Slip]:
+        for need in code.uses:
+            for other in [one for one in self.alike(need) if one in self.before(name)]:
+                weight = 1.2 if other not in code.uses else 1.5
+                yield Slip(name, "wrong_input", need, other, other, weight, {name: code.with_names({need: other})})
+                for only in range(n_uses) if (n_uses := code.n_uses(need)) > 1 else ():
+                    yield Slip(name, "wrong_input", need, other, other, 2, {name: code.with_names({need: other}, only)})
+        for one, two in itertools.combinations(code.uses, 2):
+            if two in self.alike(one):
+                exchanged = code.with_names({one: two, two: one})
+                yield Slip(name, "inputs_exchanged", one, two, two, 1.2, {name: exchanged})
+        layers = {layer for other in self.codes.values() for layer in _layers(other.body)}
+        for layer in _layers(code.body):
+            for wrong in sorted(layers - {layer}):
+                if wrong[:2] == layer[:2]:
+                    new = code.text.replace(f"self.{layer}", f"self.{wrong}")
+                    yield Slip(name, "wrong_layer", layer, wrong, "", 1.2, {name: new})
+
+    def _of_results(self, name: str, code: Code) -> Iterator[Slip]:
+        kind, is_last = self.kind(name), name == self.steps.last
+        later = 0.03 * (len(self.order) - self.order.index(name))  # of forms that behave alike, the last step's
+        forms = [(form, what, weight + later) for form, what, weight in OF_RESULTS[kind]]
+        if is_last and kind in ("float", "int", "bool"):
+            forms += OF_THE_ANSWER
+        for form, what, weight in forms:
+            if new := code.followed_by(form):
+                yield Slip(name, what, "", form, "", weight, {name: new})
+        for other in self.before(name) if kind == "float" else ():
+            if other in self.alike(name) and other not in code.uses and (new := code.followed_by(f"§ + {other}")):
+                yield Slip(name, "added", "", other, other, 2 if is_last else 2.8, {name: new})
+            is_tensor = all(isinstance(sample.get(other), Tensor) for sample in self.samples)
+            if is_last and is_tensor and other in self.codes and (new := code.followed_by(f"(§, {other})")):
+                yield Slip(name, "as_well", "", other, other, 2.4, {name: new})
+
+    def _of_lengths(self, name: str, code: Code) -> Iterator[Slip]:
+        nodes = (node for statement in code.body for node in ast.walk(statement))
+        lengths = {
+            ast.unparse(node): ast.unparse(node.value.value)
+            for node in nodes
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+        }
+        for length, of in lengths.items():
+            for other in self.before(name):
+                if other != of and all(isinstance(sample.get(other), Tensor) for sample in self.samples):
+                    for index, weight in (("-1", 1.2), ("-2", 1.4), ("0", 2.2)):
+                        new = f"{other}.shape[{index}]"
+                        yield Slip(name, "length", length, new, other, weight, {name: code.text.replace(length, new)})
+            for number in ("64", "8", "512"):
+                yield Slip(name, "fixed", length, number, "", 2.2, {name: code.text.replace(length, number)})
+
+    def _brackets_over_two_steps(self, name: str, code: Code) -> Iterator[Slip]:
+        """Yield (a − b) / c read as a − b / c, where the two operations are two steps."""
+        value = code.returned
+        if (
+            isinstance(value, ast.BinOp)
+            and isinstance(value.op, ast.Div | ast.Mult)
+            and isinstance(value.left, ast.Name)
+        ):
+            inner = self.codes[value.left.id].returned if value.left.id in self.codes else None
+            if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add | ast.Sub):
+                new = ast.unparse(ast.BinOp(inner.left, inner.op, ast.BinOp(inner.right, value.op, value.right)))
+                yield Slip(name, "brackets", ast.unparse(value), new, value.left.id, 1, {name: new})
+
+    def _the_step_before_left_out_too(self, name: str, code: Code) -> Iterator[Slip]:
+        for need in code.uses:
+            earlier = self.codes[need].uses[:1] if need in self.codes else []
+            if earlier and self._form(earlier[0]) == self._form(need):
+                body = ast.parse(code.with_names({need: earlier[0]})).body
+                for one in edits(body):
+                    if one.kind in BEFORE_AN_EDIT:
+                        yield Slip(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
+
+    def _moved(self, name: str, code: Code) -> Iterator[Slip]:
+        """Yield the step taken at another place, or once more there: to another value of the same kind."""
+        main = _main_input(code.returned)
+        if main is None or main not in self.order or code.returned is None:
+            return
+        side = [need for need in code.uses if need != main]
+        place = self.order.index(name)
+        for target, other in self.codes.items():
+            distance = 0.2 * abs(self.order.index(target) - place)
+            is_later = target in self.after(name)
+            if target == name or self.kind(main) not in (self.kind(target), "float") or distance > 1:
+                continue
+            if any(target == need or need in self.after(target) for need in side):
+                continue  # what it needs is not there yet
+            as_form = ast.unparse(_Rename({main: ast.Name("_main_")}, None).visit(copy.deepcopy(code.returned)))
+            is_elsewhere = (is_later or self.order.index(target) < place) and self.kind(target) == self.kind(main)
+            if is_elsewhere and (new := other.followed_by(as_form.replace("_main_", "§"))):
+                yield Slip(name, "moved", main, target, target, 1.2 + distance, {name: main, target: new})
+                yield Slip(name, "done_again", main, target, target, 2 + distance, {target: new})
+            for need in other.uses:
+                if need != name and self._form(need) == self._form(main) and (is_later or need in self.before(main)):
+                    new = other.with_names({need: f"({as_form.replace('_main_', need)})"})
+                    yield Slip(name, "moved", main, need, target, 1.6 + distance, {name: main, target: new})
+
+    def _of_argument(self, name: str) -> Iterator[Slip]:
+        kind = self.kind(name)
+        for other in self.alike(name):
+            if other in self.arguments:
+                yield Slip(name, "argument_for_another", name, other, other, 1.2, {name: other})
+        for form, what, weight in OF_ARGUMENTS[kind]:
+            new = form.replace("§", name)
+            yield Slip(name, what, name, new, "", weight, {name: new})
+        default = self.steps.arguments.parameters[name].default
+        values: dict[Any, float] = {} if default is inspect.Parameter.empty else {default: 1.0}
+        if default is None or any(sample.get(name) is None for sample in self.samples):
+            values[None] = 1.0
+        if kind == "number":
+            values |= {1: 1.6, 0: 1.8, 2: 2.4, 4: 2.6, 64: 2.6}
+        for value, weight in values.items():
+            if value is None or type(value) in (int, float, bool, str):
+                yield Slip(name, "ignored", name, repr(value), "", weight, {name: repr(value)})
+
+    def _of_twins(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[Slip]:
+        """Yield the same edit in steps of the same form, and such steps exchanged."""
+        groups: dict[str, list[str]] = {}
+        for name, code in self.codes.items():
+            if code.returned is not None and not isinstance(code.returned, ast.Constant):
+                groups.setdefault(_blank(code, self.steps.known), []).append(name)
+        twins = [pair for group in groups.values() for pair in itertools.combinations(group, 2)]
+        for group in [*twins, *(tuple(group) for group in groups.values() if len(group) > 2)]:
+            first, *others = ({one.key: one for one in edits_of[name]} for name in group)
+            for key, edit in first.items():
+                if all(key in other for other in others):
+                    both = {name: each[key].code for name, each in zip(group, (first, *others), strict=True)}
+                    yield Slip(
+                        group[0], edit.kind, edit.old, edit.new, group[1], edit.weight + 0.1 * len(group) - 0.2, both
+                    )
+        for one, two in twins:
+            layers = [_layers(self.codes[name].body) for name in (one, two)]
+            if all(len(each) == 1 for each in layers) and layers[0] != layers[1]:
+                (a,), (b,) = layers
+                both = {
+                    one: self.codes[one].text.replace(f".{a}", f".{b}"),
+                    two: self.codes[two].text.replace(f".{b}", f".{a}"),
+                }
+                yield Slip(one, "layers_exchanged", a, b, two, 1, both)
+            if one not in self.codes[two].uses and self.codes[one].uses == self.codes[two].uses:
+                yield Slip(
+                    one, "steps_exchanged", "", "", two, 1.2, {one: self.codes[two].text, two: self.codes[one].text}
+                )
+
+    def _values_exchanged(self) -> Iterator[Slip]:
+        for one, two in itertools.combinations(self.order, 2):
+            if two in self.alike(one):
+                users = {n: c for n, c in self.codes.items() if {one, two} & {*c.uses} and n not in (one, two)}
+                if users and all({one, two} <= {*self.before(name)} for name in users):
+                    code = {name: code.with_names({one: two, two: one}) for name, code in users.items()}
+                    yield Slip(one, "values_exchanged", one, two, two, 1.2, code)
+
+    def _where_an_option_is_given(self, slip: Slip) -> Iterator[Slip]:
+        """Yield the slip made only where an optional argument is given, as code under an ``if`` has it."""
+        if slip.weight > 2 or list(slip.code) != [slip.step] or slip.step not in self.codes:
+            return
+        for name in self.arguments:
+            after = self.after(name)
+            users = [step for step, code in self.codes.items() if slip.step in code.uses]
+            is_served = slip.step in after or (users and after.issuperset(users))
+            if is_served and self.steps.arguments.parameters[name].default is None:
+                right = textwrap.indent(self.codes[slip.step].text, "    ")
+                new = slip.code[slip.step]
+                wrong = new if new.startswith(("return ", "if ")) or "\n" in new else f"return {new}"
+                code = f"if {name} is None:\n{right}\n{wrong}"
+                yield Slip(slip.step, slip.kind, slip.old, slip.new, slip.other, slip.weight + 0.3, {slip.step: code})
+
+
+def _layers(body: Sequence[ast.stmt]) -> list[str]:
+    """List the attributes of ``self`` that code uses."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    return list(dict.fromkeys(n.attr for n in nodes if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "self"))
+
+
+def _main_input(value: ast.expr | None) -> str | None:
+    """Return the value that an expression works on, if it has a name."""
+    main = value.left if isinstance(value, ast.BinOp) else input_of(value) if isinstance(value, ast.Call) else None
+    is_joining = isinstance(value, ast.Call) and name_of(value) in ("gather", "cat", "stack", "multinomial")
+    return main.id if isinstance(main, ast.Name) and not is_joining else None
+
+
+def _blank(code: Code, known: set[str]) -> str:
+    """Return the form of code: with nothing in the place of values, layers and numbers."""
+
+    class Blank(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return ast.Name("_") if node.id in known else node
+
+        def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+            of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+            return ast.Name("_layer_") if of_self else self.generic_visit(node)  # type: ignore[return-value]
+
+    return "\n".join(ast.unparse(Blank().visit(copy.deepcopy(statement))) for statement in code.body)

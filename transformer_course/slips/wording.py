@@ -1,0 +1,543 @@
+"""Say a slip: a clause about its step, and the question that begins its hints.
+
+Nothing is written for an exercise: nouns and imperatives are those of its steps, the rest is the kind of the slip. What
+is said is true of how the attempt behaves; what stands in it may look quite otherwise, so no code is quoted.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from transformer_course.steps import InSteps, needs
+
+if TYPE_CHECKING:
+    from transformer_course.slips.slip import Slip
+
+AXES = {
+    "-1": "the last axis", "-2": "the second-to-last axis", "0": "the first axis",
+    "1": "axis 1, counted from the front", "2": "axis 2, counted from the front", "-3": "the third axis from the end",
+    "(-2, -1)": "the last two axes together",
+}  # fmt: skip
+TAKES = {
+    "sum": "the sum", "mean": "the mean", "amax": "the largest", "amin": "the smallest", "max": "the larger",
+    "min": "the smaller", "maximum": "the larger", "minimum": "the smaller", "prod": "the product",
+    "norm": "the length", "std": "the standard deviation", "var": "the variance", "cumsum": "the running sum",
+    "softmax": "a softmax", "log_softmax": "a log-softmax", "sigmoid": "a sigmoid", "square": "the square",
+    "abs": "the absolute value", "sqrt": "the root", "rsqrt": "one over the root", "exp": "the exponential",
+    "exp2": "a power of 2", "expm1": "the exponential minus 1", "log": "the logarithm",
+    "log2": "the logarithm to base 2", "log10": "the logarithm to base 10", "tril": "the lower triangle",
+    "triu": "the upper triangle", "sin": "the sine", "cos": "the cosine", "argmax": "the place of the largest",
+    "argmin": "the place of the smallest", "all": "*all*", "any": "*any*",
+    "logsumexp": "the log of the sum of exponentials", "relu": "a ReLU", "gelu": "a GELU", "silu": "a SiLU",
+    "tanh": "a tanh", "logsigmoid": "a log-sigmoid", "reciprocal": "one over it", "ceil": "rounding up",
+    "floor": "rounding down", "repeat": "the whole repeated", "repeat_interleave": "each one repeated",
+}  # fmt: skip
+VERBS = {
+    "Add": "adds", "Sub": "subtracts", "Mult": "multiplies", "Div": "divides", "FloorDiv": "divides and rounds down",
+    "MatMult": "multiplies matrices", "Pow": "takes a power", "Mod": "takes the remainder",
+    "BitAnd": "joins by *and*", "BitOr": "joins by *or*",
+}  # fmt: skip
+APPLIED = {
+    "abs": "loses its sign", "relu": "has 0 in place of its negative numbers", "square": "is squared",
+    "sqrt": "has its root taken", "log": "has its logarithm taken", "exp": "has `exp` taken of it",
+    "tanh": "goes through a tanh", "sigmoid": "goes through a sigmoid", "softmax": "goes through a softmax",
+    "cumsum": "is added up along the way",
+}  # fmt: skip
+PLURALS = {
+    **{"loses its": "lose their", "has its": "have their", "has ": "have ", "is ": "are ", "goes ": "go "},
+    " its ": " their ",
+}
+DTYPES = {"float": "floats", "long": "whole numbers", "int": "whole numbers", "double": "float64"}
+KINDS = {
+    **{"as_a_list": "a list", "as_an_array": "an array of NumPy", "as_a_number": "a number of Python"},
+    "in_a_tuple": "a tuple",
+}
+
+
+class Words(NamedTuple):
+    """What is said of a slip: a clause, true whatever else is wrong, and a question."""
+
+    does: str
+    question: str
+
+
+def words(steps: InSteps, slip: "Slip") -> Words:
+    """Return what is said of a slip."""
+    teller = _Teller(steps, slip)
+    does, question = teller.of_argument() if slip.step not in steps.steps else teller.of_step()
+    return Words(does + teller.circumstances, question)
+
+
+def is_plural(noun: str) -> bool:
+    """Return whether a noun of English, with what follows it, is a plural."""
+    head = re.split(r" (?:of|that|in|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[0].split()[
+        -1:
+    ]
+    return bool(head) and head[0].endswith("s") and not head[0].endswith(("ss", "axis", "bias", "is"))
+
+
+class _Teller:
+    """What is said of one slip; ``step`` is its step in quotes, ``noun`` what should come of it."""
+
+    def __init__(self, steps: InSteps, slip: "Slip") -> None:
+        self.steps, self.slip = steps, slip
+        self.step, self.noun = self.named(slip.step), self.short(slip.step)
+        self.old, self.new = self.value(slip.old), self.value(slip.new)
+        self.is_, self.has = ("are", "have") if is_plural(self.noun) else ("is", "has")
+
+    def named(self, name: str) -> str:
+        return f"the step “{self.steps.describe(name)}”" if name in self.steps.steps else f"`{name}`"
+
+    def short(self, name: str) -> str:
+        """Return the noun of a value, without what explains it further if that is not needed to tell it from others."""
+        full = self.steps.noun(name)
+        brief = _brief(full)
+        others = {_brief(self.steps.noun(one)) for one in self.steps.steps if one != name}
+        return full if brief in others or brief.removeprefix("the ") in self.steps.arguments.parameters else brief
+
+    def value(self, code: str) -> str:
+        return self.short(code) if code in self.steps.known else ""
+
+    @property
+    def by_hand(self) -> str:
+        return f"On a small case, worked out by hand: what should {self.noun} be, and what does the code give?"
+
+    @property
+    def shape(self) -> str:
+        return f"Which shape should {self.noun} have? Which shape is there?"
+
+    @property
+    def circumstances(self) -> str:
+        """Where else the slip is made, or only where."""
+        slip = self.slip
+        text = slip.code.get(slip.step, "") if isinstance(slip.code, dict) else ""
+        if given := re.match(r"if (\w+) is None:\n", text):
+            return f", where `{given[1]}` is given"
+        if slip.other not in self.steps.steps or slip.kind in TELL_THE_OTHER:
+            return ""
+        return (
+            f", and so in {self.named(slip.other)}"
+            if len(slip.code) > 1
+            else f", and {self.named(slip.other)} is left out"
+        )
+
+    def of_argument(self) -> tuple[str, str]:
+        name, kind = self.slip.step, self.slip.kind
+        where = f"Where does `{name}` come into the formula? Is it used there as it comes in?"
+        if kind == "ignored":
+            return f"`{name}` has no effect", f"What should change in the result where `{name}` changes?"
+        if kind in ("argument_for_another", "values_exchanged"):
+            exchanged = kind == "values_exchanged"
+            does = (
+                f"`{name}` and {self.new} have changed places"
+                if exchanged
+                else f"`{self.slip.new}` is used where `{name}` belongs"
+            )
+            return does, f"What is `{name}` for, and what {self.new}?"
+        does, _ = self.of_step()
+        return (f"{does} before it is used" if kind in ("function", "transposed", "scaled") else does), where
+
+    def of_step(self) -> tuple[str, str]:
+        made = OF_KIND.get(self.slip.kind)
+        return made(self) if made else (f"{self.step} is done in another way", self.by_hand)
+
+    # What the step is fed with, and when it is taken
+
+    def left_out(self) -> tuple[str, str]:
+        uses = [need for need in needs(self.steps.steps[self.slip.step]) if need != "self"]
+        if self.slip.new in uses[:1] or len(uses) == 1:
+            return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
+        return self.taken_for()
+
+    def taken_for(self) -> tuple[str, str]:
+        verb = "are" if is_plural(self.new) else "is"
+        return f"{self.new} {verb} taken for {self.noun}", f"How does {self.noun} come from {self.new}?"
+
+    def wrong_input(self) -> tuple[str, str]:
+        verb = "stand" if is_plural(self.new) else "stands"
+        return (
+            f"in {self.step}, {self.new} {verb} where {self.old} should",
+            f"Which of the two belongs in this step: {self.old}, or {self.new}?",
+        )
+
+    def exchanged(self) -> tuple[str, str]:
+        one, two = self.old, self.new
+        if self.slip.kind == "steps_exchanged":
+            one, two = self.noun, self.short(self.slip.other)
+        inside = f"in {self.step}, " if self.slip.kind == "inputs_exchanged" else ""
+        return f"{inside}{one} and {two} have changed places", f"What is done with {one}, and what with {two}?"
+
+    def parts(self) -> tuple[str, str]:
+        does = f"the parts of {self.noun} have changed places, or one stands for both"
+        return does, f"What are the parts of {self.noun}, and in which order do they stand?"
+
+    def layers(self) -> tuple[str, str]:
+        question = "Which input goes into which layer?"
+        if self.slip.kind == "layers_exchanged":
+            return f"the layers `{self.slip.old}` and `{self.slip.new}` have changed places", question
+        return f"{self.noun} {self.is_} made by the layer `{self.slip.new}`, not by `{self.slip.old}`", question
+
+    def moved(self) -> tuple[str, str]:
+        target = self.slip.new if self.slip.new in self.steps.known else self.slip.other
+        if self.slip.kind == "done_again":
+            return (
+                f"{self.step} is taken twice: for {self.short(target)}, too",
+                "How often is it taken on the way to the result?",
+            )
+        order = list(self.steps.steps)
+        late = order.index(self.slip.other) > order.index(self.slip.step)
+        return f"{self.step} comes too {'late' if late else 'early'}", "In which order do the steps follow one another?"
+
+    def added(self) -> tuple[str, str]:
+        verb = "are" if is_plural(self.new) else "is"
+        return f"{self.new} {verb} added to {self.noun}", "Is there a term that the formula does not have?"
+
+    def as_well(self) -> tuple[str, str]:
+        verb = "are" if is_plural(self.new) else "is"
+        return f"{self.new} {verb} returned as well", "What is asked for: one value, or several?"
+
+    # Axes and shapes
+
+    def axis(self) -> tuple[str, str]:
+        question = f"Along which axis lie the numbers that belong together in this step? {self.shape}"
+        new, old = _axis(self.slip.new), _axis(self.slip.old)
+        if self.slip.kind == "all_axes" or not new:
+            return f"{self.step} runs over all axes at once", question
+        return f"{self.step} runs along {new}" + (f", not along {old}" if old else ""), question
+
+    def keepdim(self) -> tuple[str, str]:
+        return (
+            f"{self.step} drops the axis along which it runs",
+            f"{self.shape} How does that line up with what it meets next?",
+        )
+
+    def product(self) -> tuple[str, str]:
+        return (
+            f"the product in {self.step} pairs the wrong axes",
+            f"Which axes should meet in this product? {self.shape}",
+        )
+
+    def axes(self) -> tuple[str, str]:
+        if self.slip.kind == "not_transposed":
+            return f"nothing is transposed in {self.step}", self.shape
+        if self.slip.kind == "transposed":
+            return f"rows and columns of {self.noun} have changed places", self.shape
+        return f"{self.step} moves or joins the wrong axes", self.shape
+
+    def length(self) -> tuple[str, str]:
+        if self.slip.kind == "fixed":
+            return (
+                f"{self.step} takes a fixed number for a length",
+                "Which length should it be, whatever the size of the input?",
+            )
+        return (
+            f"{self.step} takes the length of the wrong axis",
+            "Which axis of which tensor has the length that is wanted?",
+        )
+
+    def one_axis_more(self) -> tuple[str, str]:
+        more = "one axis more" if self.slip.kind == "one_axis_more" else "too few axes"
+        return f"{self.noun} {self.has} {more} than asked for", self.shape
+
+    # Which function, which number
+
+    def sibling(self) -> tuple[str, str]:
+        new, old = _function(self.slip.new, self.slip.old), _function(self.slip.old, self.slip.new)
+        if new in TAKES and old in TAKES:
+            return f"{self.step} takes {TAKES[new]} where {TAKES[old]} belongs", self.by_hand
+        return f"{self.step} uses another function", self.by_hand
+
+    def operator(self) -> tuple[str, str]:
+        try:
+            new, old = (type(ast.parse(code, mode="eval").body.op).__name__ for code in (self.slip.new, self.slip.old))  # type: ignore[attr-defined]
+            first, _, rest = VERBS[old].partition(" ")
+            should = f"{re.sub('ies$', 'y', first).removesuffix('s')} {rest}".strip()
+            return f"{self.step} {VERBS[new]} where it should {should}", self.by_hand
+        except (AttributeError, KeyError, SyntaxError):
+            return f"{self.step} is done with another operation", self.by_hand
+
+    def order(self) -> tuple[str, str]:
+        return f"the two sides of {self.step} are the wrong way round", f"Which of the two comes first? {self.by_hand}"
+
+    def part(self) -> tuple[str, str]:
+        if missing := self._missing():
+            return (
+                f"{missing} {'are' if is_plural(missing) else 'is'} left out of {self.step}",
+                f"What goes into {self.noun}?",
+            )
+        if self.slip.kind == "call_left_out" and self._is_all_of_it():
+            return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
+        if self.new:
+            verb = "are" if is_plural(self.new) else "is"
+            return f"part of {self.step} is missing: only {self.new} {verb} left", f"What else goes into {self.noun}?"
+        return f"part of {self.step} is missing", f"What goes into {self.noun}? Is all of it there?"
+
+    def _missing(self) -> str:
+        """Return the one of two operands that is left out, where it is a value."""
+        try:
+            old = ast.parse(self.slip.old, mode="eval").body
+        except SyntaxError:
+            return ""
+        sides = [ast.unparse(one) for one in (old.left, old.right)] if isinstance(old, ast.BinOp) else []
+        left = [side for side in sides if side not in (self.slip.new, f"-({self.slip.new})")]
+        return self.value(left[0]) if len(left) == 1 else ""
+
+    def _is_all_of_it(self) -> bool:
+        """Return whether the code that is left out is the whole step, so that what it works on comes out."""
+        return self.slip.code.get(self.slip.step, "").removeprefix("return ") in self.steps.known
+
+    def brackets(self) -> tuple[str, str]:
+        return (
+            f"{self.step} is done to one term only, as where brackets are missing",
+            "What is 8 - 6 / 2 in Python? Which operation comes first?",
+        )
+
+    def terms(self) -> tuple[str, str]:
+        return f"the terms of {self.noun} are mixed up, or one has the wrong sign", self.by_hand
+
+    def power(self) -> tuple[str, str]:
+        new, old = self.slip.new, self.slip.old
+        if re.search(r"\*\* -?1$", new) and re.search(r"0\.5$", old):
+            return f"no root is taken in {self.step}", f"What should {self.noun} be for 4, and for 16?"
+        if re.search(r"\*\* \(-\(", new):
+            return f"{self.step} takes one over what it should, or the other way round", self.by_hand
+        return f"{self.step} takes the wrong power or root", f"What should {self.noun} be for 4, and for 16?"
+
+    def comparison(self) -> tuple[str, str]:
+        new, old = (_compares(code) for code in (self.slip.new, self.slip.old))
+        question = f"What should {self.noun} be where the two sides are equal, and on either side of that?"
+        if new.strip("=") == old.strip("=") and new != old and "!" not in new + old:
+            return f"{self.step} goes wrong where the two sides are equal", question
+        return f"{self.step} compares the wrong way round", question
+
+    def inverted(self) -> tuple[str, str]:
+        if "masked_fill" in self.slip.new:
+            return (
+                f"in {self.step}, what should be hidden is shown and the rest is hidden",
+                "What does True mean in the mask here?",
+            )
+        return f"True and False are the wrong way round in {self.step}", f"What does True mean in {self.noun}?"
+
+    def turned_off(self) -> tuple[str, str]:
+        return f"an option in {self.step} is missing, or set the other way", "What does each option of this call do?"
+
+    def number(self) -> tuple[str, str]:
+        new, old = self.slip.new, self.slip.old
+        if re.fullmatch(r"-?\d[\d.e-]*", new) and re.fullmatch(r"-?\d[\d.e-]*", old):
+            return f"in {self.step}, {new} stands where {old} belongs", self.by_hand
+        return f"a number in {self.step} is not the right one", self.by_hand
+
+    def mean_by(self) -> tuple[str, str]:
+        return f"the sum in {self.step} is divided by the wrong count", "How many numbers are added up?"
+
+    def absolute(self) -> tuple[str, str]:
+        return (
+            f"absolute values are taken in {self.step}",
+            f"What should become of a negative number on the way to {self.noun}?",
+        )
+
+    def of_numbers(self) -> tuple[str, str]:
+        return (
+            f"{self.step} uses a function of Python's that takes one number and no tensor",
+            "Which module has the functions that take whole tensors?",
+        )
+
+    def no_softmax(self) -> tuple[str, str]:
+        new, question = self.slip.new, f"What should each row of {self.noun} add up to? Is every entry positive?"
+        for part, does in (
+            ("sigmoid", f"in {self.step}, each number goes through a sigmoid of its own"),
+            ("one_hot", f"in {self.step}, the largest gets all of the weight"),
+            ("full_like", f"in {self.step}, all get the same weight"),
+            ("flatten", f"{self.step} runs over the last two axes together"),
+            (".exp().sum()", f"in {self.step}, the exponentials are divided by the sum of all, not of each row"),
+            (".exp().sum(dim=-1", f"in {self.step}, large numbers overflow, for nothing is subtracted before `exp`"),
+            (".sum(dim=-1", f"in {self.step}, numbers are divided by their sum, and no `exp` is taken before"),
+        ):
+            if part in new:
+                return does, question
+        return f"in {self.step}, the exponentials are not divided by their sum", question
+
+    def masked(self) -> tuple[str, str]:
+        question = "Which number becomes exactly 0 in a softmax, whatever the others are?"
+        if self.slip.kind == "times_mask":
+            return f"{self.step} multiplies with the mask, which leaves 0 behind", question
+        if self.slip.kind == "mask_added":
+            return f"{self.step} adds the mask as 0 and 1", question
+        fill = self.slip.new.rpartition(", ")[2].rstrip(")").replace("torch.inf", "+∞")
+        return f"{self.step} puts {'0' if fill == '0.0' else fill} where another number belongs", question
+
+    def draw(self) -> tuple[str, str]:
+        does = "takes the likeliest every time" if "argmax" in self.slip.new else "draws the same every time"
+        return f"{self.step} {does}", "How often should a token of probability 0.3 come out?"
+
+    def place(self) -> tuple[str, str]:
+        question = "Count on a short case: which entry comes first, which last?"
+        does = {
+            "index": "picks the wrong entry",
+            "slice": "cuts in the wrong place",
+            "not_indexed": "takes everything where a part is wanted",
+            "range": "starts or ends one too early or too late",
+            "other_part": "takes the places where the values belong, or the other way round",
+        }[self.slip.kind]
+        return f"{self.step} {does}", question
+
+    def bias(self) -> tuple[str, str]:
+        does = (
+            "leaves out the bias of its layer"
+            if self.slip.kind == "no_bias"
+            else "multiplies with a weight that is not transposed"
+        )
+        return f"{self.step} {does}", "What does an `nn.Linear` hold, and what does a call of it compute?"
+
+    def twice(self) -> tuple[str, str]:
+        return f"{self.step} is done twice", "How often is it done on the way to the result?"
+
+    def sum_of_terms(self) -> tuple[str, str]:
+        does = "takes the larger of two terms, and should add them" if self.slip.kind == "clamped" else "squares a term"
+        if ".clamp(min=0)" in self.slip.new:
+            return f"{self.noun} {self.has} 0 in place of negative numbers", self.by_hand
+        return f"{self.step} {does}", self.by_hand
+
+    # What is done to a value
+
+    def done_to_it(self) -> tuple[str, str]:
+        form, question = self.slip.new, f"Is anything done to {self.noun} that the formula does not have?"
+        function = re.search(r"\.(\w+)\(", form)
+        if self.slip.kind == "scaled":
+            size = next(
+                (word for part, word in (("/ 2", "half"), ("* 2", "twice"), ("// 2", "half")) if form.endswith(part)),
+                "",
+            )
+            told = (
+                f"{self.is_} {size} what {'they' if self.is_ == 'are' else 'it'} should be"
+                if size
+                else f"{self.is_} off by a factor"
+            )
+            return f"{self.noun} {told}", f"By which factor do the numbers differ? {question}"
+        if self.slip.kind == "shifted":
+            size = "large" if "+" in form else "small"
+            return (
+                f"{self.noun} {self.is_} too {size} by 1",
+                f"Where does 1 come in, or go missing, on the way to {self.noun}?",
+            )
+        if self.slip.kind == "function" and function and function[1] in APPLIED:
+            told = APPLIED[function[1]]
+            for one, many in PLURALS.items() if self.is_ == "are" else ():
+                told = told.replace(one, many)
+            return f"{self.noun} {told}", question
+        told = {
+            "function": f"{self.is_} raised to a power or has its root taken",
+            "inverse": f"{self.is_} turned over: one over it is used",
+            "complement": f"{self.is_} taken from 1",
+            "normalised": f"{self.is_} divided by a sum or a length of its own",
+            "centred": f"{self.has} the mean taken away",
+            "rounded": f"{self.is_} rounded",
+            "nan_hidden": f"{self.has} 0 in place of nan",
+            "first_for_all": f"{self.is_} that of the first row, for every row",
+            "one_number": f"{self.is_} reduced to one number or row, and used for all",
+            "reversed": f"{self.is_} in the reverse order",
+            "moved_by_one": f"{self.is_} moved by one position",
+            "first_false": f"{self.has} False in all of the first row or column",
+            "last_false": f"{self.has} False in all of the last row",
+            "window": f"{self.has} False where the two positions are far apart",
+            "all_false": f"{self.is_} False everywhere",
+            "all_true": f"{self.is_} True everywhere",
+            "additive": f"{self.has} numbers to be added, 0 and −∞, in place of True and False",
+        }.get(self.slip.kind, f"{self.is_} not as it should be")
+        return f"{self.noun} {told}", question
+
+    def sign(self) -> tuple[str, str]:
+        return f"{self.noun} {self.has} the wrong sign", f"Which sign should the first number of {self.noun} have?"
+
+    def dtype(self) -> tuple[str, str]:
+        kind = next((told for name, told in DTYPES.items() if f".{name}()" in self.slip.new), "another dtype")
+        return f"{self.noun} {self.is_} of {kind}", f"What is the `.dtype` of {self.noun}? Which is asked for?"
+
+    def other_kind(self) -> tuple[str, str]:
+        verb = "come" if self.is_ == "are" else "comes"
+        return (
+            f"{self.noun} {verb} out as {KINDS[self.slip.kind]}, not as a tensor",
+            "What is the `type` of the result?",
+        )
+
+    def only(self) -> tuple[str, str]:
+        what = "the largest is" if self.slip.kind == "largest_only" else "the first is"
+        return f"of {self.noun}, only {what} returned", self.shape
+
+
+def _brief(noun: str) -> str:
+    return re.split(r", | \(", noun)[0]
+
+
+def _axis(code: str) -> str:
+    found = re.search(r"(?:dim|axis)=(\([^)]*\)|-?\w+)", code)
+    return AXES.get(found[1] if found else code, "")
+
+
+def _function(code: str, than: str) -> str:
+    """Return the function that one piece of code calls and the other does not."""
+    others = set(re.findall(r"(\w+)\(", than))
+    return next((name for name in re.findall(r"(\w+)\(", code) if name not in others), "")
+
+
+def _compares(code: str) -> str:
+    found = re.search(r"<=|>=|==|!=|<|>| is not | is ", code)
+    return found[0] if found else ""
+
+
+DONE_TO_IT = (
+    *("scaled", "shifted", "function", "inverse", "complement", "normalised", "centred", "rounded", "nan_hidden"),
+    *("first_for_all", "one_number", "reversed", "moved_by_one", "first_false", "last_false", "window", "all_false"),
+    *("all_true", "additive"),
+)
+"""Kinds of things that are done to a value."""
+OF_KIND: dict[str, Callable[[_Teller], tuple[str, str]]] = {
+    **dict.fromkeys(("axis", "all_axes"), _Teller.axis),
+    "parts_exchanged": _Teller.parts,
+    **dict.fromkeys(("inputs_exchanged", "values_exchanged", "steps_exchanged"), _Teller.exchanged),
+    **dict.fromkeys(("wrong_layer", "layers_exchanged"), _Teller.layers),
+    **dict.fromkeys(("moved", "done_again"), _Teller.moved),
+    **dict.fromkeys(("not_transposed", "transposed", "other_axes"), _Teller.axes),
+    **dict.fromkeys(("length", "fixed"), _Teller.length),
+    **dict.fromkeys(("part_left_out", "call_left_out"), _Teller.part),
+    **dict.fromkeys(("not_inverted", "inverted", "condition"), _Teller.inverted),
+    **dict.fromkeys(("turned_off", "option_left_out"), _Teller.turned_off),
+    **dict.fromkeys(("filled_with", "times_mask", "mask_added"), _Teller.masked),
+    **dict.fromkeys(("index", "slice", "not_indexed", "range", "other_part"), _Teller.place),
+    **dict.fromkeys(("no_bias", "untransposed_weight"), _Teller.bias),
+    **dict.fromkeys(("clamped", "operand_squared"), _Teller.sum_of_terms),
+    **dict.fromkeys(("as_a_list", "as_an_array", "as_a_number", "in_a_tuple"), _Teller.other_kind),
+    **dict.fromkeys(("one_axis_more", "squeezed", "flattened"), _Teller.one_axis_more),
+    **dict.fromkeys(("first_only", "largest_only"), _Teller.only),
+    **dict.fromkeys(DONE_TO_IT, _Teller.done_to_it),
+    "left_out": _Teller.left_out,
+    "taken_for": _Teller.taken_for,
+    "wrong_input": _Teller.wrong_input,
+    "added": _Teller.added,
+    "as_well": _Teller.as_well,
+    "keepdim": _Teller.keepdim,
+    "product": _Teller.product,
+    "sibling": _Teller.sibling,
+    "operator": _Teller.operator,
+    "order": _Teller.order,
+    "brackets": _Teller.brackets,
+    "terms": _Teller.terms,
+    "power": _Teller.power,
+    "comparison": _Teller.comparison,
+    "number": _Teller.number,
+    "mean_by": _Teller.mean_by,
+    "absolute": _Teller.absolute,
+    "of_numbers": _Teller.of_numbers,
+    "no_softmax": _Teller.no_softmax,
+    "draw": _Teller.draw,
+    "twice": _Teller.twice,
+    "sign": _Teller.sign,
+    "dtype": _Teller.dtype,
+}
+"""How each kind of slip is told."""
+TELL_THE_OTHER = {
+    *("left_out", "taken_for", "wrong_input", "inputs_exchanged", "values_exchanged", "steps_exchanged"),
+    *("layers_exchanged", "moved", "done_again", "added", "as_well", "length", "brackets"),
+}
+"""Kinds whose clause names the other value itself."""
