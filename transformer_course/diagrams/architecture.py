@@ -162,6 +162,7 @@ def you_are_here(lesson: int) -> Diagram:
         x = x0 + 0.15 + 1.05 * i
         d.box("", (x, y0 - 0.17), look=look, width=0.26, height=0.15)
         d.text(words, (x + 0.2, y0 - 0.17), size=SMALL, align="left")
+    d.text("thick lines: a sublayer's input, added to its output", (x0 + 4.0, y0 - 0.17), size=SMALL, align="left")
     return d
 
 
@@ -218,6 +219,28 @@ class _Thumbnail:
             x = box.rect.x1 + gap
         return boxes
 
+    def stream(self, layer: Sequence[Box]) -> list[Area]:
+        """Lead the residual stream of a layer around each sublayer and into the norm after it; return how far down."""
+        for sublayer, norm in zip(layer[::2], layer[1::2], strict=True):
+            before, below = sublayer.rect.x0 - 0.1, sublayer.rect.y0 - 0.12
+            colour = INK if self.homes[norm] <= self.lesson else GREY
+            points: list[tuple[float, float] | Spot] = [
+                Spot(before, sublayer.y),
+                (before, below),
+                (norm.x, below),
+                norm.bottom,
+            ]
+            self.d.path(points, head=False, colour=colour, thick=True)
+            self.d.text("+", (norm.x + 0.09, below + 0.06), colour=colour, size=SMALL, bold=True)
+        x0, x1 = layer[0].rect.x0 - 0.1, layer[-1].rect.x1
+        return [Box("", x, below, 0, 0, GREY, "outlined", "", SIZE, "square") for x in (x0, x1)]
+
+    def tokens(self, text: str, into: Box) -> None:
+        """Write the text that a box reads on its left."""
+        x = into.rect.x0 - 0.2
+        self.d.text(text, (x, into.y), size=SMALL, align="right")
+        self.d.path([Spot(x + 0.03, into.y), into.left])
+
     def frame(self, name: str, around: Sequence[Area], pad: float = 0.1) -> Area:
         """Put a frame around boxes: thick where this lesson builds it, dashed where a later one does."""
         home = HOME[name]
@@ -228,19 +251,23 @@ class _Thumbnail:
 
     def draw(self) -> list[Area]:
         """Draw encoder, decoder and the inside of an attention, from left to right; return all that is outermost."""
-        d, encoder, decoder, attention = self.d, 1.98, 1.0, 0.1
-        reading = self.row(0.95, encoder, [("encoder.embedding", PINK), ("positions", PINK)])
+        d, encoder, decoder, attention = self.d, 2.2, 1.0, -0.05
+        reading = self.row(1.6, encoder, [("encoder.embedding", PINK), ("positions", PINK)])
         layer = [("encoder.self_attention", BLUE), ("encoder.norm_1", GREY), ("encoder.feed_forward", GREEN)]
-        upper = self.row(reading[-1].rect.x1 + 0.3, encoder, [*layer, ("encoder.norm_2", GREY)])
+        upper = self.row(reading[-1].rect.x1 + 0.34, encoder, [*layer, ("encoder.norm_2", GREY)], 0.2)
         writing = self.row(
-            0.0, decoder, [("shift_right", GREY), ("decoder.embedding", PINK), ("positions", PINK)], 0.24
+            0.65, decoder, [("shift_right", GREY), ("decoder.embedding", PINK), ("positions", PINK)], 0.24
         )
         layer = [("decoder.self_attention", BLUE), ("decoder.norm_1", GREY), ("cross_attention", BLUE)]
         layer += [("decoder.norm_2", GREY), ("decoder.feed_forward", GREEN), ("norm_3", GREY)]
-        lower = self.row(writing[-1].rect.x1 + 0.3, decoder, layer)
+        lower = self.row(writing[-1].rect.x1 + 0.34, decoder, layer, 0.2)
         d.arrow(reading[-1], upper[0])
         d.arrow(writing[-1], lower[0])
-        layers = [self.frame("EncoderLayer × N", upper), self.frame("DecoderLayer × N", lower)]
+        around = [*self.stream(upper), *self.stream(lower)]
+        layers = [
+            self.frame("EncoderLayer × N", [*upper, *around[:2]]),
+            self.frame("DecoderLayer × N", [*lower, *around[2:]]),
+        ]
         halves = [
             self.frame("Encoder", [*reading, layers[0]], 0.06),
             self.frame("Decoder", [*writing[1:], layers[1]], 0.06),
@@ -253,6 +280,10 @@ class _Thumbnail:
         d.arrow(lower[-1], logits)
         generate = self.box("greedy_decode", logits.rect.x1 - 0.85, encoder + 0.17, GREY)
         end = [generate, self.box("training", generate.rect.x0, encoder - 0.17, GREY)]
+        self.tokens("3 mars 2021", reading[0])
+        self.tokens("2021-03-03", writing[0])
+        for user, x in ((generate, logits.rect.x1 - 0.1), (end[1], end[1].rect.x1 - 0.06)):
+            d.path([Spot(x, logits.rect.y1, logits.name), Spot(x, user.rect.y0, user.name)])
         names = ("w_q, w_k, w_v", "split_heads", "scores", "/ √d_k", "mask", "softmax", "@ v", "merge_heads", "w_o")
         inside = self.frame(
             "MultiHeadAttention", self.row(writing[1].rect.x0, attention, [(name, BLUE) for name in names])

@@ -1,8 +1,9 @@
 """The kit that diagrams are drawn with: boxes, arrows, tables of cells, frames, and two panels side by side.
 
-A diagram is a description. What was put on it can be read back as data, is shown in a notebook as a picture on white,
-and is said in words for those who do not see it: what you write as ``alt``, then all boxes, tables and arrows. Those
-words are also the cell's plain text, which is the same on every machine.
+A diagram is a description. What was put on it can be read back as data, is shown in a notebook as a transparent
+picture, readable on a light and on a dark page, and is said in words for those who do not see it: what you write as
+``alt``, then all boxes, tables and arrows. Those words are also the cell's plain text, which is the same on every
+machine.
 
 >>> d = Diagram("One head: x is projected, and the scores come from queries and keys.")
 >>> x = d.box("x", (0, 0), note="(1, 11, 128)")
@@ -42,10 +43,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import matplotlib.style
+import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex, to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, Polygon, Rectangle
 from matplotlib.path import Path as LinePath
@@ -53,10 +55,13 @@ from PIL import Image
 from torch import Tensor
 
 from transformer_lab.inspection.plots import COLOURS
+from transformer_lab.inspection.plots import INK as PAGE_INK
 
 BLUE, ORANGE, GREEN, PINK = COLOURS
 GREY = "#767676"
 INK = "#222222"
+CHIP = "#EDEDED"
+"""What is behind a text that would have a line through it."""
 WRONG = "#C02020"
 """What is crossed out; always by a shape as well, never by the colour alone."""
 
@@ -205,6 +210,7 @@ class Arrow:
     crossed: bool
     head: bool
     size: float
+    width: float
 
 
 @dataclass(frozen=True)
@@ -416,6 +422,7 @@ class Diagram:
         label_at: float = 0.5,
         label_shift: tuple[float, float] = (0.0, 0.0),
         size: float = SIZE - 1.5,
+        width: float = 1.1,
     ) -> Arrow:
         """Put an arrow on the diagram, or a line without a head, through all of these points.
 
@@ -430,11 +437,12 @@ class Diagram:
             label_at: Where on the arrow the label is, from 0 (tail) to 1.
             label_shift: How far from there.
             size: Points of the label.
+            width: Points of the line, unless it is thick; by it, a line can show a weight.
         """
         spots = tuple(point if isinstance(point, Spot) else Spot(*point) for point in points)
         x, y = _along(spots, label_at)
         place = x + label_shift[0], y + label_shift[1]
-        return self._add(Arrow(spots, label, place, colour, thick, dashed, crossed, head, size))
+        return self._add(Arrow(spots, label, place, colour, thick, dashed, crossed, head, size, width))
 
     def polygon(
         self, points: Sequence[Place], colour: str = GREY, edge: str = INK, opacity: float = 1.0, pale: bool = True
@@ -501,16 +509,17 @@ class Diagram:
         return found
 
     def png(self) -> bytes:
-        """Return the picture, on white."""
+        """Return the picture, transparent: what is written on the page itself is grey, what is on a filling dark."""
         x0, y0, x1, y1 = self.extent
         buffer = BytesIO()
         with matplotlib.style.context("default"):
             figure = self._figure(Rect(x0 - MARGIN, y0 - MARGIN, x1 + MARGIN, y1 + MARGIN))
-            figure.savefig(buffer, format="rgba", facecolor="white")
+            _show_on_any_page(figure.axes[0], [filling for element in self.elements for filling in _fillings(element)])
+            figure.savefig(buffer, format="rgba", facecolor="none")
             size = figure.canvas.get_width_height()
-        picture = Image.frombytes("RGBA", size, buffer.getvalue()).convert("RGB")
+        picture = Image.frombytes("RGBA", size, buffer.getvalue())
         small = BytesIO()
-        picture.quantize(N_COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+        _with_few_colours(picture).save(small, "png", optimize=True)
         return small.getvalue()
 
     def pdf(self, width: float, height: float) -> bytes:
@@ -772,6 +781,54 @@ def _along(points: Sequence[Spot], fraction: float) -> tuple[float, float]:
     return points[-1].x, points[-1].y
 
 
+def _fillings(element: Element) -> list[Rect]:
+    """List where an element hides the page."""
+    match element:
+        case Box() if element.face or element.look in ("filled", "highlighted"):
+            return [element.rect]
+        case Cells():
+            width, height = element.width / len(element.texts[0]), element.height / len(element.texts)
+            corners = [
+                (element.rect.x0 + j * width, element.rect.y1 - (i + 1) * height)
+                for i, row in enumerate(element.colours)
+                for j, colour in enumerate(row)
+                if colour != "white"
+            ]
+            return [Rect(x, y, x + width, y + height) for x, y in corners]
+        case Shape() if element.colour != "white":
+            return [Rect(*_rects(element)[0])]
+    return []
+
+
+def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
+    """Let the page through where a drawing is white, and write on it in a grey that is read on any."""
+    for patch in ax.patches:
+        if patch.get_edgecolor() == to_rgba(INK):
+            patch.set_edgecolor(PAGE_INK)
+        if patch.get_facecolor() == to_rgba(INK):  # the tip of an arrow
+            patch.set_facecolor(PAGE_INK)
+        elif patch.get_facecolor() == to_rgba("white"):
+            patch.set_facecolor("none")
+    for text in ax.texts:
+        x, y = text.get_position()
+        if text.get_bbox_patch() is not None:
+            text.set_bbox({"facecolor": CHIP, "edgecolor": "none", "pad": 1.2})
+        elif text.get_color() == INK and not any(f.x0 <= x <= f.x1 and f.y0 <= y <= f.y1 for f in fillings):
+            text.set_color(PAGE_INK)
+
+
+def _with_few_colours(picture: Image.Image) -> Image.Image:
+    """Return a picture in its most frequent colours; each of the others becomes the nearest of these."""
+    pixels = np.asarray(picture)
+    colours, which, counts = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True, return_counts=True)
+    kept = np.argsort(-counts, kind="stable")[:N_COLOURS]
+    seen = np.concatenate([colours[:, :3] * (colours[:, 3:] / 255), colours[:, 3:]], axis=1)  # as far as it is opaque
+    nearest = np.array([np.argmin(((seen[kept] - colour) ** 2).sum(axis=1)) for colour in seen], dtype=np.uint8)
+    small = Image.fromarray(nearest[which].reshape(pixels.shape[:2]), "P")
+    small.putpalette(colours[kept].tobytes(), "RGBA")
+    return small
+
+
 def _draw(element: Element, ax: Axes, zorder: float) -> None:
     """Draw all of an element but its texts."""
     match element:
@@ -781,7 +838,8 @@ def _draw(element: Element, ax: Axes, zorder: float) -> None:
             dashes = "--" if element.dashed else "-"
             style = f"round,pad=0,rounding_size={min(0.1, element.height / 4):.3f}"
             patch = FancyBboxPatch(element.rect[:2], element.width, element.height, style, zorder=zorder)
-            patch.set(facecolor=light(element.colour, 0.06), edgecolor=element.colour, linestyle=dashes, linewidth=1)
+            tint = to_rgba(PAGE_INK if element.colour == INK else element.colour, 0.06)
+            patch.set(facecolor=tint, edgecolor=element.colour, linestyle=dashes, linewidth=1)
             ax.add_patch(patch)
         case Cells():
             _draw_cells(element, ax, zorder)
@@ -804,7 +862,7 @@ def _draw_box(box: Box, ax: Axes, zorder: float) -> None:
         radius = {"rounded": 0.07, "square": 0.001, "round": min(box.width, box.height) / 2}[box.outline]
         style = f"round,pad=0,rounding_size={radius:.4f}"
         patch = FancyBboxPatch(box.rect[:2], box.width, box.height, style, zorder=zorder)
-    faces = {"filled": light(box.colour), "outlined": "white", "dimmed": "#F4F4F4"}
+    faces = {"filled": light(box.colour), "outlined": "white", "dimmed": to_rgba(GREY, 0.08)}
     edge = "#BDBDBD" if box.look == "dimmed" else box.colour
     patch.set(facecolor=box.face or faces.get(box.look, light(box.colour, 0.5)), edgecolor=edge)
     patch.set_linewidth(2.6 if box.look == "highlighted" else 1.1)
@@ -822,7 +880,7 @@ def _draw_cells(table: Cells, ax: Axes, zorder: float) -> None:
 def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
     path = LinePath([point[:2] for point in arrow.points])
     tip = f"-|>,head_length={0.3 if arrow.thick else 0.4},head_width=0.2"
-    looks: dict[str, Any] = {"color": arrow.colour, "linewidth": 5 if arrow.thick else 1.1, "zorder": zorder}
+    looks: dict[str, Any] = {"color": arrow.colour, "linewidth": 5 if arrow.thick else arrow.width, "zorder": zorder}
     if arrow.dashed:  # the tip is not
         line = FancyArrowPatch(path=path, arrowstyle="-", linestyle=(0, (3.5, 2)), capstyle="butt", **looks)
         ax.add_patch(line)

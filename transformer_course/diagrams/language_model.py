@@ -106,30 +106,31 @@ def _token(
     return d.box(token, at, colour, look, note, width=0.62, height=0.42, outline="square")
 
 
-def losses(prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:
+def losses(text: Sequence[str], prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:
     """Return which tokens each of three losses counts: all of them, the answer, or two answers with opposite signs.
 
     Args:
-        prompt: The tokens of the prompt.
+        text: The tokens of a text to pretrain on.
+        prompt: Those of the prompt.
         answer: Those of the answer, or of the one that is preferred.
         rejected: Those of the other answer.
     """
-    n_prompt, n_answer = len(prompt), len(answer)
+    asked = [None] * len(prompt)
     d = Diagram(
-        f"Three losses on the prompt {' '.join(prompt)} and the answer {' '.join(answer)}. Pretraining counts all "
-        "tokens but the first, which nothing predicts; supervised fine-tuning counts those of the answer. DPO raises "
-        f"the probability of the answer and lowers that of the rejected one, {' '.join(rejected)}.",
+        f"Three losses. Pretraining on {' '.join(text)} counts all tokens but the first, which nothing predicts. "
+        f"Supervised fine-tuning on the prompt {' '.join(prompt)} and the answer {' '.join(answer)} counts the tokens "
+        f"of the answer. DPO raises its probability and lowers that of the rejected one, {' '.join(rejected)}.",
         lists=False,
     )
     rows = [
-        ("pretraining", answer, [None, *[GREEN] * (n_prompt - 1 + n_answer)]),
-        ("supervised fine-tuning", answer, [None] * n_prompt + [GREEN] * n_answer),
-        ("DPO, chosen ↑", answer, [None] * n_prompt + [BLUE] * n_answer),
-        ("DPO, rejected ↓", rejected, [None] * n_prompt + [ORANGE] * len(rejected)),
+        ("pretraining", text, [None, *[GREEN] * (len(text) - 1)]),
+        ("supervised fine-tuning", [*prompt, *answer], asked + [GREEN] * len(answer)),
+        ("DPO, chosen ↑", [*prompt, *answer], asked + [BLUE] * len(answer)),
+        ("DPO, rejected ↓", [*prompt, *rejected], asked + [ORANGE] * len(rejected)),
     ]
-    for i, (name, ending, colours) in enumerate(rows):
+    for i, (name, tokens, colours) in enumerate(rows):
         x = 0.0
-        for token, colour in zip([*prompt, *ending], colours, strict=True):
+        for token, colour in zip(tokens, colours, strict=True):
             width = text_width(token) + 0.16
             look: Look = "dimmed" if colour is None else "filled"
             d.box(token, (x + width / 2, -0.5 * i), colour or GREY, look, width=width, height=0.32, outline="square")

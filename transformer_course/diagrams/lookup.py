@@ -1,9 +1,9 @@
-"""Attention as a lookup: queries and keys as arrows in the plane, and one head with its numbers.
+"""Attention as a lookup: queries, keys and what becomes of a vector as arrows, and one head with its numbers.
 
 All that is written on these diagrams is computed from the tensors that are handed over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import hypot
 
@@ -57,7 +57,7 @@ def arrows(
     right, up = (corner * UNIT).tolist()
     d.path([(0, 0), (right, 0)], colour=GREY)
     d.path([(0, 0), (0, up)], colour=GREY)
-    d.text(axis_names[0], (right, -0.14), size=8, align="right")
+    d.text(axis_names[0], (right + 0.08, 0), size=8, align="left")
     d.text(axis_names[1], (0, up + 0.1), size=8)
     for name, key in zip(key_names, keys, strict=True):
         foot = (key @ query / length**2) * query
@@ -67,6 +67,50 @@ def arrows(
     _label(d, f"{query_name} (query)", query, (0.0, -0.14, "center"))
     for (name, score), key in zip(scores.items(), keys, strict=True):
         _label(d, f"{name}: {query_name} · {name} = {score:.1f}".replace("-", "−"), key)
+    return d
+
+
+def moved(
+    name: str,
+    before: Float[Tensor, "2"],
+    after: Mapping[str, Float[Tensor, "2"]],
+    neighbours: Mapping[str, Float[Tensor, "2"]],
+    axis_names: tuple[str, str],
+) -> Diagram:
+    """Draw how one vector moves by attention: before, and after it in each of several texts.
+
+    Args:
+        name: What the vector stands for.
+        before: The vector that it is in every text.
+        after: By text, what attention makes of it there.
+        neighbours: By name, the vectors that it attends to.
+        axis_names: What the first and the second number mean.
+
+    Raises:
+        ValueError: There is no text.
+    """
+    if not after:
+        raise ValueError("there must be at least one text in which the vector moves; got none")
+    ends = ", ".join(f"({x:.1f}, {y:.1f}) in {text!r}" for text, (x, y) in ((t, v.tolist()) for t, v in after.items()))
+    x, y = before.tolist()
+    d = Diagram(f"The vector of {name!r} is ({x:.1f}, {y:.1f}) in every text. After attention it is {ends}.")
+    corner = torch.stack([before, *after.values(), *neighbours.values()]).clamp(min=0).amax(dim=0) + 0.35
+    right, up = (corner * UNIT).tolist()
+    d.path([(0, 0), (right, 0)], colour=GREY)
+    d.path([(0, 0), (0, up)], colour=GREY)
+    d.text(axis_names[0], (right + 0.08, 0), size=8, align="left")
+    d.text(axis_names[1], (0, up + 0.1), size=8)
+    for word, vector in neighbours.items():
+        d.path([(0, 0), _at(vector, word)], colour=ORANGE)
+    d.path([(0, 0), _at(before, name)], colour=GREY)
+    for text, vector in after.items():
+        d.path([(0, 0), _at(vector, text)], colour=BLUE)
+        d.path([_at(before, name), _at(vector, text)], colour=BLUE, dashed=True)
+    for text, vector in after.items():
+        _label(d, f"{name} in {text!r}", vector)
+    for word, vector in neighbours.items():
+        _label(d, word, vector)
+    _label(d, f"{name}, alone", before, (-0.06, 0.12, "right"))
     return d
 
 

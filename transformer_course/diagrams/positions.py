@@ -17,7 +17,7 @@ RADIUS = 0.3
 def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
     """Plot an encoding as a map from −1 to 1: a row for each position, a column for each feature."""
     length, d_model = encoding.shape
-    figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained", facecolor="white")
+    figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     image = ax.imshow(encoding.tolist(), vmin=-1, vmax=1, cmap="PuOr", aspect="auto", interpolation="nearest")
     ax.set(xlabel="feature (column)", ylabel="position", xlim=(-0.5, d_model - 0.5), ylim=(length - 0.5, -0.5))
     figure.colorbar(image, ax=ax, label="value")
@@ -55,36 +55,61 @@ def clocks(positions: Sequence[int], d_model: int, base: float = 10000.0) -> Dia
 
 
 def rotary_hands(
-    moves: Sequence[tuple[int, int]], frequency: float = 1.0, query: float = 0.3, key: float = 1.1
+    moves: Sequence[tuple[int, int]], frequencies: Sequence[float] = (1.0, 0.1), query: float = 0.3, key: float = 1.1
 ) -> Diagram:
-    """Draw one pair of a query and a key as two hands, rotated by their positions; the angle between them is shaded.
+    """Draw pairs of a query and a key as two hands: as they are projected, and rotated by their positions.
+
+    A row for each frequency, a column for each pair of positions. Coloured arcs say by how much each hand was rotated,
+    and the angle between the hands is shaded.
 
     Args:
-        moves: Pairs of positions, of the query and of the key; a clock for each.
-        frequency: Radians by which the pair turns per position.
-        query: Angle of the query at position 0.
-        key: Angle of the key at position 0.
+        moves: Pairs of positions, of the query and of the key, after a first column in which nothing is rotated.
+        frequencies: Radians by which a pair turns per position.
+        query: Angle of the query before it is rotated.
+        key: Angle of the key before it is rotated.
 
     >>> rotary_hands([(2, 0), (7, 5)]).alt[:42]
     'RoPE turns the query and the key of a pair'
     """
     d = Diagram(
-        "RoPE turns the query and the key of a pair, each by its own position. If both move by as many positions, both "
-        "hands turn, and the shaded angle between them stays."
+        "RoPE turns the query and the key of a pair, each by its own position times the pair's frequency. If both move "
+        "by as many positions, both hands turn, and the shaded angle between them stays. A slow pair turns less."
     )
-    for i, (m, n) in enumerate(moves):
-        centre = (i * 2.1, 0.0)
-        at_query, at_key = query + m * frequency, key + n * frequency
-        between = (at_query - at_key + pi) % (2 * pi) - pi
-        arc = [_point(centre, 0.33, at_key + between * k / 24) for k in range(25)]
-        _clock(d, centre, 0.6)
-        d.polygon([centre, *arc], GREY, edge=GREY)
-        for name, angle, colour in (("q", at_query, BLUE), ("k", at_key, ORANGE)):
-            _hand(d, centre, 0.6, angle, colour)
-            d.text(name, _point(centre, 0.74, angle), colour=colour, bold=True)
-        d.text(f"query at {m}, key at {n}", (centre[0], 1.15), bold=True)
-        d.text(f"m − n = {m - n}, angle {abs(between):.1f}", (centre[0], 0.97), size=8)
+    for row, frequency in enumerate(frequencies):
+        y = -row * 2.2
+        d.text(f"θ = {frequency:.3g}", (-1.15, y), bold=True)
+        for column, (m, n) in enumerate([(0, 0), *moves]):
+            _rotated_pair(d, (column * 2.1, y), m, n, frequency, query, key)
+            if not column:
+                d.text("q and k, not rotated", (0.0, y + 0.97), size=8)
+    for column, (m, n) in enumerate([*moves], 1):
+        d.text(f"query at {m}, key at {n}", (column * 2.1, 1.2), bold=True)
     return d
+
+
+def _rotated_pair(
+    d: Diagram, centre: tuple[float, float], m: int, n: int, frequency: float, query: float, key: float
+) -> None:
+    """Draw one clock: two hands, the arcs by which they were rotated, and the angle between them."""
+    at_query, at_key = query + m * frequency, key + n * frequency
+    between = (at_query - at_key + pi) % (2 * pi) - pi
+    _clock(d, centre, 0.6)
+    d.polygon([centre, *(_point(centre, 0.2, at_key + between * k / 24) for k in range(25))], GREY, edge=GREY)
+    for name, before, turned, radius, colour in (("q", query, at_query, 0.38, BLUE), ("k", key, at_key, 0.28, ORANGE)):
+        if turned != before:  # more than a full turn winds outwards
+            steps = max(2, round(12 * (turned - before)))
+            arc = [
+                (radius + 0.015 * k * (turned - before) / steps, before + (turned - before) * k / steps)
+                for k in range(steps + 1)
+            ]
+            d.path([_point(centre, r, angle) for r, angle in arc], colour=colour)
+        _hand(d, centre, 0.6, turned, colour)
+        d.text(name, _point(centre, 0.74, turned), colour=colour, bold=True)
+    if m or n:
+        d.text(
+            f"q by {m}θ = {m * frequency:.3g}, k by {n}θ = {n * frequency:.3g}", (centre[0], centre[1] + 0.97), size=8
+        )
+    d.text(f"angle between them {abs(between):.1f}", (centre[0], centre[1] - 0.85), size=8)
 
 
 def schemes() -> Diagram:

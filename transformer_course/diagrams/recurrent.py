@@ -74,17 +74,23 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     encoder = _encoder(d, source)
     middle = (encoder[0].x + encoder[-1].x) / 2
     table = d.cells([shown], (middle, 1.5), cell=(STEP, 0.3), fill=weights[None])
-    for state in encoder:
-        d.arrow(state, Spot(state.x, table.bottom.y, "weights"), colour=ORANGE)
-    decoder = _decoder(d, target, y=3.15)
-    asking, stepping = decoder[step - 2], decoder[step - 1]
-    context = d.box(_name("c", step), (stepping.x, 2.35), ORANGE, look="highlighted")
-    d.arrow(asking, Spot(asking.x, table.top.y, "weights"), colour=BLUE)
-    d.text("score, softmax", (asking.x - 0.08, 2.35), size=8, align="right")
-    d.arrow(Spot(context.x, table.top.y, "weights"), context, colour=ORANGE)
-    d.text("weighted average of all h", (context.x + 0.08, 1.9), size=8, align="left")
-    d.arrow(context, stepping, colour=ORANGE)
     d.text("weights", (table.left.x - 0.08, table.y), size=8, align="right")
+    decoder = _decoder(d, target, y=3.45)
+    asking, stepping = decoder[step - 2], decoder[step - 1]
+    context = d.box(_name("c", step), (stepping.x, 2.75), ORANGE, look="highlighted")
+    bus = table.top.y + 0.3
+    d.path([asking.bottom, Spot(asking.x, bus)], head=False, colour=BLUE)
+    d.path([Spot(encoder[0].x - 0.12, bus), Spot(encoder[-1].x - 0.12, bus)], head=False, colour=BLUE)
+    heaviest = int(weights.argmax())
+    for i, (state, weight) in enumerate(zip(encoder, weights.tolist(), strict=True)):
+        d.arrow(state, Spot(state.x, table.bottom.y, "weights"), colour=ORANGE)
+        score = Spot(state.x - 0.12, bus, asking.name)
+        d.path([score, Spot(score.x, table.top.y, "weights")], colour=BLUE)
+        ends = [Spot(state.x + 0.08, table.top.y, "weights"), context.bottom]
+        d.path(ends, colour=ORANGE, width=0.4 + 6 * weight, head=i == heaviest)
+    d.text(f"{before} scores every h", (encoder[-1].x - 0.04, bus), size=8, align="left")
+    d.text(f"{context.name} averages all h\n(line width: weight)", (context.x + 0.7, 2.75), size=8, align="left")
+    d.arrow(context, stepping, colour=ORANGE)
     return d
 
 

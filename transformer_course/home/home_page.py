@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
+from transformer_course.home.calibration import calibration_plot, in_a_sentence
 from transformer_course.home.learner_progress import Home, LessonState
 
 MAP = Path(__file__).with_name("lesson_map.svg")
@@ -49,6 +50,7 @@ class Page:
             f"<h2>Map</h2>{self.lesson_map()}{self.legend()}",
             f"<h2>Lessons</h2>{self.table()}",
             f"<h2>Your parts</h2>{self.own_parts()}",
+            self.predictions(),
             f"<h2>To look things up</h2>{self.to_look_up()}",
             f"<h2>Your progress</h2>{self.progress()}",
         ]
@@ -63,6 +65,11 @@ class Page:
         address = escape(f"{self.base_url}lab/tree/{quote(path)}", quote=True)
         at_cell = f' data-cell="{escape(cell, quote=True)}"' if cell else ""
         return f'id="tl-{key}" href="{address}" data-path="{escape(path, quote=True)}"{at_cell}'
+
+    def exercise(self, key: str, lesson: LessonState, name: str) -> str:
+        """Return the name of an exercise, which leads to its cell."""
+        said = f"<code>{name}</code>"
+        return self.link(f"{key}-{name}", file_of(lesson), said, name) if lesson.has_copy else said
 
     def problems(self) -> str:
         """Return what could not be read; nothing if all could."""
@@ -82,12 +89,13 @@ class Page:
             new = self.link("go-to-primer", file_of(primer), "the primer")
             return f'<p class="tl-go-on">{begin} <span>or, if you are new to PyTorch, with {new}.</span></p>'
         lesson, outline = self.next, self.next.outline
-        after = f"check-{lesson.passed[-1]}" if lesson.passed else ""
         verb = "Go on" if lesson.is_begun else "Next"
         said = f"{verb}: {outline.number} {escape(outline.title)}"
-        button = self.link("go-on", file_of(lesson), said, after, "tl-button")
-        open_ones = [name for name in outline.core if name not in lesson.passed]
-        to_do = f"The next exercise is <code>{open_ones[0]}</code>." if open_ones else ""
+        button = self.link("go-on", file_of(lesson), said, lesson.left_at, "tl-button")
+        next_one, *others = [self.exercise("open", lesson, name) for name in lesson.open] or [""]
+        to_do = (
+            f"The next exercise is {next_one}" + (f", then {', '.join(others)}." if others else ".") if next_one else ""
+        )
         return f'<p class="tl-go-on">{button} <span>{to_do}</span></p>'
 
     def lesson_map(self) -> str:
@@ -118,7 +126,8 @@ class Page:
 
     def table(self) -> str:
         """Return all lessons, with the exercises that have passed and the minutes that are left."""
-        head = "<tr><th>No.</th><th>Lesson</th><th>Exercises passed</th><th>Stretch ★</th><th>Minutes left</th></tr>"
+        columns = ("No.", "Lesson", "Exercises passed", "Stretch ★", "Predictions right", "Minutes left")
+        head = f"<tr>{''.join(f'<th>{column}</th>' for column in columns)}</tr>"
         rows = "".join(map(self.row, self.home.lessons))
         return f'<table class="tl-lessons"><thead>{head}</thead><tbody>{rows}</tbody></table>'
 
@@ -131,8 +140,35 @@ class Page:
         left = "✓ finished" if lesson.is_finished else str(lesson.minutes_left)
         mark = ' class="tl-here"' if here else ""
         marker = ' <small class="tl-marker">you are here</small>' if here else ""
-        cells = [name + gone + marker, counted(lesson, outline.core), counted(lesson, outline.stretch), left]
-        return f"<tr{mark}><td>{outline.number}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        cells = [
+            name + gone + marker,
+            self.counted(lesson, outline.core),
+            self.counted(lesson, outline.stretch),
+            predicted(lesson),
+            left,
+        ]
+        units = ("", "exercises", "★", "predicted", "" if lesson.is_finished else "minutes left")  # without a head
+        row = "".join(
+            f'<td data-unit="{unit * bool(cell)}">{cell}</td>' for cell, unit in zip(cells, units, strict=True)
+        )
+        return f"<tr{mark}><td>{outline.number}</td>{row}</tr>"
+
+    def counted(self, lesson: LessonState, exercises: Sequence[str]) -> str:
+        """Return how many exercises have passed, with a dot for each that leads to it; nothing where there are none."""
+        if not exercises:
+            return ""
+        n = sum(name in lesson.passed for name in exercises)
+        dots = "".join(self.dot(lesson, name) for name in exercises)
+        return f'<span class="tl-dots">{dots}</span>{n} of {len(exercises)}'
+
+    def dot(self, lesson: LessonState, name: str) -> str:
+        """Return the dot of an exercise."""
+        passed = name in lesson.passed
+        said = f"{name}: {'passed' if passed else 'open'}"
+        dot = f'<i class="tl-dot{" tl-passed" * passed}"></i>'
+        if not lesson.has_copy:
+            return f'<span title="{said}">{dot}</span>'
+        return f'<a {self.target(f"dot-{name}", file_of(lesson), name)} title="{said}" aria-label="{said}">{dot}</a>'
 
     def own_parts(self) -> str:
         """Return the learner's saved parts, by lesson."""
@@ -140,10 +176,10 @@ class Page:
         for lesson in self.home.lessons:
             if lesson.saved:
                 name = f"{lesson.outline.name}.py"
-                parts = ", ".join(f"<code>{part}</code>" for part in lesson.saved)
+                parts = ", ".join(self.exercise("saved", lesson, part) for part in lesson.saved)
                 items.append(f"<li>{self.file_link(self.home.parts / name)}: {parts}</li>")
-        unsaved = [name for lesson in self.home.lessons for name in lesson.passed if name not in lesson.saved]
-        names = ", ".join(f"<code>{name}</code>" for name in unsaved)
+        unsaved = [(lesson, name) for lesson in self.home.lessons for name in lesson.passed if name not in lesson.saved]
+        names = ", ".join(self.exercise("unsaved", lesson, name) for lesson, name in unsaved)
         lost = (
             f"<p>Passed, but not among your parts: {names}. There the lessons work with the library's; run the check "
             "again to save yours.</p>"
@@ -153,6 +189,24 @@ class Page:
         if not items:
             return lost or "<p>None yet. What passes its check is saved here, as plain Python.</p>"
         return f"<ul>{''.join(items)}</ul>{lost}"
+
+    def predictions(self) -> str:
+        """Return how well the learner predicts, and knows it; nothing before the first prediction."""
+        made = self.home.predictions
+        if not made:
+            return ""
+        if any(prediction.sure is not None for prediction in made):
+            said = (
+                "A point on the line: you were right as often as you thought (close counts half). Below it, you were "
+                "too sure of yourself."
+            )
+            plot = f"<p>{said}</p>{calibration_plot(made)}"
+        else:
+            plot = (
+                "<p>Say how sure you are as well, <code>prediction = 4, &quot;80 %&quot;</code>, and a plot here shows "
+                "whether you are right as often as you think.</p>"
+            )
+        return f"<h2>Your predictions</h2><p>{in_a_sentence(made)}</p>{plot}"
 
     def file_link(self, path: Path) -> str:
         """Return a link to a file, or its path where it does not lie in the folder that JupyterLab shows."""
@@ -201,14 +255,7 @@ def total(lessons: Sequence[LessonState]) -> str:
     return f"{sum(len(lesson.passed) for lesson in lessons)} of {n} exercises passed."
 
 
-def counted(lesson: LessonState, exercises: Sequence[str]) -> str:
-    """Return how many exercises have passed, with a dot for each; nothing where there are none."""
-    if not exercises:
-        return ""
-    n = sum(name in lesson.passed for name in exercises)
-    dots = "".join(
-        f'<i class="tl-dot{" tl-passed" * (name in lesson.passed)}" title="{name}: '
-        f'{"passed" if name in lesson.passed else "open"}"></i>'
-        for name in exercises
-    )
-    return f'<span class="tl-dots" aria-hidden="true">{dots}</span>{n} of {len(exercises)}'
+def predicted(lesson: LessonState) -> str:
+    """Return how many predictions of a lesson were right; nothing where none was made."""
+    made = lesson.predictions
+    return f"{sum(prediction.answer == 'right' for prediction in made)} of {len(made)}" if made else ""

@@ -8,6 +8,8 @@ from transformer_course.workspace.working_copies import copy_lessons, published_
 
 EXTENSIONS = Path(__file__).with_name("labextensions")
 """Where JupyterLab finds the panel."""
+SETTINGS = Path(__file__).with_name("settings")
+"""Where JupyterLab finds other defaults than its own; what a learner has set goes before them."""
 SERVER = "transformer_course.home.server"
 
 
@@ -18,16 +20,26 @@ def open_lab(arguments: Sequence[str]) -> None:
         arguments: Further arguments of JupyterLab, such as ``--no-browser``.
 
     Raises:
-        OSError: The lessons are not there, or nothing can be written.
-        ValueError: A lesson is not a notebook.
+        OSError: The lessons are not there.
+        ValueError: A lesson is not a notebook, or the folder cannot be written to.
     """
     folder = working_copy()
-    for line in copy_lessons(published_lessons(), folder):
-        print(line, flush=True)
+    try:
+        lines = copy_lessons(published_lessons(), folder)
+    except OSError as error:
+        if error.errno is None:  # it is ours, not the system's
+            raise
+        advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
+        raise ValueError(f"{folder} cannot be written to: {error.strerror}. {advice}") from error
+    print("\n".join([*lines, f"Your lessons are in {folder}."]), flush=True)
+    for address in running_labs(folder):
+        print(f"They are open already, at {address}: work in one of the two.", flush=True)
     os.environ |= {  # the lessons' kernels inherit them
         "TRANSFORMER_LAB_CHECK_SHAPES": "1",
         "TRANSFORMER_LAB_PARTS": os.environ.get("TRANSFORMER_LAB_PARTS") or str(folder / "parts"),
+        "TRANSFORMER_LAB_LIVE": "1",  # somebody looks on, and our panel answers buttons
         "OMP_NUM_THREADS": "1",
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [os.environ.get("JUPYTER_CONFIG_PATH"), str(SETTINGS)])),
     }
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     home = [f"--ServerApp.jpserver_extensions={SERVER}=True", f"--LabApp.extra_labextensions_path={EXTENSIONS}"]
@@ -35,3 +47,11 @@ def open_lab(arguments: Sequence[str]) -> None:
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]  # slow, and needed only here
 
     LabApp.launch_instance([f"--ServerApp.root_dir={folder}", *home, *as_root, *arguments])
+
+
+def running_labs(folder: Path) -> list[str]:
+    """List the addresses at which this user's Jupyter has a folder open."""
+    from jupyter_server.serverapp import list_running_servers  # slow, and needed only here
+
+    servers = [server for server in list_running_servers() if Path(server.get("root_dir", "")) == folder]
+    return [f"{server['url']}lab?token={server['token']}" for server in servers]

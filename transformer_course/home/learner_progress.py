@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from transformer_course.home.lesson_outline import Outline
 from transformer_course.workspace.parts_file import read_sections
-from transformer_course.workspace.progress import read_progress
+from transformer_course.workspace.progress import Prediction, read_progress
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -26,6 +26,7 @@ class LessonState:
         executed: The cells of the learner's copy that were run, by id.
         last_worked_on: When an exercise passed, or the copy was saved after cells had been run; ``NEVER`` if neither.
         has_copy: Whether the learner's copy is there.
+        predictions: Those made in it.
     """
 
     outline: Outline
@@ -34,6 +35,7 @@ class LessonState:
     executed: frozenset[str] = frozenset()
     last_worked_on: datetime = NEVER
     has_copy: bool = True
+    predictions: tuple[Prediction, ...] = ()
 
     @property
     def is_begun(self) -> bool:
@@ -46,6 +48,23 @@ class LessonState:
         if self.outline.exercises:
             return set(self.outline.core) <= set(self.passed)
         return self.is_begun and self._reading_left < 1
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """The core exercises that have not passed, in their order."""
+        return tuple(name for name in self.outline.core if name not in self.passed)
+
+    @property
+    def left_at(self) -> str:
+        """The cell to go on at: the last one run before the next open exercise, or its check; empty if there is none.
+
+        What was run behind that exercise does not count: who has run all cells has not read them.
+        """
+        cells = [*self.outline.reading_left]
+        if self.open:
+            cells = cells[: cells.index(self.open[0])]
+        seen = [cell for cell in cells if cell in self.executed or cell.removeprefix("check-") in self.passed]
+        return seen[-1] if seen else ""
 
     @property
     def minutes_left(self) -> int:
@@ -72,12 +91,14 @@ class Home:
         problems: What could not be read, a line of text each.
         folder: The learner's folder.
         parts: The folder of the saved parts.
+        predictions: Those made in all lessons.
     """
 
     lessons: Sequence[LessonState]
     problems: Sequence[str]
     folder: Path
     parts: Path
+    predictions: Sequence[Prediction] = ()
 
     @property
     def next_lesson(self) -> LessonState | None:
@@ -109,7 +130,7 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
         parts: The folder of the saved parts, which need not be there.
     """
     record = read_progress(folder)
-    problems = list(record.problems)
+    problems, predictions = list(record.problems), list(record.predictions.values())
     lessons = []
     for outline in outlines:
         path = folder / f"{outline.name}.ipynb"
@@ -126,10 +147,10 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
         if copy.executed and status:
             times.append(datetime.fromtimestamp(status.st_mtime, UTC))
         saved = tuple(name for name in outline.exercises if name in sections)
-        lessons.append(
-            LessonState(outline, passed, saved, copy.executed, max(times, default=NEVER), status is not None)
-        )
-    return Home(lessons, problems, folder, parts)
+        made = tuple(p for p in predictions if p.cell.rpartition(":")[0] in outline.reading_left)
+        last = max(times, default=NEVER)
+        lessons.append(LessonState(outline, passed, saved, copy.executed, last, status is not None, made))
+    return Home(lessons, problems, folder, parts, predictions)
 
 
 @lru_cache(maxsize=64)

@@ -31,7 +31,8 @@ def minutes_to_read(cells: Sequence[NotebookNode], exercises: Collection[str]) -
 
 
 def _is_shown(cell: NotebookNode) -> bool:
-    return "remove-cell" not in cell.metadata.get("tags", [])  # such as the line that only Colab needs
+    """Return whether a cell is read: not Colab's line, nor code that is folded, nor a bug hunt's, an exercise."""
+    return not {"remove-cell", "hide-input", "bug-hunt"} & {*cell.metadata.get("tags", [])}
 
 
 def words(text: str) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ def _load_jupyter_server_extension(app: Any) -> None:
         ".*$", [(url_path_join(base_url, ADDRESS, name), handler) for name, handler in handlers.items()]
     )
     app.contents_manager.register_pre_save_hook(keep_pictures)
+    threading.Thread(target=outlines, daemon=True).start()  # read until the page is asked for
 
 
 @cache

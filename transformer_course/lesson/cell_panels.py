@@ -1,9 +1,11 @@
 """The panels of a cell: each is shown once, on whichever line of the cell the check or the hint stands."""
 
+import os
 from typing import Any
 
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
 
 
 class CellPanels:
@@ -38,7 +40,10 @@ class CellPanels:
     def _as_html(self, shown: Verdict | Panel) -> str:
         """Return the HTML of what is being shown, after the panels that came before it."""
         self._show_those_before(shown)
-        return shown._repr_html_()
+        shown_as = shown._repr_html_()
+        if isinstance(shown, Verdict) and os.environ.get("TRANSFORMER_LAB_LIVE") == "1":
+            shown_as = with_button(shown_as, shown)
+        return shown_as
 
     def _show_those_before(self, shown: object) -> None:
         from IPython.display import display
@@ -49,3 +54,14 @@ class CellPanels:
                 self._waiting = waiting[place + 1 :]
                 return
             display(panel)
+
+
+def with_button(panel: str, verdict: Verdict) -> str:
+    """Put a button for a hint into the panel of a check that did not pass.
+
+    It is hidden: our extension of JupyterLab shows it, and answers it by ``show_hint``; elsewhere nobody would.
+    """
+    if verdict.passed or verdict.exercise not in every_exercise():
+        return panel
+    button = f'<button class="tl-hint" hidden data-exercise="{verdict.exercise}">Hint</button>'
+    return f"{panel.removesuffix('</div>')}{button}</div>"

@@ -1,4 +1,4 @@
-"""What a lesson imports: ``check``, ``hint``, ``solution``, ``parts`` and ``compare``.
+"""What a lesson imports: ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally``.
 
 They belong to the session of the process. Importing this module does not begin one; using it does, and so does
 importing ``parts``, or anything from ``transformer_course``.
@@ -16,7 +16,14 @@ from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson.cell_panels import CellPanels
-from transformer_course.lesson.prediction import judge_prediction
+from transformer_course.lesson.lesson_end import lesson_end
+from transformer_course.lesson.prediction import (
+    Choices,
+    judge_choice,
+    judge_prediction,
+    nearest_choice,
+    split_confidence,
+)
 from transformer_course.lesson.session import Session
 from transformer_course.workspace import saved_parts
 
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     parts: Parts
     """Working pieces by name: ``parts.softmax`` is your own once it has passed, the library's until then."""
 
-__all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
+__all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution", "tally"]
 
 _sessions: list[Session] = []
 _cell_panels: list[CellPanels] = []
@@ -71,12 +78,13 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def check(attempt: Any, name: Any = None) -> Verdict:
+def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:
     """Check whether your function or class is right, and if not, which mistake it makes.
 
     Args:
         attempt: The function or class itself, not the result of a call.
         name: The exercise, where it is not called as the attempt is.
+        save: Whether a right answer becomes a part that later cells and lessons use; not so in a bug hunt.
 
     Returns:
         The verdict, which shows itself as a panel in a notebook, on whichever line of a cell the check stands, and
@@ -84,7 +92,7 @@ def check(attempt: Any, name: Any = None) -> Verdict:
         ``TRANSFORMER_LAB_STRICT`` is 1 or nbgrader runs the notebook: there, a test that raises nothing has passed.
     """
     session = current_session()
-    verdict = session.check(attempt, name)
+    verdict = session.check(attempt, name, save)
     is_strict = os.environ.get("TRANSFORMER_LAB_STRICT") == "1" or "NBGRADER_EXECUTION" in os.environ
     if is_strict and not verdict.passed:
         raise NotPassed(str(verdict))
@@ -110,6 +118,17 @@ def hint(attempt: Any, name: Any = None) -> Panel:
     return panel
 
 
+def show_hint(exercise: str) -> None:
+    """Show the next hint for the attempt that was checked last, as the button in a panel asks for it."""
+    from IPython.display import display
+
+    session = current_session()
+    if exercise in session.not_passed:
+        display(session.hint(session.not_passed[exercise], exercise))
+    else:
+        display(Panel("Run the check again", "Then ask for a hint: this kernel has not seen your attempt yet.", "help"))
+
+
 def solution(attempt: Any, name: Any = None) -> Panel:
     """Return an answer."""
     panel = current_session().solution(attempt, name)
@@ -117,23 +136,47 @@ def solution(attempt: Any, name: Any = None) -> Panel:
     return panel
 
 
-def compare(prediction: Any, measured: Any) -> None:
-    """Answer a prediction: print what was said beside what was measured, and whether that is right, close or neither.
+def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> None:
+    """Answer a prediction: print what was said beside what was measured, and whether that is right, close or wrong.
 
     Nothing is said of a prediction that cannot be compared, such as a word where a number was measured. How close is
-    close, ``judge_prediction`` says.
+    close, ``judge_prediction`` says. The first prediction of each place is kept for ``tally`` and the home page.
 
     Args:
-        prediction: A number, a word or a list of these, or ``...`` as long as none was made.
+        prediction: A number, a word or a list of these, or ``...`` as long as none was made; or a pair of it and how
+            sure you are: ``4, "80 %"``.
         measured: What the experiment gave.
+        choices: What there was to choose from, if that is right which is nearest: numbers, or words with the number
+            that each stands for.
     """
     value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
-    seen = f"{value + 0.0:.3g}" if isinstance(value, float) else _as_text(value)  # + 0.0 makes 0 of -0
+    prediction, sure = split_confidence(prediction)
+    answer, seen = None, _measured(value)
+    if choices is not None and (nearest := nearest_choice(value, choices)) != value:
+        seen += f" (nearest of the choices: {_as_text(nearest)})"
     if prediction is ...:
         print(f"you made no prediction, measured {seen}")
-        return
-    answer = judge_prediction(prediction, value)
-    print(f"you said {_as_text(prediction)}, measured {seen}{f': {answer}' if answer else ''}")
+    else:
+        answer = judge_prediction(prediction, value) if choices is None else judge_choice(prediction, value, choices)
+        print(f"you said {_as_text(prediction)}, measured {seen}{f': {answer}' if answer else ''}")
+    try:
+        current_session().predictions.add(answer, sure, _as_text(prediction), _measured(value))
+    except OSError as error:
+        print(f"One thing: the home page will not show it: {error}.")
+
+
+def tally() -> Panel:
+    """Return what you have done in this lesson: exercises that passed and that are open, predictions, and what is next.
+
+    Of the predictions, it tells how many were right, and how many wrong although you were sure.
+    """
+    return lesson_end(current_session())
+
+
+def _measured(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.0f}" if 1000 <= abs(value) < 100_000 else f"{value + 0.0:.3g}"  # + 0.0 makes 0 of -0
+    return _as_text(value)
 
 
 def _as_text(value: Any) -> str:

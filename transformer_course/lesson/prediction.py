@@ -1,13 +1,17 @@
 """Whether a prediction was right: what a learner typed before an experiment against what the experiment gave."""
 
 import ast
+import math
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from torch import Tensor
 
-Answer = Literal["right", "close", "no"]
+Choices = Sequence[float] | Mapping[str, float]
+"""Numbers to choose from, or words with the number that each stands for."""
+Answer = Literal["right", "close", "wrong"]
 
 NEAR = 0.05
 """A number is right within this fraction of the measured one, or of itself where it is smaller."""
@@ -23,6 +27,7 @@ _ABOUT = re.compile(
     rf"(?:(?:near|about|around|roughly|approximately|~|≈)\s*)?({_NUMBER})\s*(?:%|per ?cent|times|x|×)?", re.IGNORECASE
 )
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:to|-|–|…)\s*({_NUMBER})", re.IGNORECASE)
+_SURE = re.compile(r"\s*(\d{1,2}|100)\s*%\s*")
 _BELOW = re.compile(rf"(?:below|under|less than|at most|<=?|≤)\s*({_NUMBER})", re.IGNORECASE)
 _ABOVE = re.compile(rf"(?:above|over|more than|at least|>=?|≥)\s*({_NUMBER})", re.IGNORECASE)
 
@@ -51,7 +56,37 @@ def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
     try:
         return _judge(prediction, measured)
     except OverflowError:  # a whole number may be larger than any float
-        return "no"
+        return "wrong"
+
+
+def judge_choice(prediction: Any, measured: float, choices: Choices) -> Answer | None:
+    """Return whether a prediction was the nearest of the choices; a number of the learner's own is judged as it is."""
+    nearest = nearest_choice(measured, choices)
+    if judge_prediction(prediction, nearest) == "right":
+        return "right"
+    if any(judge_prediction(prediction, choice) == "right" for choice in choices):
+        return "wrong"
+    return judge_prediction(prediction, measured)
+
+
+def nearest_choice(measured: float, choices: Choices) -> Any:
+    """Return the choice that is nearest to what was measured: by ratio if all are above 0, else by difference."""
+    numbers = choices if isinstance(choices, Mapping) else {number: number for number in choices}
+    by_ratio = min(measured, *numbers.values()) > 0
+
+    def apart(choice: Any) -> float:
+        return abs(math.log(measured / numbers[choice])) if by_ratio else abs(measured - numbers[choice])
+
+    return min(numbers, key=apart)
+
+
+def split_confidence(prediction: Any) -> tuple[Any, float | None]:
+    """Take off how sure the learner is: of ``(4, "80 %")``, return 4 and 0.8; None where nothing is said of it."""
+    if isinstance(prediction, tuple) and len(prediction) == 2 and isinstance(prediction[1], str):
+        sure = _SURE.fullmatch(prediction[1])
+        if sure and not _SURE.fullmatch(str(prediction[0])):  # two percentages are two predictions
+            return prediction[0], int(sure[1]) / 100
+    return prediction, None
 
 
 def _judge(prediction: Any, measured: Any) -> Answer | None:
@@ -84,7 +119,7 @@ def _parsed(text: str) -> Any:
 
 
 def _yes_or_no(is_right: bool) -> Answer:
-    return "right" if is_right else "no"
+    return "right" if is_right else "wrong"
 
 
 def _judge_lists(prediction: Any, measured: Any) -> Answer | None:
@@ -95,9 +130,9 @@ def _judge_lists(prediction: Any, measured: Any) -> Answer | None:
     if not isinstance(prediction, list):
         prediction = [prediction]
     if len(prediction) != len(measured):
-        return "no"
+        return "wrong"
     answers = [_judge_entry(*pair) for pair in zip(prediction, measured, strict=True)]
-    for answer in (None, "no", "close"):
+    for answer in (None, "wrong", "close"):
         if answer in answers:
             return answer  # the worst of them
     return "right"
@@ -120,7 +155,7 @@ def _judge_words(prediction: Any, measured: str) -> Answer | None:
         if not isinstance(prediction, int | float):
             return None
         return "right" if low <= prediction <= high else _judge_number(prediction, low if prediction < low else high)
-    return "no" if isinstance(prediction, str | int | float) else None
+    return "wrong" if isinstance(prediction, str | int | float) else None
 
 
 def _words(text: str) -> list[str]:
@@ -160,11 +195,11 @@ def _judge_numbers(prediction: float, measured: float) -> Answer:
         or abs(measured) == float("inf")
         or prediction + measured != prediction + measured
     ):
-        return "no"
+        return "wrong"
     if isinstance(measured, float) and 0 < measured <= 1 < prediction <= 100:
         return _judge_apart(prediction / 100, measured)
     if isinstance(measured, int) and float(prediction).is_integer():
-        return _judge_apart(prediction, measured, NEAR_COUNT) if _is_round_figure(prediction) else "no"
+        return _judge_apart(prediction, measured, NEAR_COUNT) if _is_round_figure(prediction) else "wrong"
     return _judge_apart(prediction, measured)
 
 
@@ -176,12 +211,12 @@ def _judge_apart(prediction: float, measured: float, near: float = NEAR) -> Answ
     apart, smaller = abs(prediction - measured), min(abs(prediction), abs(measured))
     if smaller < TINY:
         larger = max(abs(prediction), abs(measured))
-        return "right" if larger < TINY else "close" if larger < SMALL else "no"
+        return "right" if larger < TINY else "close" if larger < SMALL else "wrong"
     has_decimals = not float(prediction).is_integer()
     rounds_to_it = has_decimals and apart <= 0.5001 * 10 ** -_decimals(prediction)
     if rounds_to_it or apart <= 1.0001 * near * smaller:  # room for rounding
         return "right"
-    return "close" if apart < (CLOSE_DECIMAL if has_decimals else CLOSE) * smaller else "no"
+    return "close" if apart < (CLOSE_DECIMAL if has_decimals else CLOSE) * smaller else "wrong"
 
 
 def _decimals(number: float) -> int:

@@ -1,5 +1,6 @@
 """A learner's session with the exercises: the parts in use, and the hints given so far."""
 
+import contextlib
 import difflib
 import functools
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from transformer_course.checking.side_effects import changed_arguments
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.lesson.predictions_made import PredictionsMade
+from transformer_course.lesson.sign_of_life import sign_of_life
 from transformer_course.lesson.speed import is_slow, slowdown
 from transformer_course.locating.fault_location import may_have_place, with_place
 from transformer_course.running.case import Case
@@ -27,7 +30,7 @@ from transformer_course.running.parts import Parts
 from transformer_course.running.time_limit import CLOCK_FACTOR, SECONDS_PER_CHECK
 from transformer_course.running.trace import CannotTrace, Traced
 from transformer_course.workspace import saved_parts
-from transformer_course.workspace.progress import record_pass
+from transformer_course.workspace.progress import record_pass, record_told
 
 SEED = 0
 """Seed of the cases that a lesson checks with; the grader has others."""
@@ -48,24 +51,33 @@ class Session:
         self.exercises, self.shell, self.seconds = exercises, shell, seconds
         self.parts = Parts(lambda name: exercises[name].reference)
         self.hints_given: dict[str, HintsGiven] = {}
+        self.not_passed: dict[str, Any] = {}
+        """The attempt at each exercise that was checked last, unless it passed."""
+        self.predictions = PredictionsMade(shell)
         self.has_told_not_kept = False
         self.n_checking = 0
         """Number of checks that are running: more than one where an attempt checks something itself."""
 
-    def check(self, attempt: Any, name: Any = None) -> Verdict:
-        """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it."""
+    def check(self, attempt: Any, name: Any = None, save: bool = True) -> Verdict:
+        """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it.
+
+        Where ``save`` is False, a right answer leaves the parts and the record as they are.
+        """
         called = None
         self.n_checking += 1
         try:
             called = _name_of(attempt, name)
             exercise = self.exercises.get(called or "")
-            verdict = _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
+            verdict = _unknown(attempt, called) if exercise is None else self._check(exercise, attempt, save)
         except Exception as error:  # a check that raises would stop a whole lesson
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
             self.n_checking -= 1
         if not self.n_checking:
             self._restart_hints(verdict)
+            self.not_passed.pop(verdict.exercise, None)
+            if not verdict.passed:
+                self.not_passed[verdict.exercise] = attempt
         return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
@@ -74,12 +86,12 @@ class Session:
         The hints start over when a check finds something else than before: another mistake, or another status.
         """
         with suppressed_output():
-            verdict = self.check(attempt, name)
+            verdict = self.check(attempt, name, False)  # to ask for a hint hands nothing in
         exercise = self.exercises.get(verdict.exercise)
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
         if verdict.passed:
-            return Panel(f"{exercise.name}: passed, so there is no hint", verdict.message, "help")
+            return Panel(f"{exercise.name}: passed, so there is no hint", exercise.verified, "help")
         of_mistake = verdict.hints or hints_about(exercise, verdict.mistake)
         hints = exercise.hints if of_mistake is None else of_mistake
         given = self.hints_given[exercise.name]
@@ -101,21 +113,26 @@ class Session:
             return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
         return _solution(exercise, "a solution")
 
-    def _check(self, exercise: Exercise, attempt: Any) -> Verdict:
+    def _check(self, exercise: Exercise, attempt: Any, save: bool) -> Verdict:
         if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
             return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
         if self.parts.refuses(exercise.name):
-            return Verdict(exercise.name, "wrong", "It is being checked already, by the check that called it.")
+            return Verdict(exercise.name, "wrong", "Your code checks itself: it is being checked already.")
         known = behaviour(exercise, SEED)
         with self.parts.without(exercise.name):
-            observed = observe_all(attempt, list(known.cases), self.seconds, CLOCK_FACTOR * self.seconds)
+            limit = CLOCK_FACTOR * self.seconds
+            with sign_of_life(limit):
+                observed = observe_all(attempt, list(known.cases), self.seconds, limit)
             verdict = judge(exercise, SEED, observed, self.exercises.keys() - {exercise.name})
             if not verdict.passed:
+                self._record_told(verdict)
                 return self._located(verdict, known, attempt, observed)
+            if not save:
+                return replace(verdict, message=f"All cases agree. `parts.{exercise.name}` stays as it is.")
             remark = self._remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
         if remark or observed[0].get("remarks", {}).get("reads"):
             self.parts.remove(exercise.name)
-            remark += " The lessons go on with the library's."
+            remark += " The lessons go on with the library's version."
         else:
             self.parts.add(exercise.name, attempt)
             problem = saved_parts.save_part(exercise.name, attempt, self.shell)
@@ -140,6 +157,14 @@ class Session:
             return f"\nOne thing: the home page will not show it: {error}."
         return ""
 
+    def _record_told(self, verdict: Verdict) -> None:
+        """Record what is told of an attempt that does not pass, so that a class can count which mistakes are met."""
+        if verdict.status == "not_started":
+            return
+        with contextlib.suppress(OSError):  # no learner waits for it
+            if folder := saved_parts.record_folder(self.shell):
+                record_told(folder, verdict.exercise, verdict.mistakes or (verdict.status,))
+
     def _not_kept_remark(self) -> str:
         """Return why nothing is kept in this session, if so, the first time that it is asked."""
         if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
@@ -152,6 +177,8 @@ class Session:
         last = observed[-1]
         if not may_have_place(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
+        if verdict.status == "mistake" and _name_of(attempt, None) != verdict.exercise:
+            return verdict  # in a bug hunt, to find the line is what is asked for
         try:
             return with_place(verdict, known, Traced(attempt), changed_arguments(observed, known.expected))
         except CannotTrace:
@@ -168,7 +195,7 @@ class Session:
         times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
         if not is_slow(times):
             return ""
-        return f"\nAbout its speed only, for it is right: it takes {times:.0f} times as long as the reference."
+        return f"\nYour code is right, but slow: it takes {times:.0f} times as long as the reference."
 
 
 def _before_general_hints(verdict: Verdict) -> list[str]:
@@ -176,8 +203,8 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
     if verdict.status == "not_started":
         return []
     if verdict.mistake:
-        return ["The check names what is wrong, and there are no hints about that.", GENERAL_HINTS]
-    return ["No known mistake is recognised in this attempt. Read what the check says first.", GENERAL_HINTS]
+        return ["The check says what is wrong, and there are no hints about that.", GENERAL_HINTS]
+    return ["The check recognises no known mistake in your code. Read first what it says.", GENERAL_HINTS]
 
 
 def _solution(exercise: Exercise, title: str) -> Panel:
@@ -203,7 +230,7 @@ def _name_of(attempt: Any, name: Any) -> str | None:
 def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
     """Return a verdict that explains how to name the exercise."""
     if called is None:
-        message = f"It takes the function or class itself; this is a value of type {type(attempt).__name__}."
+        message = f"Hand over the function or class itself; this is a value of type {type(attempt).__name__}."
     else:
         close = [*difflib.get_close_matches(called, _names_of_lesson(attempt), n=2, cutoff=0.4), "exercise"]
         own = own if (own := _name_of(attempt, None) or "").isidentifier() else "attempt"

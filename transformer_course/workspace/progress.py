@@ -1,17 +1,45 @@
-"""What the learner has passed, in the learner's folder: a line of JSON for each exercise, written by the first pass.
+"""What the learner has passed, predicted and been told, in the learner's folder: a line of JSON for each exercise,
+written by the first pass, for each prediction, written by the first comparison, and for each mistake, when first named.
 
 It lies beside the saved parts, not in their folder: who deletes the parts has passed all the same. Nobody but the home
-page and the learner reads it.
+page and the learner reads it, and nothing is sent anywhere.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 FILE = "progress.jsonl"
+ANSWERS = ("right", "close", "wrong")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A prediction that was compared with what was measured.
+
+    Attributes:
+        cell: The cell that compared it, by its id, and which of the cell's comparisons it was: ``"one-vector:1"``.
+        answer: ``"right"``, ``"close"`` or ``"wrong"``.
+        sure: How sure the learner was, from 0 to 1; None if nothing was said of it.
+        said: The prediction, as text.
+        measured: What was measured, as text.
+    """
+
+    cell: str
+    answer: str
+    sure: float | None
+    said: str
+    measured: str
+
+    def __post_init__(self) -> None:
+        texts = (self.cell, self.said, self.measured)
+        is_text = all(isinstance(text, str) for text in texts)
+        is_sure = self.sure is None or (isinstance(self.sure, int | float) and 0 <= self.sure <= 1)
+        if not (is_text and is_sure and self.answer in ANSWERS):
+            raise ValueError(f"no prediction: {self}")
 
 
 @dataclass(frozen=True)
@@ -20,10 +48,14 @@ class Progress:
 
     Attributes:
         passed: When each exercise passed first, by name, in the order of the file.
+        predictions: The first prediction compared in each place, by cell, in the order of the file.
+        told: What checks have told of each exercise, each once: names of mistakes, or ``wrong`` or ``crashed``.
         problems: What could not be read, a line of text each.
     """
 
     passed: dict[str, datetime] = field(default_factory=dict)
+    predictions: dict[str, Prediction] = field(default_factory=dict)
+    told: dict[str, list[str]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
@@ -33,36 +65,78 @@ def record_pass(folder: Path, exercise: str) -> None:
     Raises:
         OSError: The record cannot be read or written.
     """
+    if exercise not in read_progress(folder, strict=True).passed:
+        _add(folder, {"exercise": exercise, "passed": datetime.now(UTC).isoformat(timespec="seconds")})
+
+
+def record_prediction(folder: Path, made: Prediction) -> None:
+    """Add a prediction to the record in a folder, unless one of its place is in it: only the first is a prediction.
+
+    Raises:
+        OSError: The record cannot be read or written.
+    """
+    if made.cell not in read_progress(folder, strict=True).predictions:
+        _add(folder, {"prediction": asdict(made)})
+
+
+def record_told(folder: Path, exercise: str, told: Iterable[str]) -> None:
+    """Add what a check has told of an exercise to the record in a folder, unless it is in it.
+
+    Raises:
+        OSError: The record cannot be read or written.
+    """
+    before = read_progress(folder, strict=True).told.get(exercise, [])
+    for name in told:
+        if name not in before:
+            _add(folder, {"exercise": exercise, "told": name})
+
+
+def read_progress(folder: Path, strict: bool = False) -> Progress:
+    """Read the record in a folder, as far as it can be read; without one, nothing has passed.
+
+    Raises:
+        OSError: The file cannot be read, and ``strict`` asks for the error instead of a problem.
+    """
+    progress = Progress()
+    try:
+        for number, entry in enumerate(_entries(folder / FILE), start=1):
+            match entry:
+                case (str(exercise), datetime() as when):
+                    progress.passed.setdefault(exercise, when)
+                case (str(exercise), str(name)):
+                    progress.told.setdefault(exercise, []).append(name)
+                case Prediction():
+                    progress.predictions.setdefault(entry.cell, entry)
+                case _:
+                    progress.problems.append(
+                        f"line {number} of {FILE} is no record of a pass, a prediction or a mistake"
+                    )
+    except OSError as error:
+        if strict:
+            raise
+        progress.problems.append(f"{FILE} cannot be read: {error.strerror}")
+    return progress
+
+
+def _add(folder: Path, entry: dict[str, Any]) -> None:
     path = folder / FILE
-    if exercise in dict(_lines(path)):
-        return
-    entry = {"exercise": exercise, "passed": datetime.now(UTC).isoformat(timespec="seconds")}
     torn = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
     with path.open("a", encoding="utf-8") as file:  # in one piece at the end: several kernels may record at once
         file.write("\n" * torn + json.dumps(entry) + "\n")
 
 
-def read_progress(folder: Path) -> Progress:
-    """Read the record in a folder, as far as it can be read; without one, nothing has passed."""
-    progress = Progress()
-    try:
-        for number, (exercise, when) in enumerate(_lines(folder / FILE), start=1):
-            if when is None:
-                progress.problems.append(f"line {number} of {FILE} is no record of a pass")
-            else:
-                progress.passed.setdefault(exercise, when)
-    except OSError as error:
-        progress.problems.append(f"{FILE} cannot be read: {error.strerror}")
-    return progress
-
-
-def _lines(path: Path) -> Iterator[tuple[str, datetime | None]]:
-    """Yield the exercise of each line, and when it passed; no time where the line is no record of a pass."""
+def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | None]:
+    """Yield what each line records: a pass with its time, a mistake with its name, a prediction; None for all else."""
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             entry: dict[str, Any] = json.loads(line)
-            yield str(entry["exercise"]), datetime.fromisoformat(entry["passed"]).astimezone(UTC)
+            if "prediction" in entry:
+                yield Prediction(**entry["prediction"])
+            elif "told" in entry:
+                yield str(entry["exercise"]), str(entry["told"])
+            else:
+                yield str(entry["exercise"]), datetime.fromisoformat(entry["passed"]).astimezone(UTC)
         except (ValueError, TypeError, KeyError, OverflowError):
-            yield "", None
+            yield None

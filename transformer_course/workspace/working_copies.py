@@ -1,4 +1,5 @@
-"""The learner's working copies of the lessons, without the outputs that would spoil predictions.
+"""The learner's working copies of the lessons, without the outputs that would spoil predictions, and without the cell
+that only Colab needs.
 
 Notebooks are read and written as plain JSON: to import ``nbformat`` can take longer than the whole check of a pass.
 """
@@ -17,6 +18,9 @@ INSTALLED_LESSONS = Path(__file__).parents[1] / "notebooks"
 """Where a wheel puts the published lessons; a clone has them in ``notebooks``."""
 EDITIONS_FILE = ".editions.json"
 """File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""
+
+COLAB = "colab"
+"""The cell of a published lesson that installs the course on Colab, by its id: elsewhere it does nothing."""
 
 
 def published_lessons() -> Path:
@@ -85,9 +89,10 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
         raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(one.stem for one in lessons)}")
     lessons = [lesson for lesson in lessons if not only or lesson.stem in only]
     folder.mkdir(parents=True, exist_ok=True)
-    record, messages = _read_record(folder), []
+    record, messages = _read_record(folder), list[str]()
+    recorded = dict(record)
     for lesson in lessons:
-        book = _without_outputs(_read(lesson))
+        book = _to_work_in(_read(lesson))
         edition, copy = _edition(book), folder / lesson.name
         before = record.get(lesson.name)
         if not os.path.lexists(copy):
@@ -103,7 +108,8 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
                     f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
                 )
         record[lesson.name] = edition
-    atomic_write_text(folder / EDITIONS_FILE, json.dumps(record, indent=1))
+    if record != recorded:
+        atomic_write_text(folder / EDITIONS_FILE, json.dumps(record, indent=1))
     return messages
 
 
@@ -144,7 +150,8 @@ def _text_of(book: dict[str, Any]) -> str:
 
 def _edition(book: dict[str, Any]) -> str:
     """Return a hash of what the author wrote: running, saving or building a lesson anew does not change it."""
-    cells = [[c.get("id"), c["cell_type"], c["metadata"].get("tags", []), "".join(c["source"])] for c in book["cells"]]
+    written = [c for c in book["cells"] if c.get("id") != COLAB]
+    cells = [[c.get("id"), c["cell_type"], c["metadata"].get("tags", []), "".join(c["source"])] for c in written]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
@@ -157,7 +164,8 @@ def _free_name(copy: Path) -> Path:
     return new_copy
 
 
-def _without_outputs(book: dict[str, Any]) -> dict[str, Any]:
+def _to_work_in(book: dict[str, Any]) -> dict[str, Any]:
+    book["cells"] = [cell for cell in book["cells"] if cell.get("id") != COLAB]
     for cell in book["cells"]:
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}

@@ -87,6 +87,19 @@ def test_a_lesson_is_shown_between_what_is_finished_and_what_is_to_come(lesson):
     }
 
 
+@pytest.mark.parametrize("lesson", [1, 6, 8])
+def test_the_map_leads_the_stream_around_every_sublayer_into_the_norm_after_it(lesson):
+    d = you_are_here(lesson)
+    around = [arrow for arrow in d.arrows if arrow.thick]
+    assert [arrow.points[-1].of for arrow in around] == ["norm_1", "norm_2", "norm_1", "norm_2", "norm_3"]
+    sublayers = [box for box in d.boxes if box.name in ("self_attention", "cross_attention", "feed_forward")]
+    for arrow, box in zip(around, sublayers, strict=True):
+        assert arrow.points[0].x < box.rect.x0 < box.rect.x1 < arrow.points[-1].x
+        assert arrow.points[1].y < box.rect.y0
+    assert {"3 mars 2021", "2021-03-03"} <= {label.words for label in d.labels}
+    assert {("logits", "greedy_decode"), ("logits", "training")} <= set(d.links())
+
+
 def test_its_words_name_every_box_and_say_how_far_it_is():
     d, text = you_are_here(6), repr(you_are_here(6))
     assert all(box.name in text for box in d.boxes)

@@ -14,6 +14,7 @@ from transformer_course.diagrams.canvas import (
     COLOURS,
     GREY,
     INK,
+    MARGIN,
     PIXELS_PER_INCH,
     WRONG,
     Diagram,
@@ -78,11 +79,24 @@ def test_the_picture_is_the_same_every_time_whatever_the_settings_and_leaves_no_
     assert not plt.get_fignums()
 
 
-def test_it_stands_on_white_all_around():
-    picture = pixels(two_boxes())
-    assert (picture[[0, -1]] == 1).all()
-    assert (picture[:, [0, -1]] == 1).all()
-    assert picture[..., :3].min() < 0.3
+def test_the_page_is_seen_all_around_and_what_stands_on_it_is_read_on_any():
+    d = Diagram("A box, a title, a table.")
+    box = d.box("x", (0, 0), width=1.0, height=0.5)
+    d.text("title", (0, 1))
+    d.cells([[1, 2]], (0, -1), fill=[[None, 0.9]])
+    picture = pixels(d)
+    assert (picture[[0, -1], :, 3] == 0).all() and (picture[:, [0, -1], 3] == 0).all()
+    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "nothing is white"
+    x0, _, _, y1 = d.extent
+
+    def darkest(left, bottom, right, top):
+        rows = [round(200 * (y1 + MARGIN - y)) for y in (top, bottom)]
+        columns = [round(200 * (x - x0 + MARGIN)) for x in (left, right)]
+        part = picture[slice(*rows), slice(*columns)]
+        return part[part[..., 3] > 0.9][:, :3].min()
+
+    assert darkest(*box.rect) < 0.2, "on a filling, text is dark"
+    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "on the page, it is grey"
 
 
 def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
@@ -223,8 +237,8 @@ def test_a_diagram_can_be_put_on_another():
     assert d.links() == other.links()
 
 
-def test_an_empty_diagram_is_a_white_picture():
-    assert (pixels(Diagram("Nothing.")) == 1).all()
+def test_of_an_empty_diagram_nothing_is_seen():
+    assert (pixels(Diagram("Nothing."))[..., 3] == 0).all()
 
 
 def test_a_document_has_the_size_of_the_paper_and_the_same_bytes_every_time():

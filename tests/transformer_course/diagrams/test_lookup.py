@@ -54,3 +54,13 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         lookup.arrows(torch.zeros(2), keys, "q", ["a", "b", "c"], ("x", "y"))
     with pytest.raises(ValueError, match="1 queries need as many names; got 2: a, b"):
         lookup.one_head(query[None], keys, keys, ["a", "b"])
+
+
+def test_a_vector_moves_from_where_it_was_to_where_each_text_takes_it() -> None:
+    before, river, money = torch.tensor([1.0, 1.1]), torch.tensor([0.2, 3.0]), torch.tensor([3.0, 0.4])
+    d = lookup.moved("bank", before, {"a": river, "b": money}, {"river": 0.9 * river}, ("money", "water"))
+    assert {("bank", "a"), ("bank", "b")} == d.links()
+    assert "(0.2, 3.0) in 'a', (3.0, 0.4) in 'b'" in d.alternative_text
+    assert d.flaws() == []
+    with pytest.raises(ValueError, match="at least one text"):
+        lookup.moved("bank", before, {}, {}, ("money", "water"))

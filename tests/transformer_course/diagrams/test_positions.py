@@ -14,7 +14,8 @@ from transformer_lab.attention.positions import apply_rotary, sinusoidal_encodin
 
 def hands(d: Diagram, colour: str) -> list[tuple[float, float]]:
     """List where hands of a colour point, as (across, up) of length 1."""
-    arrows = [(arrow.points[0], arrow.points[-1]) for arrow in d.arrows if arrow.head and arrow.colour == colour]
+    straight = [arrow for arrow in d.arrows if arrow.head and arrow.colour == colour and len(arrow.points) == 2]
+    arrows = [(arrow.points[0], arrow.points[-1]) for arrow in straight]
     ways = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
     return [(x / hypot(x, y), y / hypot(x, y)) for x, y in ways]
 
@@ -29,20 +30,30 @@ def test_each_hand_is_a_pair_of_the_encoding():
 
 def test_query_and_key_are_rotated_as_by_rotary_positions():
     moves = [(2, 0), (4, 2), (103, 101)]
-    d = rotary_hands(moves, frequency=1.0, query=0.0, key=0.0)
-    east = torch.tensor([[1.0, 0.0]]).expand(3, 2)
-    for colour, positions in zip((BLUE, ORANGE), zip(*moves, strict=True), strict=True):
-        expected = apply_rotary(east, torch.tensor(positions))
+    d = rotary_hands(moves, frequencies=(1.0, 0.2), query=0.0, key=0.0)
+    both_pairs = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(4, 4)  # of a query or key of width 4: east, both
+    for colour, positions in zip((BLUE, ORANGE), zip((0, 0), *moves, strict=True), strict=True):
+        expected = apply_rotary(both_pairs, torch.tensor(positions), base=25.0)  # frequencies 1 and 25 ** -0.5
+        expected = torch.cat([expected[:, :2], expected[:, 2:]])  # a row of clocks for each pair
         torch.testing.assert_close(torch.tensor(hands(d, colour)), expected, atol=1e-4, rtol=0)
 
 
+def test_an_arc_leads_from_where_a_hand_was_to_where_it_is():
+    d = rotary_hands([(2, 1)], frequencies=(1.0,), query=0.0, key=0.5)
+    arcs = {arrow.colour: arrow.points for arrow in d.arrows if arrow.head and len(arrow.points) > 2}
+    for colour, start, end in ((BLUE, 0.0, 2.0), (ORANGE, 0.5, 1.5)):
+        ways = [atan2(point.y, point.x - 2.1) for point in (arcs[colour][0], arcs[colour][-1])]
+        assert ways == pytest.approx([start, end])
+
+
 def test_the_angle_between_query_and_key_stays_where_both_move_alike():
-    d = rotary_hands([(2, 0), (4, 2), (7, 5), (8, 5)])
+    d = rotary_hands([(2, 0), (4, 2), (7, 5), (8, 5)], frequencies=(1.0,))
     angles = [atan2(y, x) for x, y in hands(d, BLUE)], [atan2(y, x) for x, y in hands(d, ORANGE)]
     between = [(q - k) % (2 * pi) for q, k in zip(*angles, strict=True)]
-    assert between[:3] == pytest.approx([between[0]] * 3)
-    assert between[3] == pytest.approx(between[0] + 1)
-    assert [label.words for label in d.labels if "angle" in label.words][:3] == ["m − n = 2, angle 1.2"] * 3
+    assert between[1:4] == pytest.approx([(between[0] + 2) % (2 * pi)] * 3)
+    assert between[4] == pytest.approx((between[0] + 3) % (2 * pi))
+    said = [label.words for label in d.labels if "angle" in label.words]
+    assert said[:4] == ["angle between them 0.8", *["angle between them 1.2"] * 3]
     assert d.flaws() == []
 
 

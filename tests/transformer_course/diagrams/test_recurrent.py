@@ -25,6 +25,8 @@ def test_with_attention_the_state_before_asks_and_all_states_answer() -> None:
     d = recurrent.with_attention("3 mai", "05-03", torch.tensor([0.1, 0.0, 0.2, 0.3, 0.4]), step=2)
     assert {tail for tail, head in d.links() if head == "weights"} == {"h₁", "h₂", "h₃", "h₄", "h₅", "s₁"}
     assert {("weights", "c₂"), ("c₂", "s₂")} < d.links()
+    fan = [arrow.width for arrow in d.arrows if arrow.points[-1].of == "c₂"]
+    assert [round((width - fan[1]) / (fan[0] - fan[1]), 3) for width in fan] == [1, 0, 2, 3, 4]  # as the weights are
     assert [table.texts for table in d.tables] == [(("0.10", "0", "0.20", "0.30", "0.40"),)]
     assert d.flaws() == []
 

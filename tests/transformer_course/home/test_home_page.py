@@ -11,7 +11,7 @@ from transformer_course.home import home_page
 from transformer_course.home.home_page import Page
 from transformer_course.home.learner_progress import Home, LessonState
 from transformer_course.home.lesson_outline import Outline
-from transformer_course.workspace.progress import FILE
+from transformer_course.workspace.progress import FILE, Prediction, record_prediction
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +63,28 @@ def test_one_is_led_back_to_the_last_exercise_that_passed(folder):
     assert "1 of 2 0 of 1 35" in text(shown)
 
 
+def test_one_goes_on_at_the_last_cell_that_was_run_before_the_next_open_exercise(folder):
+    folder.copy("00_first", executed=("a", "two", "three"), at=HOURS)
+    assert attributes(html(folder), "tl-go-on")["data-cell"] == "a"
+    folder.copy("00_first", executed=("a", "one", "between", "three"), at=HOURS)
+    folder.record("one", at=HOURS)
+    assert attributes(html(folder), "tl-go-on")["data-cell"] == "between"
+
+
+def test_each_name_and_dot_of_an_exercise_leads_to_its_cell(folder):
+    folder.record("one", at=HOURS)
+    folder.save("00_first", "one")
+    shown = html(folder)
+    for key, cell in {"open-two": "two", "dot-one": "one", "dot-three": "three", "saved-one": "one"}.items():
+        found = attributes(shown, f"tl-{key}")
+        assert (found["data-path"], found["data-cell"]) == ("00_first.ipynb", cell)
+    assert attributes(shown, "tl-dot-one")["aria-label"] == "one: passed"
+    folder.parts.joinpath("00_first.py").unlink()
+    assert attributes(html(folder), "tl-unsaved-one")["data-cell"] == "one"
+    (folder.path / "00_first.ipynb").unlink()
+    assert attributes(html(folder), "tl-dot-one") == {}
+
+
 def test_after_a_finished_lesson_the_next_is_offered(folder):
     folder.record("one", at=HOURS)
     folder.record("two", at=HOURS)
@@ -73,6 +95,18 @@ def test_after_a_finished_lesson_the_next_is_offered(folder):
     folder.record("four", at=HOURS)
     folder.copy("primer", executed=("a", "b"))
     assert "You have finished every lesson." in html(folder)
+
+
+def test_predictions_are_counted_by_lesson_and_plotted_once_one_says_how_sure(folder):
+    assert "Your predictions" not in html(folder)
+    record_prediction(folder.path, Prediction("one:1", "right", None, "4", "4"))
+    record_prediction(folder.path, Prediction("one:2", "wrong", None, "4", "5"))
+    shown = html(folder)
+    assert "Your predictions 1 of 2 predictions right, 0 close." in text(shown)
+    assert "A first lesson 0 of 2 0 of 1 1 of 2 50" in text(shown)
+    assert "tl-calibration" not in shown
+    record_prediction(folder.path, Prediction("four:1", "wrong", 0.9, "4", "5"))
+    assert "90% sure: 0% of 1 right" in html(folder)
 
 
 def test_parts_that_are_gone_are_told(folder):
@@ -93,7 +127,7 @@ def test_what_cannot_be_read_is_said_and_all_else_is_shown(folder):
     folder.save("00_first", "one")
     shown = html(folder)
     assert "Some of your folder cannot be read" in shown
-    assert f"line 1 of {FILE} is no record of a pass" in shown
+    assert f"line 1 of {FILE} is no record of a pass, a prediction or a mistake" in shown
     assert "1 of 4 exercises passed." in shown
 
 

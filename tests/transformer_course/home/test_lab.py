@@ -40,8 +40,17 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
         *("--no-browser", "--port", "8890"),
     ]
     assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
+    assert environment["TRANSFORMER_LAB_LIVE"] == "1"
+    assert environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)[-1] == str(lab.SETTINGS)
     assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
     assert (tmp_path / "mine" / "01_lookup.ipynb").exists()
+
+
+def test_a_lab_that_runs_on_the_folder_is_named(tmp_path, monkeypatch):
+    here = {"root_dir": str(tmp_path), "url": "http://localhost:8888/", "token": "abc"}
+    servers = [here, here | {"root_dir": str(tmp_path / "other")}, {}]
+    monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: iter(servers))
+    assert lab.running_labs(tmp_path) == ["http://localhost:8888/lab?token=abc"]
 
 
 def test_neither_the_start_nor_the_page_imports_torch():
@@ -59,5 +68,7 @@ def test_the_style_sheet_is_that_of_the_home_page_alone():
     selectors = [selector.strip() for rule in rules for selector in rule.split(",\n")]
     selectors = [selector for selector in selectors if not selector.startswith("@container")]  # holds rules, is none
     assert selectors
-    of_others = [s for s in selectors if not re.match(r"(\[data-jp-theme-light='false'\] )?\.tl-home\b", s)]
+    of_others = [
+        s for s in selectors if not re.match(r"(\[data-(?:jp-theme-light='false|theme='dark)'\] )?\.tl-home\b", s)
+    ]
     assert of_others == [], "the sheet holds for every notebook in the page, too"

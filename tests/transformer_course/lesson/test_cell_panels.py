@@ -8,6 +8,8 @@ import nbformat
 import pytest
 
 from notebooks.build import execute
+from transformer_course.checking.verdict import Verdict
+from transformer_course.lesson.cell_panels import with_button
 
 PREPARED = """\
 from transformer_course import check, hint, compare
@@ -113,3 +115,13 @@ def test_in_a_terminal_each_verdict_is_shown_once_too(tmp_path):
     result, another = ran.stdout.split("another line\n")
     assert result.count("Not started yet.") == 1
     assert another.split("and then\n")[1].count("Not started yet.") == another.count("Not started yet.") == 1
+
+
+def test_a_panel_of_what_did_not_pass_has_a_button_that_is_hidden_until_somebody_answers_it():
+    for status, has_one in {"mistake": True, "not_started": True, "passed": False}.items():
+        panel = Verdict("softmax", status, "Why.")._repr_html_()
+        made = with_button(panel, Verdict("softmax", status, "Why."))
+        button = '<button class="tl-hint" hidden data-exercise="softmax">Hint</button></div>'
+        assert made == (panel.removesuffix("</div>") + button if has_one else panel)
+    unknown = Verdict('sof"max', "wrong", "No exercise is called that.")
+    assert with_button("<div></div>", unknown) == "<div></div>"

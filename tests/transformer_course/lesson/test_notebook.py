@@ -10,7 +10,7 @@ import torch
 
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook
-from transformer_course.lesson.notebook import NotPassed, check, compare, solution
+from transformer_course.lesson.notebook import NotPassed, check, compare, show_hint, solution
 from transformer_course.lesson.session import Session
 
 REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
@@ -40,6 +40,20 @@ def test_a_stub_of_every_exercise_is_not_started(lesson, name):
     kind = "class {}(nn.Module):\n    def __init__(self, *_, **__): raise NotImplementedError"
     source = kind if isinstance(REFERENCES[name], type) else "def {}(*_, **__): raise NotImplementedError"
     assert lesson.run(source.format(name)).check(name).status == "not_started"
+
+
+def test_the_button_of_a_panel_gives_the_next_hint_for_what_was_checked_last(lesson, monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    show_hint("softmax")
+    assert "Run the check again" in repr(shown[-1])
+    lesson.run(WRONG).check("softmax")
+    lesson.run("softmax = None")  # what it is called by now is of no account
+    show_hint("softmax"), show_hint("softmax")
+    assert [repr(panel).splitlines()[0] for panel in shown[1:]] == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
+    lesson.run(RIGHT).check("softmax")
+    show_hint("softmax")
+    assert "Run the check again" in repr(shown[-1])
 
 
 def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch):
@@ -78,10 +92,12 @@ def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
         (8, torch.tensor(8.0), "you said 8, measured 8: right"),
         (22, 22.8123, "you said 22, measured 22.8: right"),
         (..., -0.0, "you made no prediction, measured 0"),
-        ("A", "B", "you said A, measured B: no"),
-        (0.5, torch.tensor([[3]]), "you said 0.5, measured 3: no"),
+        ("A", "B", "you said A, measured B: wrong"),
+        (0.5, torch.tensor([[3]]), "you said 0.5, measured 3: wrong"),
         ("many", 3, "you said many, measured 3"),
-        ((2, 5), (2, 4), "you said (2, 5), measured (2, 4): no"),
+        ((2, 5), (2, 4), "you said (2, 5), measured (2, 4): wrong"),
+        (("A", "60 %"), "A", "you said A, measured A: right"),
+        (1000, 1465.2, "you said 1000, measured 1465: wrong"),
     ],
 )
 def test_predictions_are_put_beside_what_was_measured(prediction, measured, says, capsys):
@@ -89,8 +105,26 @@ def test_predictions_are_put_beside_what_was_measured(prediction, measured, says
     assert capsys.readouterr().out == says + "\n"
 
 
+@pytest.mark.parametrize(
+    ("prediction", "says"),
+    [
+        (4, "you said 4, measured 2.5 (nearest of the choices: 4): right"),
+        (1, "you said 1, measured 2.5 (nearest of the choices: 4): wrong"),
+        (..., "you made no prediction, measured 2.5 (nearest of the choices: 4)"),
+    ],
+)
+def test_what_was_measured_is_never_rounded_to_a_choice(prediction, says, capsys):
+    compare(prediction, 2.5, choices=(1, 4, 16))
+    assert capsys.readouterr().out == says + "\n"
+
+
+def test_a_choice_that_was_measured_exactly_is_not_repeated(capsys):
+    compare(4, 4.0, choices=(1, 4, 16))
+    assert capsys.readouterr().out == "you said 4, measured 4: right\n"
+
+
 def test_the_lessons_import_only_what_a_learner_needs():
-    assert set(notebook.__all__) == {"NotPassed", "check", "compare", "hint", "parts", "solution"}
+    assert set(notebook.__all__) == {"NotPassed", "check", "compare", "hint", "parts", "solution", "tally"}
 
 
 def run(code, **environment):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from transformer_course.lesson.prediction import judge_prediction
+from transformer_course.lesson.prediction import judge_choice, judge_prediction, nearest_choice, split_confidence
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_number_is_close_if_it_is_less_than_a_tenth_away(prediction, measured)
     ],
 )
 def test_a_number_is_wrong_otherwise_and_a_count_unless_it_is_equal(prediction, measured):
-    assert judge_prediction(prediction, measured) == "no"
+    assert judge_prediction(prediction, measured) == "wrong"
 
 
 @pytest.mark.parametrize(
@@ -80,19 +80,19 @@ def test_a_number_is_wrong_otherwise_and_a_count_unless_it_is_equal(prediction, 
     [
         ("same", "same", "right"),
         (" Same ", "same", "right"),
-        ("different", "same", "no"),
+        ("different", "same", "wrong"),
         ("others", "the others", "right"),
         ("1, 0", "1 and 0", "right"),
-        ("nan", "1 and 0", "no"),
+        ("nan", "1 and 0", "wrong"),
         (float("nan"), "nan", "right"),
         (1, "1", "right"),
-        (1, "d_k", "no"),
-        ("√d_k", "2√d_k", "no"),
+        (1, "d_k", "wrong"),
+        ("√d_k", "2√d_k", "wrong"),
         ("s", "S", "right"),
         (".", ".", "right"),
-        (" ", "s", "no"),
+        (" ", "s", "wrong"),
         (True, True, "right"),
-        (True, False, "no"),
+        (True, False, "wrong"),
     ],
 )
 def test_words_are_right_if_they_are_the_same(prediction, measured, answer):
@@ -108,15 +108,15 @@ def test_words_are_right_if_they_are_the_same(prediction, measured, answer):
         ("90 %", 0.9, "right"),
         ("299,904", 299_904, "right"),
         ("more than 10", 23, "right"),
-        ("> 10", 5, "no"),
+        ("> 10", 5, "wrong"),
         ("below 0.00001", "6e-09", "right"),
-        ("under 5", 7, "no"),
+        ("under 5", 7, "wrong"),
         ("5 to 10", 7, "right"),
         (80, "78 times", "right"),
         ("80 times", "78 times", "right"),
-        (60, "78 times", "no"),
+        (60, "78 times", "wrong"),
         (0.1, "0.1 to 0.2", "right"),
-        (0.5, "0.1 to 0.2", "no"),
+        (0.5, "0.1 to 0.2", "wrong"),
         (2, "2.1 times", "right"),
     ],
 )
@@ -131,14 +131,14 @@ def test_numbers_in_words_mean_what_they_say(prediction, measured, answer):
         ([2, 4], (2, 4), "right"),
         ("(2, 4)", (2, 4), "right"),
         (torch.Size([2, 4]), (2, 4), "right"),
-        ((2, 5), (2, 4), "no"),
-        ((2, 4, 1), (2, 4), "no"),
+        ((2, 5), (2, 4), "wrong"),
+        ((2, 4, 1), (2, 4), "wrong"),
         (4, (4,), "right"),
         ((4,), 4, "right"),
-        (2, (2, 4), "no"),
+        (2, (2, 4), "wrong"),
         ([0.5, 0.25], [0.5, 0.23], "close"),
         ([[3, 30]], torch.tensor([[3, 30]]), "right"),
-        ([[3, 30]], torch.tensor([[3, 31]]), "no"),
+        ([[3, 30]], torch.tensor([[3, 31]]), "wrong"),
     ],
 )
 def test_lists_are_as_right_as_the_worst_of_their_entries(prediction, measured, answer):
@@ -151,3 +151,60 @@ def test_lists_are_as_right_as_the_worst_of_their_entries(prediction, measured, 
 )
 def test_nothing_is_said_of_what_cannot_be_compared(prediction, measured):
     assert judge_prediction(prediction, measured) is None
+
+
+WORDS = {"nearly all": 1, "about half": 0.5, "like guessing": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("measured", "choices", "nearest"),
+    [
+        (2.5, (1, 4, 16), 4),  # by ratio; by difference, 2.5 would be as near to 1
+        (1.9, (1, 4, 16), 1),
+        (6, (3, 30, 300), 3),
+        (12, (3, 30, 300), 30),  # by difference it would be 3
+        (3e-8, (0.5, 0.01, 0), 0),
+        (0.0, (0.1, 1), 0.1),
+        (-3, (-4, 1), -4),
+        (0.57, WORDS, "about half"),
+        (0.93, WORDS, "nearly all"),
+    ],
+)
+def test_the_nearest_choice_is_nearest_by_ratio_where_that_can_be(measured, choices, nearest):
+    assert nearest_choice(measured, choices) == nearest
+
+
+@pytest.mark.parametrize(
+    ("prediction", "measured", "choices", "answer"),
+    [
+        (4, 2.5, (1, 4, 16), "right"),
+        (1, 2.5, (1, 4, 16), "wrong"),
+        (2.4, 2.5, (1, 4, 16), "right"),  # a number of one's own
+        (2, 2.5, (1, 4, 16), "wrong"),
+        ("About half", 0.57, WORDS, "right"),
+        ("nearly all", 0.57, WORDS, "wrong"),
+        (0.6, 0.57, WORDS, "right"),
+        ("everything", 0.57, WORDS, None),
+    ],
+)
+def test_of_choices_the_nearest_is_right_and_a_number_of_ones_own_is_judged_as_it_is(
+    prediction, measured, choices, answer
+):
+    assert judge_choice(prediction, measured, choices) == answer
+
+
+@pytest.mark.parametrize(
+    ("prediction", "said", "sure"),
+    [
+        ((4, "80 %"), 4, 0.8),
+        (("same", "100%"), "same", 1.0),
+        (((2, 4), "5 %"), (2, 4), 0.05),
+        (4, 4, None),
+        ((2, 4), (2, 4), None),
+        (("30 %", "70 %"), ("30 %", "70 %"), None),
+        ((4, "very"), (4, "very"), None),
+        ((4, "120 %"), (4, "120 %"), None),
+    ],
+)
+def test_how_sure_one_is_may_stand_beside_a_prediction(prediction, said, sure):
+    assert split_confidence(prediction) == (said, sure)

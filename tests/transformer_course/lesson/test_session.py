@@ -39,6 +39,19 @@ def test_parts_are_the_learners_once_they_pass_and_the_librarys_again_for_one_wi
     assert session.parts.softmax is REFERENCES["softmax"]
 
 
+def test_a_check_that_saves_nothing_leaves_parts_and_files_as_they_are(lesson, session, monkeypatch, tmp_path):
+    kept = []
+    monkeypatch.setattr("transformer_course.workspace.saved_parts.save_part", lambda *what: kept.append(what))
+    lesson.run(RIGHT).check("softmax")
+    own, mended = lesson.names["softmax"], lesson.run(RIGHT.replace("softmax(s", "mended(s", 1)).names["mended"]
+    assert [name for name, *_ in kept] == ["softmax"]
+    verdict = session.check(mended, "softmax", save=False)
+    assert (verdict.passed, verdict.message) == (True, "All cases agree. `parts.softmax` stays as it is.")
+    assert session.hint(mended, "softmax").title == "softmax: passed, so there is no hint"
+    assert len(kept) == 1 and session.parts.softmax is own
+    assert session.check(mended, "softmax").passed and session.parts.softmax is mended
+
+
 def test_an_exercise_cannot_be_answered_by_its_own_part(lesson):
     lesson.run(RIGHT).check("softmax")
     verdict = lesson.run("def softmax(scores): return parts.softmax(scores)").check("softmax")
@@ -95,8 +108,8 @@ def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_ab
     attempt = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
     said = [session.hint(attempt).message for _ in general]
     assert said[0] == (
-        "No known mistake is recognised in this attempt. Read what the check says first.\n"
-        "The hints that follow are not about this attempt: they are the steps of a right answer, in order.\n"
+        "The check recognises no known mistake in your code. Read first what it says.\n"
+        "The hints that follow are not about your code: they are the steps of a right answer, in order.\n"
         f"{general[0]}"
     )
     assert said[1] == general[1]
@@ -107,7 +120,7 @@ def test_a_verdict_that_names_more_than_the_hints_know_is_not_called_unknown(les
     cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
     monkeypatch.setattr(session, "check", lambda *_: cut)
     session.hints_given["softmax"] = HintsGiven("gradient_cut")
-    assert session.hint(attempt).message.startswith("The check names what is wrong, and there are no hints about that.")
+    assert session.hint(attempt).message.startswith("The check says what is wrong, and there are no hints about that.")
 
 
 def test_a_passed_attempt_gets_no_hint(lesson, session):

@@ -8,7 +8,14 @@ import pytest
 
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook
-from transformer_course.workspace.progress import FILE, read_progress, record_pass
+from transformer_course.workspace.progress import (
+    FILE,
+    Prediction,
+    read_progress,
+    record_pass,
+    record_prediction,
+    record_told,
+)
 from transformer_course.workspace.working_copies import EDITIONS_FILE
 
 
@@ -23,6 +30,27 @@ def test_an_exercise_is_recorded_by_its_first_pass(tmp_path):
     assert len((tmp_path / FILE).read_text().splitlines()) == 2
 
 
+def test_the_first_prediction_of_a_place_is_recorded_and_no_later_one(tmp_path):
+    first = Prediction("why:1", "wrong", 0.9, "4", "2.5")
+    record_pass(tmp_path, "softmax")
+    for made in (first, Prediction("why:2", "right", None, "A", "A"), Prediction("why:1", "right", 1.0, "2.5", "2.5")):
+        record_prediction(tmp_path, made)
+    progress = read_progress(tmp_path)
+    assert list(progress.predictions) == ["why:1", "why:2"]
+    assert progress.predictions["why:1"] == first
+    assert (list(progress.passed), progress.problems) == (["softmax"], [])
+
+
+def test_what_is_told_is_recorded_once_by_exercise(tmp_path):
+    record_told(tmp_path, "softmax", ["first_axis", "no_exponential"])
+    record_pass(tmp_path, "softmax")
+    record_told(tmp_path, "softmax", ["first_axis"])
+    record_told(tmp_path, "attention", ["wrong"])
+    progress = read_progress(tmp_path)
+    assert progress.told == {"softmax": ["first_axis", "no_exponential"], "attention": ["wrong"]}
+    assert (list(progress.passed), progress.problems) == (["softmax"], [])
+
+
 def test_without_a_record_nothing_has_passed(tmp_path):
     assert read_progress(tmp_path / "nowhere") == read_progress(tmp_path)
     assert (read_progress(tmp_path).passed, read_progress(tmp_path).problems) == ({}, [])
@@ -30,7 +58,18 @@ def test_without_a_record_nothing_has_passed(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    [b"{", b"[]", b"3", b"\xff\x00", b'{"exercise": "softmax"}', b'{"exercise": "softmax", "passed": "yesterday"}'],
+    [
+        b"{",
+        b"[]",
+        b"3",
+        b"\xff\x00",
+        b'{"exercise": "softmax"}',
+        b'{"exercise": "softmax", "passed": "yesterday"}',
+        b'{"prediction": {"cell": "why:1"}}',
+        b'{"prediction": {"cell": "why:1", "answer": "no", "sure": null, "said": "4", "measured": "5"}}',
+        b'{"prediction": {"cell": "why:1", "answer": "right", "sure": 80, "said": "4", "measured": "5"}}',
+        b'{"prediction": {"cell": 1, "answer": "right", "sure": 0.8, "said": "4", "measured": "5"}}',
+    ],
 )
 def test_a_line_that_cannot_be_read_costs_itself_and_is_told(tmp_path, line):
     record_pass(tmp_path, "softmax")
@@ -39,7 +78,7 @@ def test_a_line_that_cannot_be_read_costs_itself_and_is_told(tmp_path, line):
     record_pass(tmp_path, "similarity")
     progress = read_progress(tmp_path)
     assert list(progress.passed) == ["softmax", "similarity"]
-    assert progress.problems == [f"line 2 of {FILE} is no record of a pass"]
+    assert progress.problems == [f"line 2 of {FILE} is no record of a pass, a prediction or a mistake"]
 
 
 def test_a_record_that_cannot_be_read_is_told(tmp_path):
@@ -73,6 +112,18 @@ def test_a_pass_is_recorded_though_its_part_is_not_saved(mine, in_a_notebook):
     assert verdict.passed and "could not be kept" in verdict.message
     assert not notebook.check(lambda query, keys: query, "similarity").passed
     assert list(read_progress(mine).passed) == ["softmax"]
+
+
+def test_the_mistakes_that_a_check_names_are_recorded_and_no_stub_is(mine, in_a_notebook):
+    similarity = every_exercise()["similarity"]
+    for attempt in (similarity.mistakes[0].attempts[0], lambda query, keys: keys @ query * 1.7):
+        assert not notebook.check(attempt, "similarity").passed
+
+    def stub(scores):
+        raise NotImplementedError
+
+    notebook.check(stub, "softmax")
+    assert read_progress(mine).told == {"similarity": [similarity.mistakes[0].name, "wrong"]}
 
 
 def test_that_it_cannot_be_recorded_is_told_and_the_check_passes(mine, in_a_notebook):

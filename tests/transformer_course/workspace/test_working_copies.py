@@ -52,6 +52,26 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != EDITIONS_FILE)
 
 
+def test_a_copy_has_no_cell_for_colab_and_one_that_has_it_is_no_other_edition(published, mine):
+    copy_lessons(published, mine)
+    without = (mine / NAME).read_bytes()
+    book = nbformat.read(published / NAME, as_version=4)
+    book.cells.insert(1, new_code_cell("pip()", id=working_copies.COLAB))
+    nbformat.write(book, published / NAME)
+    nbformat.write(book, mine / NAME)  # as an earlier start left it
+    assert copy_lessons(published, mine) == [] and names(mine) == [NAME]
+    (mine / NAME).unlink()
+    copy_lessons(published, mine)
+    assert (mine / NAME).read_bytes() == without
+
+
+def test_where_all_is_there_nothing_is_written(published, mine):
+    copy_lessons(published, mine)
+    written = (mine / EDITIONS_FILE).stat().st_mtime_ns
+    copy_lessons(published, mine)
+    assert (mine / EDITIONS_FILE).stat().st_mtime_ns == written
+
+
 def test_a_copy_has_all_of_the_lesson_but_its_outputs(published, mine):
     assert copy_lessons(published, mine) == []
     title, exercise = cells(mine / NAME)

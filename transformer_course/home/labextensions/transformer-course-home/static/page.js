@@ -1,15 +1,21 @@
 // The page in its panel: asks the server for it as long as it can be seen, and shows it when it is another than before.
 const MILLISECONDS = 2000;
 
+export function ask(address) {
+  return fetch(address, { credentials: 'same-origin' });
+}
+
 export class HomePage {
   /**
    * @param node Where to show it.
    * @param address Where the server has it.
    * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
+   * @param early The server's answer, if it was asked before.
    */
-  constructor(node, address, openFile) {
+  constructor(node, address, openFile, early) {
     this.address = address;
     this.openFile = openFile;
+    this.early = early;
     this.shown = null;
     this.timer = null;
     this.isAsking = false;
@@ -38,13 +44,14 @@ export class HomePage {
     if (this.isAsking) return;
     this.isAsking = true;
     try {
-      const answer = await fetch(this.address, { credentials: 'same-origin' });
+      const answer = await (this.early ?? ask(this.address));
       if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
       this.show(await answer.text());
     } catch (error) {
       this.fail(error);
     } finally {
       this.isAsking = false;
+      this.early = null;
     }
   }
 

@@ -1,10 +1,14 @@
 // The plugin: it opens the home page when JupyterLab starts, and has a command and a card in the launcher that do. It
-// also brings back the views of notebooks that are opened.
-import { HomePage } from './page.js';
+// also brings back the views of notebooks that are opened, and answers the buttons in them.
+import { answerButtons } from './hints.js';
+import { ask, HomePage } from './page.js';
 import { bringBackViews } from './views.js';
 
 const COMMAND = 'transformer-course:home';
 const ID = 'transformer-course-home';
+const CONTENTS = 'toc:show-panel';
+/** Points from which on there is room for a lesson's contents beside it. */
+const WIDE = 1200;
 
 /**
  * @param lab JupyterLab's own classes and tokens.
@@ -19,10 +23,16 @@ export function makePlugin(lab, folder) {
     autoStart: true,
     optional: [ICommandPalette, ILauncher],
     activate(app, palette, launcher) {
-      const sheet = document.createElement('link');
-      sheet.rel = 'stylesheet';
-      sheet.href = new URL('page.css', folder);
-      document.head.append(sheet);
+      for (const name of ['page.css', 'notebooks.css']) {
+        const sheet = document.createElement('link');
+        sheet.rel = 'stylesheet';
+        sheet.href = new URL(name, folder);
+        document.head.append(sheet);
+      }
+
+      const address = `${PageConfig.getBaseUrl()}transformer-course/home`;
+      let early = ask(address); // the answer is there when JupyterLab is
+      early.catch(() => {}); // who waits for it is told
 
       let panel = null;
       const add = () => {
@@ -43,7 +53,8 @@ export function makePlugin(lab, folder) {
         made.title.caption = 'Transformer Course: what has passed, and where to go on';
         made.title.closable = true;
         made.node.tabIndex = -1;
-        const page = new HomePage(made.node, `${PageConfig.getBaseUrl()}transformer-course/home`, openFile);
+        const page = new HomePage(made.node, address, openFile, early);
+        early = null;
         made.onAfterShow = () => page.start();
         made.onAfterAttach = () => made.isVisible && page.start();
         made.onBeforeHide = () => page.stop();
@@ -53,21 +64,44 @@ export function makePlugin(lab, folder) {
         return made;
       }
 
+      /** Put away the list of files, which the home page has better. */
+      function hideFiles() {
+        const files = [...app.shell.widgets('left')].find(widget => widget.id === 'filebrowser');
+        if (files?.isVisible) app.shell.collapseLeft?.();
+      }
+
+      /** Show a lesson's contents beside it where there is room and nothing else, once: who closes them has done so. */
+      let isContentsShown = false;
+      async function showContents(opened) {
+        if (isContentsShown || !app.shell.leftCollapsed || window.innerWidth < WIDE) return;
+        if (!app.commands.hasCommand(CONTENTS)) return;
+        isContentsShown = true;
+        await app.commands.execute(CONTENTS);
+        app.shell.activateById(opened.id);
+      }
+
       /** Open a file beside the home page, at a cell if one is named. */
       async function openFile(path, cell) {
         const opened = await app.commands.execute('docmanager:open', { path });
-        if (cell && opened?.content) {
-          await opened.context.ready;
-          await opened.setFragment(`#cell-id=${cell}`);
-        }
+        if (!path.endsWith('.ipynb') || !opened?.content) return;
+        await opened.context.ready;
+        await showContents(opened);
+        const place = cell ? opened.content.widgets.findIndex(widget => widget.model.id === cell) : -1;
+        if (place < 0) return;
+        opened.content.activeCellIndex = place;
+        await opened.content.scrollToItem(place, 'start');
       }
 
       app.docRegistry.addWidgetExtension('Notebook', { createNew: panel => void bringBackViews(panel) });
       app.commands.addCommand(COMMAND, { label: 'Transformer Course Home', execute: open });
       palette?.addItem({ command: COMMAND, category: 'Transformer Course' });
       launcher?.add({ command: COMMAND, category: 'Transformer Course' });
+      answerButtons(app.shell);
       const isFileAsked = PageConfig.getOption('treePath') !== '';
-      app.restored.then(isFileAsked ? add : open);
+      app.restored.then(() => {
+        (isFileAsked ? add : open)();
+        hideFiles();
+      });
     },
   };
 }

@@ -1,0 +1,59 @@
+"""The end of a lesson: what has passed, what is open, and where to go on."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from transformer_course.exercises import LESSONS, every_exercise, exercises_of
+from transformer_course.lesson.lesson_end import lesson_end, lesson_of
+from transformer_course.lesson.session import Session
+from transformer_course.workspace.progress import record_pass
+from transformer_course.workspace.working_copies import EDITIONS_FILE
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
+    (tmp_path / EDITIONS_FILE).write_text("{}")
+    return tmp_path
+
+
+def session(*names):
+    events = SimpleNamespace(register=lambda name, call: None)
+    return Session(every_exercise(), SimpleNamespace(user_ns=dict.fromkeys(names), events=events))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_is_known_by_the_exercises_that_its_notebook_defines(lesson):
+    defined = [exercise.name for exercise in exercises_of(lesson)]
+    assert lesson_of(dict.fromkeys([*defined, "torch", "softmax"])) == lesson
+
+
+def test_it_tells_what_passed_today_and_before_what_is_open_and_what_is_next(mine):
+    record_pass(mine, "similarity")
+    now = session(*(exercise.name for exercise in exercises_of("01_lookup")))
+    now.parts.add("softmax", max)
+    panel = lesson_end(now)
+    assert (panel.title, panel.tint) == ("Lesson 01", "help")
+    assert panel.message.splitlines() == [
+        "Exercises: 2 of 5 passed. Open: `soft_lookup`, `attention_weights`, `attention`. "
+        "Open for those who want more (★): `distance_attention`.",
+        "Next: lesson 02, `02_scaling.ipynb`.",
+    ]
+    now.predictions.add("right", None, "4", "4")
+    assert "Your predictions: Right in 1 of 1." in lesson_end(now).message
+
+
+def test_a_lesson_is_done_with_its_core_and_the_last_has_none_after_it(mine):
+    last = LESSONS[-1]
+    for exercise in exercises_of(last):
+        if not exercise.stretch:
+            record_pass(mine, exercise.name)
+    panel = lesson_end(session(*(exercise.name for exercise in exercises_of(last))))
+    assert panel.tint == "good" and panel.message.endswith("This was the last lesson.")
+
+
+def test_where_there_are_no_exercises_predictions_are_counted(mine):
+    assert lesson_end(session("torch")).title == "Your predictions"
+    assert lesson_end(Session(every_exercise())).title == "Your predictions"

@@ -1,0 +1,70 @@
+"""The tally of predictions: the first of each place counts, and is kept in the learner's folder."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from transformer_course.lesson.predictions_made import PredictionsMade
+from transformer_course.workspace.progress import read_progress
+from transformer_course.workspace.working_copies import EDITIONS_FILE
+
+
+class Shell:
+    """A shell of which only the start of a cell is used."""
+
+    def __init__(self):
+        self.events = SimpleNamespace(register=lambda name, start: setattr(self, "start", start))
+
+    def run(self, cell_id, raw_cell=""):
+        self.start(SimpleNamespace(cell_id=cell_id, raw_cell=raw_cell))
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
+    (tmp_path / EDITIONS_FILE).write_text("{}")
+    return tmp_path
+
+
+def test_the_tally_counts_right_close_and_sure_and_wrong():
+    made = PredictionsMade()
+    for answer, sure in (
+        ("right", 0.5),
+        ("right", None),
+        ("close", 0.95),
+        ("wrong", 0.9),
+        ("wrong", 0.6),
+        (None, None),
+    ):
+        made.add(answer, sure, "", "")
+    panel = made.panel()
+    assert panel.message == "Right in 2 of 5, close in 1. Sure (90% or more) and wrong: 1. (1 of 6 were not made.)"
+
+
+def test_who_never_says_how_sure_is_told_how():
+    made = PredictionsMade()
+    assert made.panel().message == "None of the 0 was made."
+    made.add("right", None, "", "")
+    assert made.panel().message.startswith("Right in 1 of 1. Say how sure you are, too")
+
+
+def test_only_the_first_prediction_of_a_place_counts_also_in_a_later_session(mine):
+    for answer in ("wrong", "right"):
+        made = PredictionsMade(shell := Shell())
+        shell.run("one")
+        made.add(answer, 0.9, "4", "5")
+        made.add("right", None, "A", "A")
+        shell.run("one")
+        made.add("right", 1.0, "5", "5")
+        assert made.panel().message.startswith("Right in 1 of 2. Sure (90% or more) and wrong: 1.")
+    kept = read_progress(mine).predictions
+    assert [(p.cell, p.answer, p.said) for p in kept.values()] == [("one:1", "wrong", "4"), ("one:2", "right", "A")]
+
+
+def test_a_cell_without_an_id_is_known_by_its_text():
+    made = PredictionsMade(shell := Shell())
+    for text in ("compare(a, 3)", "compare(b, 4)", "compare(a, 3)"):
+        shell.run(None, text)
+        made.add("right", None, "", "")
+    assert len(made.made) == 2

@@ -1,0 +1,57 @@
+"""Predictions on the home page: how many were right, and whether the learner knows when."""
+
+from collections.abc import Sequence
+
+from transformer_course.workspace.progress import Prediction
+
+GROUPS = ((0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
+"""How sure one was, from and below: what is under 60 % is a guess."""
+WIDTH, HEIGHT, LEFT, BOTTOM = 350, 230, 62, 44
+
+
+def calibration(predictions: Sequence[Prediction]) -> list[tuple[float, float, int]]:
+    """Return for each group that is not empty how sure one was on average, the fraction that was right, and its size.
+
+    What was close counts half.
+    """
+    groups = []
+    for low, high in GROUPS:
+        sure = [(p.sure, p.answer) for p in predictions if p.sure is not None and low <= p.sure < high]
+        if sure:
+            right = sum({"right": 1.0, "close": 0.5}.get(answer, 0.0) for _, answer in sure)
+            groups.append((sum(said for said, _ in sure) / len(sure), right / len(sure), len(sure)))
+    return groups
+
+
+def calibration_plot(predictions: Sequence[Prediction]) -> str:
+    """Return an SVG: how often one was right, against how sure one was; who knows it well is on the diagonal."""
+    groups = calibration(predictions)
+    in_words = "; ".join(f"{sure:.0%} sure: {right:.0%} of {n} right" for sure, right, n in groups)
+
+    def at(sure: float, right: float) -> tuple[float, float]:
+        return LEFT + sure * (WIDTH - LEFT - 16), HEIGHT - BOTTOM - right * (HEIGHT - BOTTOM - 16)
+
+    (x0, y0), (x1, y1) = at(0, 0), at(1, 1)
+    ticks = "".join(
+        f'<text x="{at(tick, 0)[0]:.0f}" y="{y0 + 16:.0f}" text-anchor="middle">{tick:.0%}</text>'
+        f'<text x="{x0 - 6:.0f}" y="{at(0, tick)[1] + 4:.0f}" text-anchor="end">{tick:.0%}</text>'
+        for tick in (0.0, 0.5, 1.0)
+    )
+    points = "".join(
+        f'<circle cx="{at(sure, right)[0]:.0f}" cy="{at(sure, right)[1]:.0f}" r="{3 + n**0.5:.1f}"/>'
+        for sure, right, n in groups
+    )
+    return (
+        f'<svg class="tl-calibration" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" '
+        f'aria-label="{in_words}"><title>{in_words}</title>'
+        f'<path d="M{x0:.0f} {y1:.0f}V{y0:.0f}H{x1:.0f}" class="tl-axes"/>'
+        f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" class="tl-diagonal"/>{points}{ticks}'
+        f'<text x="{(x0 + x1) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">how sure you were</text>'
+        f'<text transform="translate(14 {(y0 + y1) / 2:.0f}) rotate(-90)" text-anchor="middle">right</text></svg>'
+    )
+
+
+def in_a_sentence(predictions: Sequence[Prediction]) -> str:
+    """Return how many predictions were right."""
+    n = {answer: sum(p.answer == answer for p in predictions) for answer in ("right", "close")}
+    return f"{n['right']} of {len(predictions)} predictions right, {n['close']} close."

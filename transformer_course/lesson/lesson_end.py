@@ -1,0 +1,61 @@
+"""What stands at the end of a lesson: what has passed, what is open, how the predictions went, and where to go on."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from transformer_course.checking.message_panel import Panel
+from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.lesson.session import Session
+from transformer_course.workspace import saved_parts
+from transformer_course.workspace.progress import read_progress
+
+
+def lesson_end(session: Session) -> Panel:
+    """Return how far the learner has come in the lesson whose exercises the notebook defines."""
+    predictions = session.predictions.panel()
+    lesson = lesson_of(session.shell.user_ns) if session.shell is not None else None
+    if lesson is None:
+        return predictions
+    passed = passed_in(session)
+    lines = [exercises_done(lesson, passed)]
+    if session.predictions.made:
+        lines.append(f"Your predictions: {predictions.message}")
+    lines.append(next_after(lesson))
+    is_done = all(exercise.name in passed or exercise.stretch for exercise in exercises_of(lesson))
+    return Panel(f"Lesson {lesson[:2]}", "\n".join(lines), "good" if is_done else "help")
+
+
+def lesson_of(names: Mapping[str, Any]) -> str | None:
+    """Return the lesson of whose exercises most stand in a notebook, by its names; None if none does."""
+    n = {lesson: sum(exercise.name in names for exercise in exercises_of(lesson)) for lesson in LESSONS}
+    best = max(n, key=lambda lesson: n[lesson])
+    return best if n[best] else None
+
+
+def passed_in(session: Session) -> set[str]:
+    """Return the exercises that have passed, by the learner's record or in this session."""
+    folder = saved_parts.record_folder(session.shell)
+    recorded = set(read_progress(folder).passed) if folder else set()
+    return recorded | {name for name in session.exercises if session.parts.whose(name) == "yours"}
+
+
+def exercises_done(lesson: str, passed: Collection[str]) -> str:
+    """Say which exercises of a lesson are open."""
+    core = [exercise.name for exercise in exercises_of(lesson) if not exercise.stretch]
+    missing = [name for name in core if name not in passed]
+    stretch = [e.name for e in exercises_of(lesson) if e.stretch and e.name not in passed]
+    said = f"Exercises: {len(core) - len(missing)} of {len(core)} passed."
+    said += f" Open: {_names(missing)}." if missing else ""
+    return said + (f" Open for those who want more (★): {_names(stretch)}." if stretch else "")
+
+
+def next_after(lesson: str) -> str:
+    """Say which lesson comes next."""
+    place = LESSONS.index(lesson) + 1
+    if place == len(LESSONS):
+        return "This was the last lesson."
+    return f"Next: lesson {LESSONS[place][:2]}, `{LESSONS[place]}.ipynb`."
+
+
+def _names(names: Collection[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,65 @@
+"""The predictions made in a session, counted: how many were right, and how many wrong although the learner was sure."""
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+from transformer_course.checking.message_panel import Panel
+from transformer_course.lesson.prediction import Answer
+from transformer_course.workspace import saved_parts
+from transformer_course.workspace.progress import Prediction, read_progress, record_prediction
+
+SURE = 0.9
+"""Who is at least this sure, and wrong, is told so."""
+
+
+class PredictionsMade:
+    """Keeps the first prediction of each place in the notebook; later ones know what was measured.
+
+    Args:
+        shell: The IPython shell whose cells compare; without one, each comparison is a place of its own.
+    """
+
+    def __init__(self, shell: Any = None) -> None:
+        self.shell = shell
+        self.made: dict[str, Prediction | None] = {}
+        """By place; None where no prediction was made, or none that can be judged."""
+        self._cell, self._n_in_cell = "", 0
+        if shell is not None:
+            shell.events.register("pre_run_cell", self._start_cell)
+
+    def _start_cell(self, info: Any) -> None:
+        self._cell = getattr(info, "cell_id", None) or hashlib.sha256(info.raw_cell.encode()).hexdigest()[:16]
+        self._n_in_cell = 0
+
+    def add(self, answer: Answer | None, sure: float | None, said: str, measured: str) -> None:
+        """Count a comparison of the running cell, and record it for the home page where there is a record.
+
+        Raises:
+            OSError: The record cannot be read or written.
+        """
+        self._n_in_cell += 1
+        place = f"{self._cell}:{self._n_in_cell}"
+        prediction = None if answer is None else Prediction(place, answer, sure, said, measured)
+        folder = saved_parts.record_folder(self.shell)
+        earlier = self.made.get(place) or (read_progress(folder).predictions.get(place) if folder else None)
+        self.made[place] = earlier or prediction
+        if folder and prediction and not earlier:
+            record_prediction(folder, prediction)
+
+    def panel(self) -> Panel:
+        """Return how many were right."""
+        made = [prediction for prediction in self.made.values() if prediction]
+        if not made:
+            return Panel("Your predictions", f"None of the {len(self.made)} was made.", "plain")
+        answers = Counter(prediction.answer for prediction in made)
+        said = f"Right in {answers['right']} of {len(made)}"
+        said += f", close in {answers['close']}." if answers["close"] else "."
+        if any(prediction.sure is not None for prediction in made):
+            sure = sum(p.answer == "wrong" and p.sure is not None and p.sure >= SURE for p in made)
+            said += f" Sure ({SURE:.0%} or more) and wrong: {sure}."
+        else:
+            said += ' Say how sure you are, too, `prediction = 4, "80 %"`, and the home page shows whether you know it.'
+        if len(made) < len(self.made):
+            said += f" ({len(self.made) - len(made)} of {len(self.made)} were not made.)"
+        return Panel("Your predictions", said, "good" if answers["right"] > len(made) / 2 else "help")

@@ -1,0 +1,45 @@
+"""What is shown while a check takes long: that it runs, and when it will be stopped."""
+
+import contextlib
+import contextvars
+import os
+import threading
+import time
+from collections.abc import Iterator
+
+SILENT_SECONDS = 2.0
+"""Most checks take less, and show nothing but their verdict."""
+
+
+@contextlib.contextmanager
+def sign_of_life(limit: float) -> Iterator[None]:
+    """Tell a learner who looks on that the block is running, if it has not ended soon.
+
+    Args:
+        limit: Seconds after which the block will be stopped.
+    """
+    if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # nobody looks on, so it would be one more output to store
+        yield
+        return
+    from IPython.display import DisplayHandle
+
+    begun, has_ended, handle = time.monotonic(), threading.Event(), DisplayHandle()
+
+    def tell() -> None:
+        if has_ended.wait(SILENT_SECONDS):
+            return
+        said = f"Your code is running. If it has not ended {limit:.0f} seconds after its start, it is stopped."
+        handle.display({"text/plain": said}, raw=True)
+        has_ended.wait()
+        handle.update({"text/plain": f"The check took {time.monotonic() - begun:.0f} seconds."}, raw=True)
+
+    context = contextvars.copy_context()  # which knows the cell
+    thread = threading.Thread(target=context.run, args=(tell,), daemon=True)
+    try:
+        with contextlib.suppress(RuntimeError):  # there are too many threads already
+            thread.start()
+        yield
+    finally:
+        has_ended.set()
+        if thread.ident is not None:
+            thread.join(SILENT_SECONDS)  # so that it does not speak after the verdict
