@@ -176,7 +176,11 @@ def open_notebook(
         started = playwright.chromium.launch(
             executable_path=browser, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
-        page = started.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=pixels)
+        page = started.new_page(
+            viewport={"width": 1280, "height": 900},
+            device_scale_factor=pixels,
+            color_scheme="dark" if theme == "JupyterLab Dark" else "light",  # which our JupyterLab follows
+        )
         requests: list[str] = []
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url))

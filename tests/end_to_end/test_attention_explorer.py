@@ -25,46 +25,48 @@ def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab)
         queries, keys = (group.get_by_role("button") for group in groups)
         assert queries.locator(".ae-text").all_inner_texts() == ["I", "like", "you"]
 
-        explorer.shows("3 queries, 3 keys, head 0; lines lead to each query's largest weight.")
-        lines = explorer.root.locator(".ae-lines line:not([display])")
-        assert lines.count() == 3
+        explorer.shows("3 queries, 3 keys, head 0; lines are weights of 0.10 and more.")
+        lines = explorer.root.locator(".ae-lines path[d]")
+        assert lines.count() == 5
 
         queries.nth(1).hover()
-        explorer.shows("Query like attends most to like 0.75, I 0.25 (head 0; 1 hidden).")
+        explorer.shows("Query like₁ attends most to like₁ 0.75, I₀ 0.25 (head 0; 1 hidden).")
         explorer.holds("(view.query, view.key)", (1, None))
         assert keys.nth(2).get_attribute("data-hidden") == ""
         assert lines.count() == 2
 
+        queries.nth(1).click()  # stays selected when the pointer leaves
         explorer.root.get_by_label("numbers").check()
         assert keys.locator(".ae-number").all_inner_texts() == ["0.25", "0.75", "hidden"]
         explorer.holds("view.numbers", True)
 
         queries.nth(1).focus()
         explorer.press("ArrowDown")
-        explorer.shows("Query you attends most to you 0.90, like 0.10, I 0.00 (head 0).")
+        explorer.shows("Query you₂ attends most to you₂ 0.90, like₁ 0.10, I₀ 0.00 (head 0).")
         assert keys.nth(0).get_attribute("data-hidden") is None, "a small weight is not a hidden one"
         keys.nth(0).click()
-        explorer.shows("Key I is attended to most by I 1.00, like 0.25, you 0.00")
+        explorer.shows("Key I₀ is attended to most by I₀ 1.00, like₁ 0.25, you₂ 0.00")
         explorer.holds("(view.query, view.key)", (None, 0))
 
         explorer.change_theme("JupyterLab Dark")
         assert explorer.contrast(queries.nth(0)) > 7
         explorer.root.get_by_label("layer").select_option("cross")
-        explorer.root.get_by_label("head").select_option("all")
+        explorer.root.get_by_role("combobox", name="head").select_option("all")
         explorer.holds("(view.layer, view.head)", (1, -1))
         maps = explorer.root.get_by_role("button", name="show head")
         assert maps.count() == 2
         keys.nth(0).hover()
-        explorer.shows("Key je is attended to most by I 0.50, like 0.50, you 0.50 (average of 2 heads).")
+        explorer.shows("Key je₀ is attended to most by I₀ 0.90 (head 0), like₁ 0.80 (head 1).")
+        keys.nth(0).click()
         maps.nth(0).focus()
         explorer.press("ArrowRight")
         explorer.press("Enter")
-        explorer.shows("Key je is attended to most by like 0.80")
+        explorer.shows("Key je₀ is attended to most by like₁ 0.80")
         explorer.holds("view.head", 1)
 
         explorer.page.mouse.move(0, 0)  # off the tokens: a new one under the hand would be pointed at
         explorer.root.get_by_label("sentence").select_option("1: I know")
         explorer.runs("view.query = 1; view.layer = 0")
-        explorer.shows("Query know attends most to know 0.75, I 0.25 (head 1).")
+        explorer.shows("Query know₁ attends most to know₁ 0.75, I₀ 0.25 (head 1).")
         explorer.runs("view.sentence = 0; view.query = 2; view.sentence = 1")
         explorer.holds("view.query", None)

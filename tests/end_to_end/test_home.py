@@ -2,12 +2,13 @@
 
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.end_to_end.browser import draw_every_cell, find_browser, open_notebook, running_lab
+from tests.end_to_end.browser import Notebook, draw_every_cell, find_browser, open_notebook, running_lab
 from transformer_course.exercises import every_exercise
 from transformer_course.workspace.progress import FILE
 
@@ -41,12 +42,19 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         home = page.locator(".tl-home")
         expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
         expect(home).to_contain_text(f"0 of {n} exercises passed.")
-        assert dark(home)
+        assert dark(home), "the system's theme is followed"
+        assert not page.locator("#filebrowser").is_visible()
+        nothing_is_cut(home)
 
         home.locator("#tl-map-01_lookup").focus()
         page.keyboard.press("Enter")
         draw_every_cell(page, "01_lookup.ipynb")
+        expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
         book.run(book.cell_with("import math"))
+        book.run(book.cell_with("def softmax("))
+        book.run(book.cell_with("check(softmax)"))
+        a_button_gives_hints(book)
+        an_endless_loop_is_told(book)
         book.rewrite(book.cell_with("def softmax("), softmax.solution)
         book.run(book.cell_with("check(softmax)"))
         book.save()
@@ -69,16 +77,55 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         expect(home.locator("#tl-go-on")).to_be_focused()
         with (lessons / FILE).open("a") as file:
             file.write("no record\n")
-        expect(home).to_contain_text(f"line 2 of {FILE} is no record of a pass")
-        page.keyboard.press("Enter")
-        page.wait_for_function(
-            "window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === 'check-softmax'"
-        )
+        expect(home).to_contain_text(f"of {FILE} is no record of a pass")
+        expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "imports")
+        at = "id => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === id"
+        home.locator("#tl-open-soft_lookup").click()
+        page.wait_for_function(at, arg="soft_lookup")
+        expect(book.cell_with("def soft_lookup(")).to_be_in_viewport()
 
-        assert page.locator(".Toastify__toast").count() == 0, "JupyterLab asks or tells something"
-        here = (address, address.replace("http", "ws", 1), "data:", "blob:")
-        assert [url for url in book.requests if not url.startswith(here)] == []
-        assert [url for url in book.requests if "/lab/api/news" in url or "/lab/api/update" in url] == []
+        nothing_else_was_asked(book, address)
+
+
+def nothing_else_was_asked(book: Notebook, address: str) -> None:
+    """Test that JupyterLab has neither put a question nor asked anybody else."""
+    assert book.page.locator(".Toastify__toast").count() == 0, "JupyterLab asks or tells something"
+    here = (address, address.replace("http", "ws", 1), "data:", "blob:")
+    assert [url for url in book.requests if not url.startswith(here)] == []
+    assert [url for url in book.requests if "/lab/api/news" in url or "/lab/api/update" in url] == []
+
+
+def nothing_is_cut(home: Locator) -> None:
+    """Test that no part of the page is wider than its place, however wide the window is."""
+    too_wide = """node => [...node.querySelectorAll('*')]
+        .filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
+        .map(one => one.outerHTML.slice(0, 80))"""
+    for width in (1400, 1000, 400):
+        home.page.set_viewport_size({"width": width, "height": 900})
+        expect(home.locator(".tl-map")).to_be_visible(visible=width > 640)
+        assert home.evaluate(too_wide) == [], f"something is cut at {width} points"
+    home.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def a_button_gives_hints(book: Notebook) -> None:
+    """Press the button in a panel twice."""
+    panels = book.cell_with("check(softmax)").locator(".jp-OutputArea-output")
+    for place in (1, 2):
+        panels.first.get_by_role("button", name="Hint").click()
+        expect(panels.nth(place)).to_contain_text(f"softmax: general hint {place} of")
+
+
+def an_endless_loop_is_told(book: Notebook) -> None:
+    """Check an answer that never ends."""
+    book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    while True:\n        pass")
+    check = book.cell_with("check(softmax)")
+    check.locator(".cm-content").click()
+    begun = time.monotonic()
+    book.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
+    expect(check).to_contain_text("Your code is running. If it has not ended 12 seconds after its start")
+    assert time.monotonic() - begun < 10, "no sign of life"
+    expect(check).to_contain_text("softmax: it did not finish")
+    assert time.monotonic() - begun < 20, "12 seconds were said; the rest is what a busy machine may need"
 
 
 def go_home(page: Page) -> None:

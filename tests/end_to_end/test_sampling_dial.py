@@ -7,10 +7,10 @@ from tests.end_to_end.open_view import Lab, open_view
 
 CELLS = (
     "import torch\n"
-    "from transformer_lab import views\n"
+    "from transformer_course import views\n"
     "logits = torch.tensor([0.5, 0.25, 0.15, 0.1]).log()\n"
     "view = views.SamplingDial(logits, [' a', 'b', 'c', 'd'], n_shown=3)\n"
-    "def shown(): return [round(p, 2) for p in view.probabilities]",
+    "def shown(): return [round(p, 2) for p in view.probabilities.tolist()]",
     "view",
 )
 
@@ -41,7 +41,7 @@ def test_bars_and_samples_follow_the_sliders_and_python(lab: Lab) -> None:
         before = dial.root.locator(".tl-drawn").inner_text()
         dial.root.get_by_role("button", name="Draw again").click()
         dial.holds("view.seed", 1)
-        dial.shows(f"It was drawn {dial.notebook.python('view.counts[0]')} of 100 times.")
+        dial.shows(f"It was drawn {dial.notebook.python('view.drawn.count(chr(32) + chr(97))')} of 100 times.")
         expect(dial.root.locator(".tl-drawn")).not_to_have_text(before)
         dial.runs("view.top_k, view.temperature = 4, 0.05")
         dial.shows("the most probable, ␣a, with 100.0 %.")

@@ -7,7 +7,7 @@ from tests.end_to_end.open_view import Lab, OpenView, open_view
 
 CELLS = (
     "import time, torch\n"
-    "from transformer_lab import views\n"
+    "from transformer_course import views\n"
     "model = torch.nn.Linear(3, 1)\n"
     "view = views.TrainingView(100_000)\n"
     "def train(n):\n"
@@ -17,7 +17,8 @@ CELLS = (
     "        model.bias.data += 1  # within a step, weight and bias differ\n"
     "        view.loss(1 / step)\n"
     "        if step % 20 == 0:\n"
-    "            view.score({'teacher-forced': 1 - 1 / step, 'free-running': 1 - 9 / step})\n"
+    "            scores = {'teacher-forced': 1 - 1 / step, 'free-running': 1 - 9 / step}\n"
+    "            view.score({**scores, 'held-out loss': 2 / step})\n"
     "            view.show_sample('3 mars', '03-03', torch.eye(5, 6), wanted='03-03')\n"
     "with torch.no_grad():\n"
     "    model.weight.zero_(), model.bias.zero_()",
@@ -43,6 +44,10 @@ def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: L
         begin(training, "train(100_000)")
         training.shows("free-running")
         expect(training.root.locator("caption")).to_have_text("3 mars → 03-03 ✓")
+        expect(training.root.locator(".tl-control span").first).to_contain_text("min left")
+        charts = training.root.locator(".tl-progress-chart")
+        expect(charts.first.locator("polyline[points]:not([points=''])")).to_have_count(2)  # both losses
+        expect(charts.last.locator("polyline[points]:not([points=''])")).to_have_count(2)
         early = training.root.evaluate(COUNT)
         drawn = training.root.locator("polyline.tl-curve").first.get_attribute("points")
         training.root.evaluate(
@@ -64,3 +69,4 @@ def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: L
         training.runs("view.n_steps = view.step + 2; train(2)")
         training.shows("Training is finished")
         training.holds("model.bias.item() == view.step == view.n_steps", True)
+        expect(stop).to_be_hidden()

@@ -8,7 +8,8 @@ loaded when it is first used: ``views.AttentionExplorer`` needs no import but th
 ``attention_explorer`` shows where a model attends, in ``weight_tables``, and ``mask_painter`` what a mask leaves;
 ``lookup_dial`` and ``position_clock`` turn queries and positions by hand; ``residual_stream`` looks into deep stacks,
 from the ``residual_runs`` that are stored with it; ``training_view`` is a training run, drawn while it goes on, and
-``sampling_dial`` the distribution of a next token.
+``sampling_dial`` the distribution of a next token. ``model_map`` shows the inside of a whole model at work on a text,
+as ``model_run`` records it.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
@@ -50,6 +51,7 @@ __all__ = [
     "AttentionExplorer",
     "LookupDial",
     "MaskPainter",
+    "ModelMap",
     "PositionClock",
     "ResidualStream",
     "SamplingDial",

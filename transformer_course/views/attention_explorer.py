@@ -13,6 +13,7 @@ from matplotlib.patches import Patch, Rectangle
 from torch import Tensor, nn
 from traitlets import Bool as Boolean
 from traitlets import Bytes, Dict, Integer, TraitError, observe, validate
+from traitlets import Float as Number
 
 from transformer_course.views.view import View, blank
 from transformer_course.views.weight_tables import Tokens, WeightTable, pack, weight_tables
@@ -25,14 +26,16 @@ GREY = "#B9B9B9"
 MAX_LEVEL_NAME = 2
 """Maximum number of letters of a key's name in the still picture; where one is longer, all are turned upright."""
 MAX_NAMED = 24
-"""Maximum number of tokens a side that are named in the still picture, and in words."""
+"""Maximum number of tokens a side that are named in the still picture, and of tokens and heads in words."""
 
 
 class AttentionExplorer(View):
     """Show which keys a query attends to, and which queries attend to a key, for a layer and a head or all of them.
 
-    What has a weight of exactly 0 counts as hidden by a mask, which a softmax gives to nothing else unless a score is
-    some hundred below the largest; ``mask`` says otherwise.
+    Each head has a colour of its own: weights of several are never averaged, as no head attends like their average.
+    Queries that are a part of the keys stand beside their own keys. What has a weight of exactly 0 counts as hidden by
+    a mask, which a softmax gives to nothing else unless a score is some hundred below the largest; ``mask`` says
+    otherwise.
 
     Args:
         weights: Of one layer: (n_query, n_key) or (n_heads, n_query, n_key) for one sentence; for several, (batch,
@@ -42,7 +45,8 @@ class AttentionExplorer(View):
             different sequences, the same by the layer's name.
         keys: Tokens of the keys, if they are others: of cross-attention.
         mask: True where a query may attend to a key, in every layer.
-        **traits: ``sentence``, ``layer``, ``head``, ``query``, ``key`` and ``numbers``, to begin with.
+        **traits: ``sentence``, ``layer``, ``head``, ``query``, ``key``, ``threshold`` and ``numbers``, to begin
+            with.
 
     Raises:
         ValueError: Shapes and numbers of tokens do not fit together, or weights are not between 0 and 1.
@@ -51,7 +55,7 @@ class AttentionExplorer(View):
     >>> explorer.query = 1
     >>> print(explorer.words())
     Attention explorer: one layer, one head, one sentence; 2 queries (I like), 2 keys (I like).
-    The query like attends most to like 0.70, I 0.30.
+    The query like₁ attends most to like₁ 0.70, I₀ 0.30.
     """
 
     front_end = "attention_explorer"
@@ -61,6 +65,7 @@ class AttentionExplorer(View):
     head = Integer(ALL_HEADS, help="Number of the head that is shown; −1 means all.").tag(sync=True)
     query = Integer(None, allow_none=True, help="The query whose keys are shown, or None.").tag(sync=True)
     key = Integer(None, allow_none=True, help="The key whose queries are shown, or None.").tag(sync=True)
+    threshold = Number(0.1, min=0.0, max=1.0, help="The least weight that gets a line.").tag(sync=True)
     numbers = Boolean(False, help="Whether weights are written beside the tokens.").tag(sync=True)
     index = Dict(help="Layers, tokens, and where each table of weights begins.").tag(sync=True)
     weights = Bytes(help="All weights, two bytes each.").tag(sync=True)
@@ -210,16 +215,21 @@ class AttentionExplorer(View):
 
     def _selected(self) -> str:
         table = self.table
-        weights = table.weights.mean(dim=0) if self.head == ALL_HEADS else table.weights[self.head]
+        queries, keys = table.names()
         if self.query is not None:
-            row, names, said = weights[self.query], table.keys, f"The query {table.queries[self.query]} attends most to"
+            lines, names, said = table.weights[:, self.query], keys, f"The query {queries[self.query]} attends most to"
         elif self.key is not None:
-            row, names = weights[:, self.key], table.queries
-            said = f"The key {table.keys[self.key]} is attended to most by"
+            lines, names = table.weights[:, :, self.key], queries
+            said = f"The key {keys[self.key]} is attended to most by"
         else:
             return ""
-        top = row.sort(descending=True, stable=True)[1][:3].tolist()
-        return f"\n{said} {', '.join(f'{names[i]} {row[i]:.2f}' for i in top)}."
+        if self.head == ALL_HEADS and len(lines) > 1:
+            best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in enumerate(lines)]
+            told = [f"{name} {weight:.2f} (head {head})" for head, weight, name in best[:MAX_NAMED]]
+        else:
+            line = lines[max(self.head, 0)]
+            told = [f"{names[i]} {line[i]:.2f}" for i in line.sort(descending=True, stable=True)[1][:3].tolist()]
+        return f"\n{said} {', '.join(told)}."
 
 
 def _sides(layer: str, tokens: list[list[list[str]]]) -> tuple[list[list[str]], list[list[str]]]:

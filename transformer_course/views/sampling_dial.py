@@ -1,17 +1,17 @@
 """The distribution of the next token under temperature, top-k and top-p, and samples drawn from it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
-from traitlets import Bool, Int, List, Unicode, observe
 from traitlets import Float as Number
+from traitlets import Int, List, Unicode
 
 from transformer_course.views.view import View, blank
 from transformer_lab.generation.sampling import filter_logits
-from transformer_lab.inspection.plots import COLOURS
+from transformer_lab.inspection.plots import COLOURS, INK
 
 N_DRAWN = 100
 
@@ -20,7 +20,7 @@ class SamplingDial(View):
     """The most probable next tokens, with sliders for temperature, top-k and top-p; below, tokens that were drawn.
 
     What it shows can be read and set: ``temperature``, ``top_k``, ``top_p``, and ``seed``, of the samples.
-    ``probabilities`` and ``drawn`` follow.
+    ``probabilities`` and ``drawn`` follow; they are those of ``tokens``, the most probable of the model first.
 
     Args:
         logits: Those of one next token.
@@ -45,18 +45,9 @@ class SamplingDial(View):
     top_k = Int(1, min=1).tag(sync=True)
     top_p = Number(1.0, min=0.01, max=1.0).tag(sync=True)
     seed = Int(0, min=0).tag(sync=True)
-    n_tokens = Int().tag(sync=True)
-    n_kept = Int().tag(sync=True)
-    shown = List(Unicode()).tag(sync=True)
-    """The most probable tokens, the most probable first."""
-    before = List(Number()).tag(sync=True)
-    """Their probabilities as the model has them, and that of all others."""
-    probabilities = List(Number()).tag(sync=True)
-    """Their probabilities now, and that of all others; 0 for what cannot be drawn."""
-    drawn = List(Unicode()).tag(sync=True)
-    counts = List(Int()).tag(sync=True)
-    """How often each of them was drawn, and all others."""
-    can_draw_others = Bool().tag(sync=True)
+    tokens = List(Unicode()).tag(sync=True)
+    logits = List(Number()).tag(sync=True)
+    n_shown = Int(12, min=1).tag(sync=True)
 
     def __init__(
         self,
@@ -72,58 +63,64 @@ class SamplingDial(View):
             raise ValueError(f"logits must be those of one next token, (vocab_size,), and finite; got {got}")
         if tokens is not None and len(tokens) != len(logits):
             raise ValueError(f"each logit needs the text of its token; got {len(logits)} logits, {len(tokens)} texts")
-        self._logits = logits.detach().cpu().float()
-        self._texts = [str(i) for i in range(len(logits))] if tokens is None else [*tokens]
-        order = self._logits.argsort(descending=True, stable=True)
-        self._shown, self._others = order[:n_shown], order[n_shown:]
+        ranked, order = logits.detach().cpu().float().sort(descending=True, stable=True)
         super().__init__(
-            n_tokens=len(logits),
-            shown=[self._texts[i] for i in self._shown.tolist()],
-            before=self._of_shown(self._logits.softmax(dim=-1)),
+            tokens=[str(i) if tokens is None else tokens[i] for i in order.tolist()],
+            logits=[round(logit, 4) for logit in ranked.tolist()],
+            n_shown=min(n_shown, len(logits)),
             temperature=temperature,
             top_k=len(logits) if top_k is None else top_k,
             top_p=top_p,
         )
-        self._draw()
+
+    @property
+    def probabilities(self) -> Float[Tensor, " vocab_size"]:
+        """The probability of each token now; 0 for what cannot be drawn."""
+        logits = torch.tensor([self.logits], dtype=torch.float64)
+        return filter_logits(logits, self.temperature, self.top_k, self.top_p)[0].softmax(dim=-1)
+
+    @property
+    def drawn(self) -> list[str]:
+        """What was drawn, the same for the same seed."""
+        up_to = self.probabilities.cumsum(dim=0)
+        numbers = torch.tensor(list(_uniform(self.seed, N_DRAWN)), dtype=torch.float64)
+        places = torch.searchsorted(up_to, numbers, right=True).clamp(max=self.n_kept - 1)
+        return [self.tokens[i] for i in places.tolist()]
+
+    @property
+    def n_kept(self) -> int:
+        """Number of tokens that can be drawn."""
+        return int((self.probabilities > 0).sum())
 
     def words(self) -> str:
         """Return the settings, and how many tokens can be drawn."""
         settings = f"temperature {self.temperature:.2f}, top-k {self.top_k}, top-p {self.top_p:.2f}"
-        return f"Sampling with {settings}: {self.n_kept} of {self.n_tokens} tokens can be drawn."
+        return f"Sampling with {settings}: {self.n_kept} of {len(self.tokens)} tokens can be drawn."
 
     def still(self) -> Figure:
         """Return the probabilities before and now, as bars."""
-        figure = blank(8.0, 0.5 + 0.28 * len(self.before))
+        figure = blank(8.0, 0.8 + 0.28 * self.n_shown)
         ax = figure.add_subplot()
-        names = [*(repr(text) for text in self.shown), "all others"]
-        ax.barh(names, self.before, height=0.8, facecolor="none", edgecolor="black", label="of the model")
-        ax.barh(names, self.probabilities, height=0.5, color=COLOURS[0], label="to draw from")
+        names = [*(repr(text) for text in self.tokens[: self.n_shown]), "all others"]
+        before = torch.tensor(self.logits).softmax(dim=-1)
+        ax.barh(names, self._rows(before), height=0.8, facecolor="none", edgecolor=INK, label="of the model")
+        ax.barh(names, self._rows(self.probabilities), height=0.5, color=COLOURS[0], label="to draw from")
         ax.invert_yaxis()
         ax.set_xlabel("probability")
         ax.legend(loc="center right")
-        settings = f"temperature {self.temperature:.2f}, top-k {self.top_k}, top-p {self.top_p:.2f}"
-        ax.set_title(f"{settings}: {self.n_kept} of {self.n_tokens} tokens can be drawn", fontsize=10)
+        ax.set_title(self.words().removeprefix("Sampling with ").removesuffix("."), fontsize=10)
         return figure
 
-    @observe("temperature", "top_k", "top_p", "seed")
-    def _follow(self, change: object) -> None:
-        if self.n_tokens and self.before:  # made by now
-            self._draw()
-
-    def _draw(self) -> None:
-        """Work out the distribution, and draw from it."""
-        logits = filter_logits(self._logits[None], self.temperature, self.top_k, self.top_p)[0]
-        probabilities = logits.softmax(dim=-1)
-        generator = torch.Generator().manual_seed(self.seed)
-        drawn = torch.multinomial(probabilities, N_DRAWN, replacement=True, generator=generator)
-        counts = torch.bincount(drawn, minlength=len(probabilities))
-        with self.hold_sync():
-            self.n_kept = int((logits > -torch.inf).sum())
-            self.can_draw_others = bool((logits[self._others] > -torch.inf).any())
-            self.probabilities = self._of_shown(probabilities)
-            self.counts = [int(count) for count in self._of_shown(counts)]
-            self.drawn = [self._texts[i] for i in drawn.tolist()]
-
-    def _of_shown(self, numbers: Tensor) -> list[float]:
+    def _rows(self, numbers: Tensor) -> list[float]:
         """Return the numbers of the tokens that are shown, and the sum of all others."""
-        return [*numbers[self._shown].tolist(), numbers[self._others].sum().item()]
+        return [*numbers[: self.n_shown].tolist(), numbers[self.n_shown :].sum().item()]
+
+
+def _uniform(seed: int, n: int) -> Iterator[float]:
+    """Yield n random numbers from 0 to 1, of the generator mulberry32, which the front end has as well."""
+    low = 2**32 - 1
+    for _ in range(n):
+        seed = (seed + 0x6D2B79F5) & low
+        mixed = (seed ^ seed >> 15) * (seed | 1) & low
+        mixed ^= (mixed + ((mixed ^ mixed >> 7) * (mixed | 61))) & low
+        yield (mixed ^ mixed >> 14) / 2**32

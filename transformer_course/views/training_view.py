@@ -4,17 +4,17 @@ import math
 import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from IPython.core.getipython import get_ipython
-from IPython.display import display
-from jaxtyping import Float
+from IPython.display import DisplayHandle, display
+from jaxtyping import Float as Floats
 from matplotlib.figure import Figure
 from torch import Tensor
-from traitlets import Dict, Enum, Int, List, Tuple, Unicode
+from traitlets import Dict, Enum, Float, Int, List, Tuple, Unicode
 
-from transformer_course.views.view import View, blank
+from transformer_course.views.view import STATE, View, blank
 from transformer_lab.inspection import plots
 from transformer_lab.training.interrupt import Interruption
 
@@ -28,8 +28,9 @@ Loss = TypeVar("Loss", float, Tensor)
 
 
 class TrainingView(View):
-    """Losses, scores and a sample of a training run, redrawn while it goes on; several cells may continue one run.
+    """Losses, scores and a sample of a training run, redrawn while it goes on.
 
+    Several cells may continue one run: the last of them has the view, those before keep a picture of what it showed.
     An interruption, by the view's button or the kernel's, ends the run after the step that is being taken: the model is
     whole, and the cell goes on below its loop. A second one raises ``KeyboardInterrupt``.
 
@@ -47,6 +48,8 @@ class TrainingView(View):
 
     n_steps = Int(1, min=1).tag(sync=True)
     step = Int(0, min=0).tag(sync=True)
+    seconds_left = Float(None, allow_none=True).tag(sync=True)
+    """How long the steps that are left take, if they take as long as those of this cell; None before the first."""
     state = Enum(("ready", "running", "paused", "stopped", "finished"), "ready").tag(sync=True)
     curve = List(Tuple()).tag(sync=True)
     """Points of the loss: the number of a step, and the mean loss around it."""
@@ -60,6 +63,11 @@ class TrainingView(View):
         super().__init__(n_steps=n_steps)
         self.losses = array("d")
         self._drawn_at = -math.inf
+        self._shown: DisplayHandle | None = None
+        self._picture: dict[str, Any] = {}
+        self._stored: str = ""
+        self._begun = (0.0, 0)
+        """When the steps of this cell began, and after how many steps."""
 
     def steps(self, n: int) -> Iterator[int]:
         """Yield the numbers of the next n steps, counted from 1, under a view of this cell's own."""
@@ -67,7 +75,10 @@ class TrainingView(View):
 
     def watch(self, run: Iterable[T]) -> Iterator[T]:
         """Yield what a run yields, each a step, under a view of this cell's own; end early if it is interrupted."""
-        shown = display(self, display_id=True) if get_ipython() is not None else None
+        if self._shown is not None:
+            self._shown.update(self._picture, raw=True, metadata={STATE: self._stored})
+        self._shown = display(self, display_id=True) if get_ipython() is not None else None
+        self._begun = (time.monotonic(), self.step)
         self.state = "running"
         ending = "stopped"  # also where the loop is left
         try:
@@ -82,8 +93,11 @@ class TrainingView(View):
             ending = "finished" if self.step == self.n_steps else "paused"
         finally:
             self._redraw(ending)
-            if shown is not None:
-                shown.update(self)  # what a notebook stores is the picture at the end
+            if self._shown is not None:
+                self._shown.update(self)  # what a notebook stores is the picture at the end
+                data, metadata = self._repr_mimebundle_()
+                self._picture = {kind: data[kind] for kind in ("text/plain", "image/png")}
+                self._stored = metadata[STATE]
 
     def loss(self, loss: Loss) -> Loss:
         """Record the loss of a step, and return it as it is."""
@@ -92,6 +106,8 @@ class TrainingView(View):
 
     def score(self, scores: Mapping[str, float]) -> None:
         """Record scores at this step by name, such as fractions that are right; the same names every time.
+
+        A score whose name ends in ``loss`` is drawn in the chart of the training's loss.
 
         Raises:
             ValueError: The names are not those of before.
@@ -108,7 +124,7 @@ class TrainingView(View):
         self,
         source: Sequence[str],
         generated: Sequence[str],
-        weights: Float[Tensor, "..."] | None = None,
+        weights: Floats[Tensor, "..."] | None = None,
         wanted: str = "",
     ) -> None:
         """Show what the model makes of an example, in the place of the one before.
@@ -139,14 +155,21 @@ class TrainingView(View):
         weights = self.sample.get("weights")
         figure = blank(7.0, 5.8 if weights else 2.8)
         grid = figure.add_gridspec(2 if weights else 1, 2)
-        left, right = (figure.add_subplot(place) for place in (grid[0, 0], grid[0, 1]))
-        losses = [_number(loss) for _, loss in self.curve]
-        scores = {name: [*map(_number, values)] for name, values in self.scores.items()}
-        plots.lines([step for step, _ in self.curve], {"training": losses}, "step", "loss", ax=left)
-        plots.lines(self.scored_at, scores or {"nothing yet": []}, "step", "score", ax=right)
+        numbers = {name: [*map(_number, values)] for name, values in self.scores.items()}
+        losses = {name: values for name, values in numbers.items() if name.endswith("loss")}
+        scores = {name: values for name, values in numbers.items() if name not in losses}
+        axes = [figure.add_subplot(grid[0, 0] if scores or not losses else grid[0, :])]
+        training = [_number(loss) for _, loss in self.curve]
+        plots.lines([step for step, _ in self.curve], {"training": training}, "step", "loss", ax=axes[0])
+        for (name, values), (colour, dashes) in zip(losses.items(), plots.STYLES[1:], strict=False):
+            axes[0].plot(self.scored_at, values, dashes, color=colour, label=name, linewidth=2)
+        axes[0].legend(frameon=False)
+        if scores or not losses:
+            axes.append(figure.add_subplot(grid[0, 1]))
+            plots.lines(self.scored_at, scores or {"nothing yet": []}, "step", "score", ax=axes[1])
         if scores and all(0 <= value <= 1 for values in scores.values() for value in values):
-            right.set_ylim(-0.02, 1.02)
-        for ax in (left, right):
+            axes[1].set_ylim(-0.02, 1.02)
+        for ax in axes:
             ax.set_xlim(0, self.n_steps)
             legend = ax.get_legend()
             assert legend is not None
@@ -163,6 +186,9 @@ class TrainingView(View):
         with self.hold_sync():
             self.state = state or self.state
             self.curve = self._curve()
+            begun, first = self._begun
+            each = (time.monotonic() - begun) / max(self.step - first, 1)
+            self.seconds_left = each * (self.n_steps - self.step) if self.state == "running" else None
         self._drawn_at = time.monotonic()
 
     def _curve(self) -> list[tuple[float, float | None]]:

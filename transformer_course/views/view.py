@@ -1,5 +1,6 @@
 """What all views share: a widget that is also a still picture, and words."""
 
+import json
 from base64 import b64encode
 from io import BytesIO
 from typing import Any, ClassVar
@@ -8,6 +9,9 @@ import anywidget
 from matplotlib.figure import Figure
 
 from transformer_course.views import front_end
+
+STATE = "transformer-course-state"
+"""Where the metadata of an output hold the state of its view: they are not compared between machines."""
 
 
 class View(anywidget.AnyWidget):
@@ -18,7 +22,7 @@ class View(anywidget.AnyWidget):
 
     A notebook stores the picture as it was when the cell was run, and the words as the cell's plain text: so they must
     be the same in every run. The widget itself is not stored (``notebooks/build.py`` leaves it out): without its kernel
-    it could not be drawn.
+    JupyterLab could not draw it. Its state is, in the metadata of the output: from it the web edition shows the view.
     """
 
     front_end: ClassVar[str]
@@ -37,13 +41,21 @@ class View(anywidget.AnyWidget):
         """Return what the view shows now in a sentence or two."""
         raise NotImplementedError
 
+    def stored(self) -> str:
+        """Return what its front end needs to draw it, as JSON: its name and traits, bytes in base 64."""
+        of_all = anywidget.AnyWidget.class_trait_names()
+        traits = self.get_state([name for name in self.keys if name not in of_all and not name.startswith("_")])
+        sent = {name: {"base64": b64encode(v).decode()} if isinstance(v, bytes) else v for name, v in traits.items()}
+        return json.dumps({"view": self.front_end, "traits": sent}, ensure_ascii=False, sort_keys=True)
+
     def _repr_mimebundle_(self, **keywords: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**keywords) or ({}, {})
         picture = BytesIO()
         self.still().savefig(picture, format="png", dpi=100)
-        return {**data, "text/plain": self.words(), "image/png": b64encode(picture.getvalue()).decode()}, metadata
+        shown = {**data, "text/plain": self.words(), "image/png": b64encode(picture.getvalue()).decode()}
+        return shown, {**metadata, STATE: self.stored()}
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure on white, of a size in inches, which nothing but the view shows."""
-    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    """Return an empty figure of a size in inches, which nothing but the view shows."""
+    return Figure(figsize=(width, height), layout="constrained")

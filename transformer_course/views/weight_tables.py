@@ -24,6 +24,19 @@ class WeightTable:
     queries: tuple[str, ...]
     keys: tuple[str, ...]
 
+    @property
+    def first(self) -> int:
+        """The position of the first query: where the queries are one run of the keys, it stands beside its own key."""
+        n = len(self.queries)
+        runs = [i for i in range(len(self.keys) - n + 1) if self.keys[i : i + n] == self.queries]
+        return runs[0] if len(runs) == 1 else 0
+
+    def names(self) -> tuple[list[str], list[str]]:
+        """Return queries and keys with their positions, as in ``like₁``: a text may have the same token twice."""
+        sides = ((self.queries, self.first), (self.keys, 0))
+        queries, keys = ([f"{token}{_lowered(i)}" for i, token in enumerate(side, first)] for side, first in sides)
+        return queries, keys
+
     def encoded(self) -> bytes:
         """Return the weights as unsigned integers of two bytes: exact to 0.00001, and hidden ones apart."""
         levels = (self.weights.double() * (HIDDEN - 1)).round().to(torch.int32)
@@ -73,11 +86,16 @@ def pack(layers: Mapping[str, Sequence[WeightTable]]) -> tuple[dict[str, Any], b
         rows = []
         for table in of_layer:
             queries, keys = (sequences.setdefault(names, len(sequences)) for names in (table.queries, table.keys))
-            rows.append({"start": start, "heads": len(table.weights), "queries": queries, "keys": keys})
+            sizes = {"start": start, "heads": len(table.weights), "first": table.first}
+            rows.append({**sizes, "queries": queries, "keys": keys})
             data.append(table.encoded())
             start += table.weights.numel()
         tables.append(rows)
     return {"layers": list(layers), "sequences": [list(names) for names in sequences], "tables": tables}, b"".join(data)
+
+
+def _lowered(position: int) -> str:
+    return str(position).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def _table(

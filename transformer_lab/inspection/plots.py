@@ -1,7 +1,7 @@
 """Plots of what happens inside a Transformer: each takes tensors, and returns the Axes for further drawing.
 
-Colour-blind readers can distinguish colours and line styles; the background stays white, which is readable in a light
-and in a dark JupyterLab. In a notebook, figures have an alternative text.
+Colour-blind readers can distinguish colours and line styles. Figures are transparent, in colours that can be seen on a
+light and on a dark page: importing this sets matplotlib so. In a notebook, figures have an alternative text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +23,11 @@ from transformer_lab.inspection.alternative_text import describe_displayed_figur
 
 describe_displayed_figures()
 
+INK = "#767676"  # of what is written and drawn on the page itself: as readable on white as on black
+for _group in ("text", "xtick", "ytick"):
+    plt.rc(_group, color=INK)
+plt.rc("axes", labelcolor=INK, edgecolor=INK, facecolor="none")
+plt.rc("figure", facecolor="none")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
 STYLES = [(COLOURS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
@@ -97,7 +102,7 @@ def heads(
     n_heads, n_query, n_key = weights.shape
     if axes is None:
         size = (1.2 + n_heads * min(0.7 + 0.25 * n_key, 4.0), 0.9 + min(0.25 * n_query, 4.0))
-        figure = plt.figure(figsize=size, layout="constrained", facecolor="white")
+        figure = plt.figure(figsize=size, layout="constrained")
         axes = [figure.add_subplot(1, n_heads, 1 + i) for i in range(n_heads)]
     if not 1 <= n_heads == len(axes):
         raise ValueError(f"each head needs axes of its own; got {n_heads} heads and {len(axes)} axes")
@@ -249,7 +254,7 @@ def _map(
 
 
 def _axes(width: float, height: float) -> Axes:
-    return plt.subplots(figsize=(width, height), layout="constrained", facecolor="white")[1]
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def _numbers(values: Tensor | Sequence[int | float]) -> Any:

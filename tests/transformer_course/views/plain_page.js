@@ -3,7 +3,7 @@
 /** Show a widget in an empty page; `shown` is its element, model and clean-up, and what it has sent to Python. */
 async function show({ name, esm, css, state }) {
   const bytes = (text) => new DataView(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
-  const traits = new Map(Object.entries(state).map(([trait, value]) => [trait, value?.bytes === undefined ? value : bytes(value.bytes)]));
+  const traits = new Map(Object.entries(state).map(([trait, value]) => [trait, value?.base64 === undefined ? value : bytes(value.base64)]));
   const listeners = new Map();
   const sent = [];
   let changed = {};

@@ -1,17 +1,15 @@
 """A page that shows views with no notebook around them: their host holds to anywidget's contract, and no more."""
 
 import contextlib
-from base64 import b64encode
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
 from transformer_course.views.view import View
 
 HOST = Path(__file__).with_suffix(".js").read_text()
-OF_THE_WIDGET = ("_model_", "_view_", "_esm", "_css", "_anywidget_id", "_dom_classes", "layout", "tooltip", "tabbable")
 
 
 @contextlib.contextmanager
@@ -31,9 +29,6 @@ def plain_page(browser: str) -> Iterator[Page]:
 
 def show(page: Page, view: View) -> None:
     """Show a view alone in the page, at its next frame; ``page.evaluate("shown")`` is what is known of it."""
-    state = {name: _sent(value) for name, value in view.get_state().items() if not name.startswith(OF_THE_WIDGET)}
-    page.evaluate("given => show(given)", {"name": view.front_end, "esm": view._esm, "css": view._css, "state": state})
-
-
-def _sent(value: Any) -> Any:
-    return {"bytes": b64encode(value).decode()} if isinstance(value, bytes) else value
+    state = json.loads(view.stored())
+    given = {"name": state["view"], "esm": view._esm, "css": view._css, "state": state["traits"]}
+    page.evaluate("given => show(given)", given)

@@ -21,11 +21,19 @@ def explorer():
 
 
 def test_a_selected_query_or_key_is_told_with_its_largest_weights(explorer):
-    explorer.query = 1
-    assert explorer.words().endswith("The query like attends most to like 0.70, I 0.30, you 0.00.")
+    explorer.head, explorer.query = 0, 1
+    assert explorer.words().endswith("The query like₁ attends most to like₁ 0.70, I₀ 0.30, you₂ 0.00.")
     explorer.layer, explorer.key = 1, 0
     assert explorer.query is None
-    assert explorer.words().endswith("The key je is attended to most by I 0.90, you 0.40, like 0.20.")
+    assert explorer.words().endswith("The key je₀ is attended to most by I₀ 0.90, you₂ 0.40, like₁ 0.20.")
+
+
+def test_of_several_heads_each_is_told_for_itself_and_never_their_average():
+    left, right = torch.eye(4)[None, :2], torch.eye(4)[None, 2:]
+    explorer = AttentionExplorer(torch.cat([left, right]), ["b", "c"], list("abcd"), query=1)
+    assert explorer.words().endswith("The query c₂ attends most to b₁ 1.00 (head 0), d₃ 1.00 (head 1).")
+    explorer.key = 2
+    assert explorer.words().endswith("The key c₂ is attended to most by b₁ 0.00 (head 0), b₁ 1.00 (head 1).")
 
 
 def test_what_another_layer_does_not_have_is_no_longer_selected(explorer):

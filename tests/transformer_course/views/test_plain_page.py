@@ -7,6 +7,7 @@ import torch
 from playwright.sync_api import Page
 
 from tests.end_to_end.browser import find_browser
+from tests.helpers.small_models import CONFIGS, build, inputs
 from tests.transformer_course.views.plain_page import plain_page, show
 from transformer_course import views
 from transformer_course.views.view import View
@@ -23,10 +24,17 @@ def training_view() -> View:
     return view
 
 
+def model_map() -> View:
+    model = build(CONFIGS["two vocabularies, pre-norm"])
+    names = [lambda i: f"s{i}", lambda i: f"t{i}"]
+    return views.ModelMap(model, lambda text: inputs(model, batch=1, n=len(text)), names, ["abcd", "xyz"])
+
+
 VIEWS = {
     "attention_explorer": lambda: views.AttentionExplorer(torch.eye(3).expand(2, 3, 3), ["a", "b", "c"], query=1),
     "lookup_dial": lambda: views.LookupDial(torch.ones(2), torch.eye(2), torch.ones(2), ["a", "b"], widths=True),
     "mask_painter": lambda: views.MaskPainter(["a", "b", "c"], torch.ones(3, 3).tril().bool(), source=1),
+    "model_map": model_map,
     "position_clock": lambda: views.PositionClock(4, 20),
     "residual_stream": lambda: views.ResidualStream(depth=12, step=10),
     "sampling_dial": lambda: views.SamplingDial(torch.tensor([2.0, 1.0, 0.0]), ["a", "b", "c"], top_k=2),
@@ -68,3 +76,66 @@ def test_where_the_kernel_cannot_be_reached_no_stop_is_offered(page: Page) -> No
     show(page, training_view())
     assert page.get_by_role("button", name="Stop").count() == 0
     assert "Stop" not in page.locator(".tl-help").inner_text()
+
+
+@pytest.fixture
+def explorer(page: Page) -> Page:
+    left, right = (torch.eye(5).roll(by, 0)[1:4] for by in (1, -1))  # of each query, the key before and the one behind
+    show(page, views.AttentionExplorer(torch.stack([left, right]), list("bcd"), list("abcde")))
+    return page
+
+
+def ends(page: Page) -> list[str]:
+    """List the lines of the explorer: from which height to which."""
+    paths = page.locator(".ae-lines path[d]").evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
+    return sorted(line for path in paths for line in path.split("M")[1:])
+
+
+def test_every_head_has_lines_of_its_own_and_a_query_stands_beside_its_key(explorer: Page) -> None:
+    assert len(ends(explorer)) == 6
+    strokes = explorer.locator(".ae-lines path[d]").evaluate_all(
+        "all => all.map(path => getComputedStyle(path).stroke)"
+    )
+    assert len(set(strokes)) == 2
+    rows = [explorer.locator(f".ae-{side} .ae-text", has_text="c").bounding_box() for side in ("query", "key")]
+    assert rows[0] is not None and rows[1] is not None and rows[0]["y"] == rows[1]["y"]
+
+
+def test_leaving_escape_and_a_click_elsewhere_show_all_lines_again(explorer: Page) -> None:
+    token = explorer.locator(".ae-query .ae-token").nth(1)
+
+    def selected() -> object:
+        explorer.evaluate("frames()")
+        lines = len(ends(explorer))
+        return [*explorer.evaluate("[shown.model.get('query'), shown.model.get('key')]"), lines]
+
+    token.hover()
+    assert selected() == [1, None, 2]
+    explorer.mouse.move(600, 5)
+    assert selected() == [None, None, 6], "leaving clears"
+    token.click()
+    explorer.mouse.move(600, 5)
+    assert selected() == [1, None, 2], "a click stays"
+    explorer.keyboard.press("Escape")
+    assert selected() == [None, None, 6], "Escape clears"
+    token.click()
+    explorer.mouse.click(900, 400)
+    assert selected() == [None, None, 6], "a click elsewhere clears"
+
+
+def test_a_map_shows_its_head_alone_and_then_all_again(explorer: Page) -> None:
+    button = explorer.get_by_role("button", name="show head 1 alone")
+    button.press("Enter")
+    explorer.evaluate("frames()")
+    assert (len(ends(explorer)), button.get_attribute("aria-pressed")) == (3, "true")
+    button.press("Enter")
+    explorer.evaluate("frames()")
+    assert (len(ends(explorer)), button.get_attribute("aria-pressed")) == (6, "false")
+
+
+def test_only_weights_from_the_threshold_on_have_lines(page: Page) -> None:
+    show(page, views.AttentionExplorer(torch.tensor([[0.7, 0.3], [0.05, 0.95]]), ["a", "b"]))
+    for threshold, lines in ((0.01, 4), (0.1, 3), (0.5, 2)):
+        page.evaluate("threshold => shown.model.set('threshold', threshold)", threshold)
+        page.evaluate("frames()")
+        assert len(ends(page)) == lines

@@ -11,14 +11,18 @@ import torch
 
 from transformer_course.views import training_view
 from transformer_course.views.training_view import MAX_POINTS, TrainingView
+from transformer_course.views.view import STATE
 
 
 class Shown:
     def __init__(self):
-        self.words = []
+        self.words, self.pictures = [], []
 
-    def update(self, view):
-        self.words.append(view.words())
+    def update(self, view, raw=False, metadata=None):
+        if raw:
+            self.pictures.append((view, json.loads(metadata[STATE])))
+        else:
+            self.words.append(view.words())
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +60,47 @@ def test_a_second_cell_goes_on_where_the_first_stopped(shown):
     first, last = shown.words
     assert first == "Training, paused: step 30 of 100, loss 0.03."
     assert last == "Training, finished: step 100 of 100, loss 0.01; right 1.00; wrong 0.00."
+
+
+def test_the_cell_before_keeps_a_picture_of_what_it_showed(shown):
+    view = TrainingView(100)
+    run(view, 60)
+    assert shown.pictures == []
+    view.n_steps = 300
+    run(view, 40)
+    [(picture, stored)] = shown.pictures
+    assert set(picture) == {"text/plain", "image/png"}, "and no second view of the same run"
+    assert picture["text/plain"] == "Training, paused: step 60 of 100, loss 0.02; right 0.50; wrong 0.50."
+    assert (stored["traits"]["step"], stored["traits"]["n_steps"]) == (60, 100)
+
+
+def test_the_time_left_is_that_of_the_steps_of_this_cell(monkeypatch, sent):
+    now = [0.0]
+    monkeypatch.setattr(training_view.time, "monotonic", lambda: now[0])
+    view = TrainingView(100)
+    for seconds in (1.0, 0.5):
+        assert view.seconds_left is None
+        for step in view.steps(50):
+            if step % 50 not in (0, 1):
+                assert view.seconds_left == pytest.approx((101 - step) * seconds)
+            now[0] += seconds
+    assert view.state == "finished" and view.seconds_left is None
+
+
+def test_a_held_out_loss_is_drawn_beside_the_training_s(monkeypatch):
+    view = TrainingView(4)
+    for step in view.steps(4):
+        view.loss(1 / step)
+        view.score({"held-out loss": 2 / step})
+    [both] = view.still().axes
+    assert [line.get_label() for line in both.lines] == ["training", "held-out loss"]
+    assert len({line.get_color() for line in both.lines}) == 2
+    view = TrainingView(4)
+    for step in view.steps(4):
+        view.loss(1 / step)
+        view.score({"held-out loss": 2 / step, "right": 0.5})
+    losses, scores = view.still().axes
+    assert (len(losses.lines), len(scores.lines)) == (2, 1)
 
 
 def test_points_of_a_curve_are_means_of_losses_that_lie_around_it():

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from traitlets import Float, TraitError
 
 from transformer_course import views
-from transformer_course.views.view import View, blank
+from transformer_course.views.view import STATE, View, blank
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -25,15 +25,19 @@ class Coin(View):
         return f"Coin: heads with probability {self.probability:.2f}."
 
 
+Coin.front_end = "coin"  # there is no such module, and none is looked for
+
+
 def test_a_view_is_a_widget_a_picture_and_words_of_what_it_shows_now():
     coin = Coin()
     before, _ = coin._repr_mimebundle_()
     coin.probability = 0.75
-    after, _ = coin._repr_mimebundle_()
+    after, metadata = coin._repr_mimebundle_()
     assert after[WIDGET]["model_id"] == before[WIDGET]["model_id"] == coin.model_id
     assert after["text/plain"] == "Coin: heads with probability 0.75."
     assert b64decode(after["image/png"]).startswith(b"\x89PNG")
     assert after["image/png"] != before["image/png"]
+    assert metadata[STATE] == '{"traits": {"probability": 0.75}, "view": "coin"}'
 
 
 def test_the_picture_is_the_views_alone():

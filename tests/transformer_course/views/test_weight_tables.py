@@ -39,6 +39,18 @@ def test_hidden_is_what_the_mask_says_or_else_a_weight_of_exactly_0():
     assert guessed.hidden.tolist() == [[[False, True], [False, False]]]
 
 
+@pytest.mark.parametrize(
+    ("queries", "keys", "first"),
+    [("bc", "abcd", 1), ("d", "abcd", 3), ("abcd", "abcd", 0), ("xy", "abcd", 0), ("a", "abca", 0), ("abcd", "bc", 0)],
+)
+def test_queries_that_are_one_run_of_the_keys_have_their_positions(queries, keys, first):
+    [table] = tables(torch.zeros(len(queries), len(keys)), queries, keys)
+    assert table.first == first
+    assert table.names()[0] == [f"{token}{'₀₁₂₃₄'[i]}" for i, token in enumerate(queries, first)]
+    index, _ = pack({"one": [table]})
+    assert index["tables"][0][0]["first"] == first
+
+
 def test_what_is_sent_can_be_read_back_and_hidden_weights_stay_apart_from_small_ones():
     weights = WEIGHTS.clone()
     weights[0, 1, 2, 3], weights[1, 0, 0, 0] = 0.0, 1e-9

@@ -1,69 +1,109 @@
 // The attention explorer: queries on the left, keys on the right, lines between them, and a map for each head.
 
-import { viridis } from "./colours.mjs";
+import { hue, viridis } from "./colours.mjs";
 import { arrowKeys, choice, tick } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
-import { visible } from "./tokens.mjs";
+import { stops } from "./stops.mjs";
+import { numbered, visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
-import { largest, line, paint, palette, table, unpack } from "./weights.mjs";
+import { atLeast, largest, line, paint, palette, table, unpack } from "./weights.mjs";
 
 const ALL_HEADS = -1;
 const ROW = 24; // height of a token, in pixels
-const GAP = 150; // width of the lines between the columns
+const GAP = 200; // width of the lines between the columns
 const GREY = [185, 185, 185]; // what is hidden, as in the still picture
-const MAP = 260; // width of the map of one head, and of a small one of many
-const SMALL = 92;
-const FAINT = 0.01; // weights below this get no line
+const FAINT = 0.01; // of a selected token, weights below this get no line
+const THRESHOLDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9];
+const LEVELS = 10; // the lines of a head are drawn in so many strengths
+const SPREAD = 12; // the lines of all heads between two tokens are this far apart, in pixels
+const MAPS = [[1, 1, 300], [4, 2, 260], [9, 3, 170], [Infinity, 4, 125]]; // of up to so many heads: columns, and pixels of a map
+const NONE = { query: null, key: null };
 
 export function draw(view) {
   const index = view.get("index");
   const numbers = unpack(view.get("weights"));
   const colours = palette(viridis, GREY);
-  const { controls, body } = view.frame({
+  const { root, controls, body } = view.frame({
     name: "Attention explorer",
     help:
-      "Point at a token, tap it, or move with Tab and the arrow keys. Dark is a weight of 0, bright yellow of 1; grey " +
-      "cells and struck-out tokens are hidden by the mask.",
+      "Point at a token, tap it, or move with Tab and the arrow keys; Escape shows all again. Each head has a colour, and a " +
+      "thick line is a large weight. In the maps dark is 0, bright yellow 1; grey cells and struck-out tokens are hidden by the mask.",
   });
   const shown = () => {
-    const { start, heads, queries, keys } = index.tables[view.get("layer")][view.get("sentence")];
+    const { start, heads, first, queries, keys } = index.tables[view.get("layer")][view.get("sentence")];
     const [rows, columns] = [index.sequences[queries], index.sequences[keys]];
-    return { ...table(numbers, start, heads, rows.length, columns.length), queries: rows, keys: columns };
+    return { ...table(numbers, start, heads, rows.length, columns.length), first, queries: rows, keys: columns };
   };
   addControls(view, controls, index, shown);
 
   const scene = element("div", { class: "ae-scene" });
   body.append(scene);
+  const hand = pointing(view, root);
   let columns = null;
   let maps = null;
 
   /** Draw what depends on the layer and the sentence: the maps, and the tokens if they are others than before. */
   function build() {
     const now = shown();
-    const isSame = columns && columns.queries === now.queries && columns.keys === now.keys;
-    columns = isSame ? columns : tokenColumns(view, now);
-    maps = headMaps(view, now, colours);
+    root.style.setProperty("--heads", now.heads);
+    const isSame = columns && ["queries", "keys", "first", "heads"].every((part) => columns[part] === now[part]);
+    columns = isSame ? columns : tokenColumns(hand, now);
+    maps = headMaps(view, hand, now, colours);
     scene.replaceChildren(columns.root, maps.root);
     mark();
   }
 
-  /** Draw what depends on the selected token. */
+  /** Draw what depends on the selected token and head. */
   function mark() {
     const now = shown();
     const selected = selection(view, now);
-    columns.mark(now, selected, view.get("head"), view.get("numbers"));
-    maps.mark(selected);
-    view.say(sentence(now, selected, view.get("head")));
+    const chosen = Math.min(view.get("head"), now.heads - 1);
+    const heads = chosen === ALL_HEADS ? Array.from({ length: now.heads }, (_, i) => i) : [chosen];
+    columns.mark(now, selected, heads, view.get("threshold"), view.get("numbers"));
+    maps.mark(selected, chosen);
+    view.say(sentence(now, selected, heads, view.get("threshold")));
   }
 
-  view.follow(["layer", "sentence", "head"], oncePerFrame(build));
-  view.follow(["query", "key", "numbers"], oncePerFrame(() => columns && mark()));
+  view.follow(["layer", "sentence"], oncePerFrame(build));
+  view.follow(["head", "query", "key", "numbers", "threshold"], oncePerFrame(() => columns && mark()));
 }
 
 /** Return the selected query or key; the other is null, and both are if nothing is selected or it is out of range. */
 function selection(view, now) {
   const within = (i, n) => (i !== null && i < n ? i : null);
   return { query: within(view.get("query"), now.nQuery), key: within(view.get("key"), now.nKey) };
+}
+
+/**
+ * Return how a hand selects: `over` what it points at, for as long as it points; `off` when it leaves; `choose` for
+ * what stays selected until Escape, a click beside the tokens, or the focus leaving the view.
+ */
+function pointing(view, root) {
+  const now = () => ({ query: view.get("query"), key: view.get("key") });
+  const isNow = ({ query, key }) => query === view.get("query") && key === view.get("key");
+  let isOver = false;
+  let kept = NONE; // what is selected again when the pointer has left
+  const hand = {
+    over(selected) {
+      if (!isOver) kept = now();
+      isOver = true;
+      if (!isNow(selected)) view.pass(selected);
+    },
+    off() {
+      if (isOver && !isNow(kept)) view.pass(kept);
+      isOver = false;
+    },
+    choose(selected) {
+      kept = selected;
+      if (!isNow(selected)) view.set(selected);
+    },
+  };
+  root.addEventListener("keydown", (event) => event.key === "Escape" && hand.choose(NONE));
+  root.addEventListener("focusout", ({ relatedTarget }) => {
+    if (document.hasFocus() && !root.contains(relatedTarget)) hand.choose(NONE);
+  });
+  root.addEventListener("click", ({ target }) => target.closest(".ae-token, .ae-maps, .tl-controls") || hand.choose(NONE));
+  return hand;
 }
 
 function addControls(view, controls, index, shown) {
@@ -80,112 +120,112 @@ function addControls(view, controls, index, shown) {
   const heads = () => Array.from({ length: shown().heads }, (_, i) => [i, String(i)]);
   controls.append(
     choice(view, { trait: "head", label: "head", options: () => [[ALL_HEADS, "all"], ...heads()], when: ["layer"] }),
+    stops(view, { trait: "threshold", label: "lines from", values: THRESHOLDS, format: (weight) => weight.toFixed(2) }),
     tick(view, { trait: "numbers", label: "numbers" }),
   );
 }
 
 /** Return the two columns of tokens with the lines between them, and the function that marks a selection in them. */
-function tokenColumns(view, now) {
-  const sides = { query: now.queries, key: now.keys };
+function tokenColumns(hand, now) {
+  const sides = { query: [now.queries, now.first], key: [now.keys, 0] };
   const spans = {};
-  const height = ROW * Math.max(now.nQuery, now.nKey);
-  const lines = svg("svg", { class: "ae-lines", width: GAP, height, "aria-hidden": "true" });
-  const strokes = Array.from({ length: Math.max(now.nQuery, now.nKey) }, () => lines.appendChild(svg("line")));
-  const columns = Object.entries(sides).map(([side, tokens]) => {
-    spans[side] = tokens.map((token, i) => tokenSpan(view, side, token, i));
+  const height = ROW * Math.max(now.first + now.nQuery, now.nKey);
+  const lines = svg("svg", { class: "ae-lines", viewBox: `0 0 ${GAP} ${height}`, preserveAspectRatio: "none", height, "aria-hidden": "true" });
+  const strokes = Array.from({ length: now.heads }, (_, head) =>
+    Array.from({ length: LEVELS }, (_, level) => {
+      const strength = (level + 0.5) / LEVELS;
+      const looks = { "stroke-width": 0.6 + 5 * strength, "stroke-opacity": 0.2 + 0.75 * strength };
+      return svg("path", { style: colourOf(head, now.heads), ...looks });
+    }),
+  );
+  for (let level = 0; level < LEVELS; level++) lines.append(...strokes.map((levels) => levels[level])); // the strong on top
+  const columns = Object.entries(sides).map(([side, [tokens, first]]) => {
+    spans[side] = tokens.map((token, i) => tokenSpan(hand, side, token, i, first + i, now.heads));
     arrowKeys(spans[side].map(({ span }) => span));
     const label = side === "query" ? "Queries" : "Keys";
-    return element(
-      "div",
-      { class: `ae-column ae-${side}` },
-      element("div", { class: "ae-side", "aria-hidden": "true" }, side === "query" ? "query" : "key"),
-      element("div", { class: "ae-tokens", role: "group", "aria-label": label }, ...spans[side].map(({ span }) => span)),
-    );
+    const style = `margin-top: ${first * ROW}px`;
+    const group = element("div", { class: "ae-tokens", role: "group", "aria-label": label, style });
+    group.append(...spans[side].map(({ span }) => span));
+    group.addEventListener("pointerleave", hand.off);
+    return element("div", { class: `ae-column ae-${side}` }, element("div", { class: "ae-side", "aria-hidden": "true" }, side), group);
   });
   const root = element("div", { class: "ae-columns", tabindex: -1 }, columns[0], lines, columns[1]);
 
-  /** Draw a selection. Most weights of a long text are next to 0 before and after: only what changes is written. */
-  function mark(now, selected, head, withNumbers) {
+  function mark(now, selected, heads, threshold, withNumbers) {
     const side = selected.query !== null ? "query" : selected.key !== null ? "key" : null;
     const other = side === "query" ? "key" : "query";
-    const weights = side && line(now, head, selected);
+    const weights = side && heads.map((head) => line(now, head, selected));
     for (const [name, tokens] of Object.entries(spans))
       tokens.forEach((token, i) => {
-        const weight = side && name === other ? weights[i] : undefined;
-        token.show({ weight, isSelected: name === side && i === selected[side], withNumbers });
+        const ofHeads = side && name === other ? weights.map((line) => line[i]) : null;
+        token.show({ heads, weights: ofHeads, isSelected: name === side && i === selected[side], withNumbers });
       });
-    const joined = side ? (i) => joins(side, selected, i, weights[i]) : strongest(now, head);
-    strokes.forEach((stroke, i) => {
-      const { from, to, weight } = joined(i);
-      attributes(stroke, { display: !(weight >= FAINT) && "none" });
-      if (!(weight >= FAINT)) return;
-      attributes(stroke, { x1: 0, y1: ROW * (from + 0.5), x2: GAP, y2: ROW * (to + 0.5) });
-      attributes(stroke, { "stroke-width": 1 + 7 * weight, "stroke-opacity": 0.25 + 0.75 * weight });
+    const drawn = strokes.map(() => Array.from({ length: LEVELS }, () => ""));
+    const apart = heads.length > 1 ? Math.min(3, SPREAD / (heads.length - 1)) : 0;
+    heads.forEach((head, nth) => {
+      const aside = (nth - (heads.length - 1) / 2) * apart;
+      for (const [query, key, weight] of atLeast(now, head, side ? FAINT : threshold)) {
+        if (side && selected[side] !== (side === "query" ? query : key)) continue;
+        const [from, to] = [now.first + query, key].map((row) => ROW * (row + 0.5) + aside);
+        drawn[head][Math.min(LEVELS - 1, Math.floor(weight * LEVELS))] += `M0 ${from}L${GAP} ${to}`;
+      }
     });
+    strokes.forEach((levels, head) => levels.forEach((path, level) => attributes(path, { d: drawn[head][level] || null })));
   }
   return { ...now, root, mark };
 }
 
-/** Return the line between the selected token and one of the other side. */
-function joins(side, selected, i, weight) {
-  return side === "query" ? { from: selected.query, to: i, weight } : { from: i, to: selected.key, weight };
-}
-
-/** Return a function from a query to the line to its largest weight: what is drawn as long as nothing is selected. */
-function strongest(now, head) {
-  return (query) => {
-    const weights = query < now.nQuery ? line(now, head, { query }) : [];
-    const [key] = largest(weights, 1);
-    return { from: query, to: key, weight: weights[key] };
-  };
+/** Return the style that gives an element the colour of a head. */
+function colourOf(head, heads) {
+  return `--hue: ${hue(head, heads)}; --lift: ${head % 2}`;
 }
 
 /** Return a token that is selected by pointing at it, tapping it, or giving it the focus, and what shows its state. */
-function tokenSpan(view, side, text, i) {
+function tokenSpan(hand, side, text, i, position, heads) {
   const number = element("span", { class: "ae-number" });
+  const cells = Array.from({ length: heads }, (_, head) => element("span", { class: "ae-cell", style: colourOf(head, heads) }));
   const span = element(
     "span",
-    { class: "ae-token", role: "button", "aria-pressed": "false", title: `${side} ${i}` },
+    { class: "ae-token", role: "button", "aria-pressed": "false", "aria-label": `${visible(text)}, position ${position}` },
+    element("span", { class: "ae-position" }, position),
     element("span", { class: "ae-text" }, visible(text)),
     number,
+    element("span", { class: "ae-cells" }, ...cells),
   );
-  const select = () => {
-    if (view.get(side) !== i) view.pass(side === "query" ? { query: i, key: null } : { query: null, key: i });
-  };
-  for (const event of ["pointerenter", "focus", "click"]) span.addEventListener(event, select);
+  const mine = { ...NONE, [side]: i };
+  span.addEventListener("pointerenter", () => hand.over(mine));
+  for (const event of ["focus", "click"]) span.addEventListener(event, () => hand.choose(mine));
 
-  let before = {};
-  /** Show a weight (null if it is hidden, undefined if no token of the other side is selected), and a selection. */
-  function show({ weight, isSelected, withNumbers }) {
-    const written = weight === undefined ? "" : weight === null ? "hidden" : weight.toFixed(2);
-    if (written !== before.written) {
-      attributes(span, { "data-hidden": weight === null });
-      span.style.setProperty("--weight", Number(written) || 0);
-    }
-    if (isSelected !== before.isSelected) attributes(span, { "aria-pressed": String(isSelected) });
-    const beside = withNumbers ? written : "";
-    if (beside !== before.beside) number.textContent = beside;
-    before = { written, isSelected, beside };
+  let before = "";
+  /** Show the weights of the heads (null if no token of the other side is selected; hidden ones are), and a selection. */
+  function show({ heads, weights, isSelected, withNumbers }) {
+    const now = JSON.stringify([heads, weights, isSelected, withNumbers]);
+    if (now === before) return; // most weights of a long text are next to 0 before and after
+    before = now;
+    const isHidden = weights?.every((weight) => weight === null);
+    const best = weights && !isHidden ? largest(weights, 1)[0] : null;
+    attributes(span, { "data-hidden": isHidden, "aria-pressed": String(isSelected) });
+    cells.forEach((cell, head) => (cell.style.opacity = weights?.[heads.indexOf(head)] ?? 0));
+    number.textContent = !weights || !withNumbers ? "" : isHidden ? "hidden" : weights[best].toFixed(2);
+    number.style.cssText = best === null ? "" : colourOf(heads[best], cells.length);
+    attributes(number, { "data-head": best !== null && cells.length > 1 });
   }
   return { span, show };
 }
 
-/** Return a map for the head that is shown, or a small one for each, and the function that marks a selection in them. */
-function headMaps(view, now, colours) {
-  const chosen = view.get("head");
-  const heads = chosen === ALL_HEADS ? Array.from({ length: now.heads }, (_, i) => i) : [chosen];
-  const width = heads.length > 1 ? SMALL : MAP;
-  const maps = heads.map((head) => headMap(view, now, head, width, colours, heads.length > 1));
-  if (maps.length > 1) arrowKeys(maps.map((map) => map.root), Math.min(4, maps.length));
-  const columns = `repeat(${Math.min(4, maps.length)}, minmax(0, max-content))`;
-  const root = element("div", { class: "ae-maps", style: `grid-template-columns: ${columns}` });
-  root.append(...maps.map((map) => map.root));
-  return { root, mark: (selected) => maps.forEach((map) => map.mark(selected)) };
+/** Return a map for each head, and the function that marks a selection in them. */
+function headMaps(view, hand, now, colours) {
+  const [, columns, width] = MAPS.find(([most]) => now.heads <= most);
+  const maps = Array.from({ length: now.heads }, (_, head) => headMap(view, hand, now, head, width, colours));
+  if (maps.length > 1) arrowKeys(maps.map((map) => map.root));
+  const root = element("div", { class: "ae-maps", style: `--width: ${width}px; --columns: ${columns}` }, ...maps.map((map) => map.root));
+  root.addEventListener("pointerleave", hand.off);
+  return { root, mark: (selected, chosen) => maps.forEach((map) => map.mark(selected, chosen)) };
 }
 
-function headMap(view, now, head, width, colours, isSmall) {
+function headMap(view, hand, now, head, width, colours) {
   const { nQuery, nKey } = now;
-  const cell = Math.min(width / Math.max(nQuery, nKey), ROW);
+  const cell = Math.min(width / Math.max(nQuery, nKey), 2 * ROW);
   const canvas = element("canvas", { width: nKey, height: nQuery });
   const context = canvas.getContext("2d");
   const image = context.createImageData(nKey, nQuery);
@@ -194,17 +234,19 @@ function headMap(view, now, head, width, colours, isSmall) {
 
   const band = element("div", { class: "ae-band" });
   const picture = element("div", { class: "ae-picture", style: `width: ${cell * nKey}px; aspect-ratio: ${nKey} / ${nQuery}` }, canvas, band);
-  const name = `head ${head}`;
-  const root = isSmall
-    ? element("button", { type: "button", class: "ae-map", "aria-label": `show ${name} alone` }, name, picture)
+  const name = element("span", { class: "ae-head", style: colourOf(head, now.heads) }, `head ${head}`);
+  const isButton = now.heads > 1;
+  const root = isButton
+    ? element("button", { type: "button", class: "ae-map", "aria-label": `show head ${head} alone` }, name, picture)
     : element("div", { class: "ae-map" }, name, picture);
-  if (isSmall) root.addEventListener("click", () => view.set({ head }));
+  if (isButton) root.addEventListener("click", () => view.set({ head: view.get("head") === head ? ALL_HEADS : head }));
   canvas.addEventListener("pointermove", (event) => {
     const query = Math.min(nQuery - 1, Math.max(0, Math.floor((nQuery * event.offsetY) / canvas.clientHeight)));
-    if (view.get("query") !== query) view.pass({ query, key: null });
+    hand.over({ ...NONE, query });
   });
 
-  function mark({ query, key }) {
+  function mark({ query, key }, chosen) {
+    if (isButton) attributes(root, { "aria-pressed": String(chosen === head), "data-other": chosen !== ALL_HEADS && chosen !== head });
     band.style.display = query === null && key === null ? "none" : "";
     const [top, left] = [query ?? 0, key ?? 0];
     const [rows, columns] = [query === null ? nQuery : 1, key === null ? nKey : 1];
@@ -214,17 +256,23 @@ function headMap(view, now, head, width, colours, isSmall) {
   return { root, mark };
 }
 
-/** Return what is selected and where it attends, in words. */
-function sentence(now, selected, head) {
-  const where = head === ALL_HEADS ? (now.heads > 1 ? `average of ${now.heads} heads` : "head 0") : `head ${head}`;
-  if (selected.query === null && selected.key === null) return `${now.nQuery} queries, ${now.nKey} keys, ${where}; lines lead to each query's largest weight.`;
+/** Return what is selected and where it attends, in words: of one head the three largest weights, of each of several its largest. */
+function sentence(now, selected, heads, threshold) {
+  const where = heads.length > 1 ? `${heads.length} heads` : `head ${heads[0]}`;
+  if (selected.query === null && selected.key === null)
+    return `${now.nQuery} queries, ${now.nKey} keys, ${where}; lines are weights of ${threshold.toFixed(2)} and more.`;
   const isQuery = selected.query !== null;
-  const weights = line(now, head, selected);
-  const names = isQuery ? now.keys : now.queries;
-  const top = largest(weights, 3).map((i) => `${visible(names[i])} ${weights[i].toFixed(2)}`);
-  const hidden = weights.filter((weight) => weight === null).length;
-  const first = isQuery ? `Query ${visible(now.queries[selected.query])}` : `Key ${visible(now.keys[selected.key])}`;
+  const [queries, keys] = [(i) => numbered(now.queries[i], now.first + i), (i) => numbered(now.keys[i], i)];
+  const name = isQuery ? keys : queries;
+  const lines = heads.map((head) => line(now, head, selected));
+  const written = (nth, i) => `${name(i)} ${lines[nth][i].toFixed(2)}`;
+  const top =
+    heads.length > 1
+      ? heads.flatMap((head, nth) => largest(lines[nth], 1).map((i) => `${written(nth, i)} (head ${head})`))
+      : largest(lines[0], 3).map((i) => written(0, i));
+  const hidden = lines[0].filter((_, i) => lines.every((line) => line[i] === null)).length;
+  const first = isQuery ? `Query ${queries(selected.query)}` : `Key ${keys(selected.key)}`;
   const verb = isQuery ? "attends most to" : "is attended to most by";
-  const rest = hidden ? `; ${hidden} hidden` : "";
-  return top.length ? `${first} ${verb} ${top.join(", ")} (${where}${rest}).` : `${first}: all hidden (${where}).`;
+  const rest = [heads.length > 1 ? "" : where, hidden ? `${hidden} hidden` : ""].filter(Boolean).join("; ");
+  return top.length ? `${first} ${verb} ${top.join(", ")}${rest && ` (${rest})`}.` : `${first}: all hidden (${where}).`;
 }

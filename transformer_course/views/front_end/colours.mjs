@@ -29,3 +29,8 @@ export function tint(weight) {
 export function ink(weight) {
   return weight < 0.43 ? "white" : "black";
 }
+
+/** Return the hue of one of `n` kinds, in degrees: of four, those of the plots' blue, pink, orange and green. */
+export function hue(i, n) {
+  return (245 + (360 * i) / n) % 360;
+}

@@ -4,21 +4,22 @@ import { attributes, svg } from "./dom.mjs";
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [330, 190, 44, 10, 24, 34];
 
-/** Make a chart; `redraw({steps, lines, least, most})` draws lines of `[step, number]` between two numbers. */
+const MAX_TICKS = 6;
+
+/** Make a chart; `redraw({steps, curves, ticks})` draws curves of `[step, number]` between the first and last tick. */
 export function progressChart({ caption, n }) {
   const lines = Array.from({ length: n }, (_, i) => svg("polyline", { class: `tl-curve tl-curve-${i}` }));
   const dots = Array.from({ length: n }, (_, i) => svg("circle", { class: `tl-end tl-curve-${i}`, r: 3.5, visibility: "hidden" }));
-  const marks = [0, 0.5, 1].map((part) => {
-    const y = HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
-    const text = svg("text", { x: LEFT - 6, y: y + 4, "text-anchor": "end" });
-    return { part, text, line: svg("line", { class: "tl-grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y }) };
+  const marks = Array.from({ length: MAX_TICKS }, () => {
+    const text = svg("text", { x: LEFT - 6, "text-anchor": "end" });
+    return svg("g", { visibility: "hidden" }, svg("line", { class: "tl-grid", x1: LEFT, x2: WIDTH - RIGHT }), text);
   });
   const last = svg("text", { x: WIDTH - RIGHT, y: HEIGHT - BOTTOM + 16, "text-anchor": "end" });
   const root = svg(
     "svg",
     { class: "tl-progress-chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": caption },
     svg("text", { class: "tl-caption", x: LEFT, y: 13 }, caption),
-    ...marks.flatMap(({ line, text }) => [line, text]),
+    ...marks,
     svg("text", { x: LEFT, y: HEIGHT - BOTTOM + 16 }, "0"),
     svg("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - BOTTOM + 16, "text-anchor": "middle" }, "step"),
     last,
@@ -27,12 +28,22 @@ export function progressChart({ caption, n }) {
   );
   return {
     root,
-    redraw({ steps, curves, least, most }) {
+    redraw({ steps, curves, ticks }) {
+      const [least, most] = [ticks[0], ticks.at(-1)];
       const place = ([step, number]) => [
         LEFT + ((WIDTH - LEFT - RIGHT) * step) / steps,
         HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((number - least) / (most - least)),
       ];
-      for (const { part, text } of marks) text.textContent = (least + part * (most - least)).toFixed(most - least < 10 ? 2 : 0);
+      const decimals = decimalsOf(ticks[1] - ticks[0]);
+      marks.forEach((mark, i) => {
+        attributes(mark, { visibility: i < ticks.length ? "visible" : "hidden" });
+        if (i >= ticks.length) return;
+        const [, y] = place([0, ticks[i]]);
+        const [line, text] = mark.children;
+        attributes(line, { y1: y, y2: y });
+        attributes(text, { y: y + 4 });
+        text.textContent = ticks[i].toFixed(decimals).replace("-", "−");
+      });
       last.textContent = String(steps);
       lines.forEach((line, i) => {
         const points = (curves[i] ?? []).filter(([, number]) => number !== null).map(place);
@@ -44,11 +55,24 @@ export function progressChart({ caption, n }) {
   };
 }
 
-/** Return the range of all numbers of curves, from 0 to 1 if they are fractions and `fractions` says so. */
-export function rangeOf(curves, fractions) {
+/** Return round numbers, at most six and evenly apart, that span all numbers of curves: 0 to 1 if these are fractions. */
+export function ticksOf(curves, fractions) {
   const numbers = curves.flat().map(([, number]) => number).filter(Number.isFinite);
-  if (!numbers.length || (fractions && numbers.every((number) => number >= 0 && number <= 1))) return [0, 1];
+  if (!numbers.length || (fractions && numbers.every((number) => number >= 0 && number <= 1))) return [0, 0.5, 1];
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
-  const room = 0.05 * (most - least) || 0.5;
-  return [least >= 0 ? Math.max(least - room, 0) : least - room, most + room];
+  const step = roundUp((most - least) / (MAX_TICKS - 3) || 0.5 * Math.abs(most) || 1);
+  const first = Math.floor(least / step);
+  const last = Math.max(Math.ceil(most / step), first + 1);
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+/** Return the next larger of 1, 2 and 5 times a power of ten. */
+function roundUp(number) {
+  const power = 10 ** Math.floor(Math.log10(number));
+  return power * [1, 2, 5, 10].find((digit) => digit * power >= number * (1 - 1e-9));
+}
+
+/** Return how many decimals tell multiples of a round number apart. */
+function decimalsOf(step) {
+  return Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
 }

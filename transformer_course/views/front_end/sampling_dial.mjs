@@ -2,10 +2,13 @@
 
 import { button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
+import { drawn, probabilities } from "./sampling_maths.mjs";
 import { visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
 
-const N_SHOWN = 40;
+const N_DRAWN = 100;
+const N_WRITTEN = 40;
+const ENDS = [0.05, 0.1, 0.2, 0.5, 1]; // where the scale of the bars may end
 
 export function draw(view) {
   const { controls, body } = view.frame({
@@ -13,36 +16,38 @@ export function draw(view) {
     help: "Move the sliders by mouse or arrow keys. Outlines are the model's own probabilities; tokens that are cut cannot be drawn.",
   });
   const twoDigits = (number) => number.toFixed(2);
-  const n = view.get("n_tokens");
+  const all = view.get("tokens");
+  const n = all.length;
   controls.append(
     slider(view, { trait: "temperature", label: "temperature", min: 0.05, max: 5, step: 0.05, format: twoDigits }),
     slider(view, { trait: "top_k", label: "top-k", min: 1, max: n, step: 1, format: (k) => (k >= n ? "all" : String(k)) }),
     slider(view, { trait: "top_p", label: "top-p", min: 0.01, max: 1, step: 0.01, format: twoDigits }),
     button("Draw again", () => view.set({ seed: view.get("seed") + 1 })),
   );
-  const table = bars(view);
-  const drawn = element("p", { class: "tl-drawn" });
-  body.append(table.root, drawn);
+  const table = bars(all.slice(0, view.get("n_shown")).map(visible));
+  const samples = element("p", { class: "tl-drawn" });
+  body.append(table.root, samples);
+  const before = probabilities(view.get("logits"), { temperature: 1, topK: n, topP: 1 });
   const redraw = oncePerFrame(() => {
-    table.redraw();
-    const all = view.get("drawn");
-    drawn.replaceChildren(`The first ${N_SHOWN} of ${all.length} drawn: `, ...tokens(all.slice(0, N_SHOWN)));
-    view.say(inWords(view));
+    const settings = { temperature: view.get("temperature"), topK: view.get("top_k"), topP: view.get("top_p") };
+    const now = probabilities(view.get("logits"), settings);
+    const places = drawn(now, view.get("seed"), N_DRAWN);
+    table.redraw(before, now, places);
+    samples.replaceChildren(`The first ${N_WRITTEN} of ${N_DRAWN} drawn: `, ...tokens(places.slice(0, N_WRITTEN).map((i) => all[i])));
+    view.say(inWords(all, now, places));
   });
-  view.follow(["probabilities", "counts", "drawn", "n_kept"], redraw);
+  view.follow(["temperature", "top_k", "top_p", "seed"], redraw);
 }
 
-function inWords(view) {
-  const p = view.get("probabilities");
-  const best = p.indexOf(Math.max(...p.slice(0, -1)));
-  const kept = `${view.get("n_kept")} of ${view.get("n_tokens")} tokens can be drawn`;
-  const times = `It was drawn ${view.get("counts")[best]} of ${view.get("drawn").length} times.`;
-  return `${kept}; the most probable, ${visible(view.get("shown")[best])}, with ${percent(p[best])}. ${times}`;
+function inWords(all, now, places) {
+  const kept = `${now.filter((p) => p > 0).length} of ${all.length} tokens can be drawn`;
+  const times = `It was drawn ${places.filter((i) => i === 0).length} of ${places.length} times.`;
+  return `${kept}; the most probable, ${visible(all[0])}, with ${percent(now[0])}. ${times}`;
 }
 
 /** Make a row for each token that is shown, and one for all others. */
-function bars(view) {
-  const rows = [...view.get("shown").map(visible), "all others"].map((name) => {
+function bars(names) {
+  const rows = [...names, "all others"].map((name) => {
     const [before, now] = ["tl-before", "tl-now"].map((kind) => element("span", { class: kind }));
     const [number, count] = [element("td"), element("td")];
     const bar = element("td", { class: "tl-bar", "aria-hidden": "true" }, before, now);
@@ -50,18 +55,21 @@ function bars(view) {
   });
   const head = ["token", "", "probability", "drawn"].map((name) => element("th", { scope: "col" }, name));
   const root = element("table", { class: "tl-distribution" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows.map((row) => row.root)));
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const ofRows = (numbers) => [...numbers.slice(0, names.length), sum(numbers.slice(names.length))];
   return {
     root,
-    redraw() {
-      const [before, now, counts] = ["before", "probabilities", "counts"].map((trait) => view.get(trait));
+    redraw(before, now, places) {
+      const [was, is] = [before, now].map(ofRows);
+      const end = ENDS.find((end) => end >= Math.max(...was, ...is)) ?? 1;
       rows.forEach((row, i) => {
-        const isOthers = i === rows.length - 1;
-        const isCut = isOthers ? !view.get("can_draw_others") : now[i] === 0;
-        row.before.style.width = `${100 * before[i]}%`;
-        row.now.style.width = `${100 * now[i]}%`;
-        row.number.textContent = isCut ? "cut" : percent(now[i]);
-        row.count.textContent = counts[i] || "";
-        attributes(row.root, { class: isCut && "tl-cut" });
+        const isOthers = i === names.length;
+        const drawn = places.filter((place) => (isOthers ? place >= i : place === i)).length;
+        row.before.style.width = `${(100 * was[i]) / end}%`;
+        row.now.style.width = `${(100 * is[i]) / end}%`;
+        row.number.textContent = is[i] === 0 ? "cut" : percent(is[i]);
+        row.count.textContent = drawn || "";
+        attributes(row.root, { class: is[i] === 0 && "tl-cut" });
       });
     },
   };

@@ -10,3 +10,9 @@ export function listed(tokens) {
   const quoted = tokens.map((token) => `“${token}”`);
   return [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" and ");
 }
+
+/** Write a token with its position, as in like₁: a text may have the same token twice. */
+export function numbered(text, position) {
+  const lowered = [...String(position)].map((digit) => String.fromCodePoint(0x2080 + Number(digit)));
+  return visible(text) + lowered.join("");
+}

@@ -3,7 +3,7 @@
 import { ink, tint } from "./colours.mjs";
 import { button } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
-import { progressChart, rangeOf } from "./progress_chart.mjs";
+import { progressChart, ticksOf } from "./progress_chart.mjs";
 import { visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
 
@@ -41,10 +41,19 @@ function progress(view) {
   const redraw = oncePerFrame(() => {
     bar.max = view.get("n_steps");
     bar.value = view.get("step");
-    text.textContent = `step ${view.get("step")} of ${view.get("n_steps")}`;
+    const left = view.get("seconds_left");
+    const said = typeof left === "number" && view.get("state") === "running" ? `, ${timeLeft(left)}` : "";
+    text.textContent = `step ${view.get("step")} of ${view.get("n_steps")}${said}`;
   });
-  view.follow(["step", "n_steps"], redraw);
+  view.follow(["step", "n_steps", "seconds_left", "state"], redraw);
   return element("span", { class: "tl-control" }, bar, text);
+}
+
+/** Say how long the run still takes. */
+export function timeLeft(seconds) {
+  if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s left`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `about ${minutes} min left` : `about ${(minutes / 60).toFixed(1)} h left`;
 }
 
 /** Make the button that interrupts the kernel, where the notebook lets us reach it. */
@@ -52,37 +61,53 @@ function stopButton(view) {
   const kernel = view.model.widget_manager?.kernel;
   if (!kernel?.interrupt) return [];
   const node = button("Stop", () => kernel.interrupt());
-  view.follow(["state"], () => attributes(node, { disabled: view.get("state") !== "running" }));
+  view.follow(["state"], () => {
+    attributes(node, { disabled: view.get("state") !== "running" });
+    node.hidden = view.get("state") === "finished"; // there is nothing left to stop
+  });
   return [node];
 }
 
 function charts(view) {
-  const losses = progressChart({ caption: "loss", n: 1 });
+  const losses = progressChart({ caption: "loss", n: MAX_SCORES });
   const scores = progressChart({ caption: "scores", n: MAX_SCORES });
-  const legend = element("ul", { class: "tl-legend" });
+  const [lossNames, scoreNames] = [0, 1].map(() => element("ul", { class: "tl-legend" }));
+  const others = element("div", {}, scores.root, scoreNames);
   const redraw = oncePerFrame(() => {
     const steps = view.get("n_steps");
-    const curve = [view.get("curve")];
-    const [least, most] = rangeOf(curve, false);
-    losses.redraw({ steps, curves: curve, least, most });
-    const named = Object.entries(view.get("scores")).slice(0, MAX_SCORES);
-    const lines = named.map(([, values]) => values.map((value, i) => [view.get("scored_at")[i], value]));
-    const [lowest, highest] = rangeOf(lines, true);
-    scores.redraw({ steps, curves: lines, least: lowest, most: highest });
-    explain(legend, named);
+    const named = Object.entries(view.get("scores")).map(([name, values]) => {
+      return { name, last: values.at(-1), curve: values.map((value, i) => [view.get("scored_at")[i], value]) };
+    });
+    const training = { name: "training loss", last: view.get("curve").at(-1)?.[1] ?? null, curve: view.get("curve") };
+    const [ofLosses, ofScores] = apart(named);
+    show(losses, lossNames, [training, ...ofLosses].slice(0, MAX_SCORES), steps, false);
+    show(scores, scoreNames, ofScores.slice(0, MAX_SCORES), steps, true);
+    lossNames.hidden = !ofLosses.length; // the caption names the one line
+    others.hidden = ofLosses.length > 0 && !ofScores.length;
   });
   view.follow(["curve", "scores", "scored_at", "n_steps"], redraw);
-  return element("div", { class: "tl-charts" }, losses.root, element("div", {}, scores.root, legend));
+  return element("div", { class: "tl-charts" }, element("div", {}, losses.root, lossNames), others);
+}
+
+/** Part scores into those that are losses, which are drawn beside the training's, and all others. */
+export function apart(named) {
+  return [true, false].map((isLoss) => named.filter(({ name }) => name.endsWith("loss") === isLoss));
+}
+
+function show(chart, legend, lines, steps, fractions) {
+  const curves = lines.map(({ curve }) => curve);
+  chart.redraw({ steps, curves, ticks: ticksOf(curves, fractions) });
+  explain(legend, lines);
 }
 
 /** Write the names of the lines with their last numbers. */
-function explain(legend, named) {
-  while (legend.children.length < named.length) {
+function explain(legend, lines) {
+  while (legend.children.length < lines.length) {
     const line = svg("line", { class: `tl-curve tl-curve-${legend.children.length}`, x1: 0, x2: 26, y1: 6, y2: 6 });
     legend.append(element("li", {}, svg("svg", { width: 26, height: 12, "aria-hidden": "true" }, line), element("span")));
   }
-  named.forEach(([name, values], i) => {
-    legend.children[i].lastChild.textContent = `${name}: ${written(values.at(-1))}`;
+  lines.forEach(({ name, last }, i) => {
+    legend.children[i].lastChild.textContent = `${name}: ${written(last)}`;
   });
 }
 

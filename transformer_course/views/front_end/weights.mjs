@@ -16,22 +16,22 @@ export function table(numbers, start, heads, nQuery, nKey) {
   return { heads, nQuery, nKey, of: (head) => numbers.subarray(start + head * size, start + (head + 1) * size) };
 }
 
-/**
- * Return the weights of a query (a row) or a key (a column): of one head, or with a head of −1 the average of all.
- * Hidden ones are null; in an average, those that are hidden in all heads.
- */
+/** Return the weights of a query (a row) or a key (a column) in one head; hidden ones are null. */
 export function line(table, head, { query = null, key = null }) {
   const { nQuery, nKey } = table;
-  const heads = head < 0 ? Array.from({ length: table.heads }, (_, i) => i) : [head];
+  const cells = table.of(head);
   const [first, step, n] = query !== null ? [query * nKey, 1, nKey] : [key, nKey, nQuery];
-  const sums = new Array(n).fill(null);
-  for (const cells of heads.map(table.of)) {
-    for (let i = 0; i < n; i++) {
-      const level = cells[first + i * step];
-      if (level !== HIDDEN) sums[i] += level / ONE;
-    }
-  }
-  return sums.map((sum) => sum === null ? null : sum / heads.length);
+  return Array.from({ length: n }, (_, i) => (cells[first + i * step] === HIDDEN ? null : cells[first + i * step] / ONE));
+}
+
+/** Return the weights of a head that are not below the least, each as `[query, key, weight]`. */
+export function atLeast(table, head, least) {
+  const found = [];
+  const lowest = Math.floor(least * ONE); // a weight of 0.1 is sent as a little less
+  table.of(head).forEach((level, at) => {
+    if (level !== HIDDEN && level >= lowest) found.push([Math.floor(at / table.nKey), at % table.nKey, level / ONE]);
+  });
+  return found;
 }
 
 /** Return the places of the largest weights, largest first; equal ones in their order, hidden ones left out. */

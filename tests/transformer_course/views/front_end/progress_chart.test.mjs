@@ -1,17 +1,33 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { rangeOf } from "../../../../transformer_course/views/front_end/progress_chart.mjs";
+import { ticksOf } from "../../../../transformer_course/views/front_end/progress_chart.mjs";
 
-test("fractions are drawn from 0 to 1, and so is nothing", () => {
-  assert.deepEqual(rangeOf([[[1, 0.2], [2, 0.9]]], true), [0, 1]);
-  assert.deepEqual(rangeOf([], true), [0, 1]);
-  assert.deepEqual(rangeOf([[]], false), [0, 1]);
+test("fractions, and nothing, are drawn from 0 to 1", () => {
+  assert.deepEqual(ticksOf([[[1, 0.2], [2, 0.9]]], true), [0, 0.5, 1]);
+  assert.deepEqual(ticksOf([], true), [0, 0.5, 1]);
+  assert.deepEqual(ticksOf([[]], false), [0, 0.5, 1]);
 });
 
-test("other numbers are drawn with a little room, and what is no number is left out", () => {
-  const [least, most] = rangeOf([[[1, 2], [2, 4], [3, null]]], true);
-  assert.ok(least < 2 && least > 1.5 && most > 4 && most < 4.5);
-  assert.equal(rangeOf([[[1, 0], [2, 4]]], false)[0], 0);
-  assert.deepEqual(rangeOf([[[1, -3]]], true), [-3.5, -2.5]);
+test("other numbers are drawn between round ones", () => {
+  assert.deepEqual(ticksOf([[[1, 6.3], [2, 3.85], [3, null]]], true), [3, 4, 5, 6, 7]);
+  assert.deepEqual(ticksOf([[[1, 0.67], [2, 0.2]]], false), [0.2, 0.4, 0.6, 0.8]);
+  assert.deepEqual(ticksOf([[[1, 0], [2, 4]]], false), [0, 2, 4]);
+  assert.deepEqual(ticksOf([[[1, -30], [2, 250]]], false), [-100, 0, 100, 200, 300]);
+});
+
+test("one number, whatever it is, has room", () => {
+  for (const number of [0, 4, -3, 1e-5, 7e8]) {
+    const ticks = ticksOf([[[1, number]]], false);
+    assert.ok(ticks.length >= 2 && ticks.length <= 6 && ticks[0] <= number && number <= ticks.at(-1), String(ticks));
+  }
+});
+
+test("there are never more than six", () => {
+  for (let least = -5; least < 5; least += 0.37) {
+    for (const width of [0.001, 0.03, 0.99, 1, 7, 31, 1e6]) {
+      const ticks = ticksOf([[[1, least], [2, least + width]]], false);
+      assert.ok(ticks.length <= 6 && ticks[0] <= least && ticks.at(-1) >= least + width, String(ticks));
+    }
+  }
 });

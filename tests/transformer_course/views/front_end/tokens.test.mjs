@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { listed, visible } from "../../../../transformer_course/views/front_end/tokens.mjs";
+import { listed, numbered, visible } from "../../../../transformer_course/views/front_end/tokens.mjs";
 
 test("spaces and line breaks in a token can be seen", () => {
   assert.equal(visible(" the cat\n"), "␣the␣cat⏎");
@@ -12,4 +12,8 @@ test("tokens in a sentence stand in quotes, the last after an and", () => {
   assert.equal(listed(["and"]), "“and”");
   assert.equal(listed(["I", "like"]), "“I” and “like”");
   assert.equal(listed(["I", "like", "you"]), "“I”, “like” and “you”");
+});
+
+test("a token has its position in small digits", () => {
+  assert.equal(numbered(" cat", 102), "␣cat₁₀₂");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { largest, line, paint, palette, table, unpack } from "../../../../transformer_course/views/front_end/weights.mjs";
+import { atLeast, largest, line, paint, palette, table, unpack } from "../../../../transformer_course/views/front_end/weights.mjs";
 
 const ONE = 65534;
 const HIDDEN = 65535;
@@ -9,11 +9,14 @@ const HIDDEN = 65535;
 const numbers = Uint16Array.of(7, 0, ONE / 2, HIDDEN, ONE, 0, HIDDEN, ONE / 2, 0, 0, 0, 0, ONE);
 const both = table(numbers, 1, 2, 2, 3);
 
-test("rows, columns and averages are those of the heads; hidden in all is hidden", () => {
+test("rows and columns are those of the head, and what is hidden there is null", () => {
   assert.deepEqual(line(both, 0, { query: 0 }), [0, 0.5, null]);
   assert.deepEqual(line(both, 1, { key: 2 }), [0, 1]);
-  assert.deepEqual(line(both, -1, { query: 1 }), [0.5, 0, 0.5]);
-  assert.deepEqual(line(table(numbers, 1, 1, 2, 3), -1, { key: 2 }), [null, null]);
+});
+
+test("weights from a least one on are found with their query and key, hidden ones never", () => {
+  assert.deepEqual(atLeast(both, 0, 0.5), [[0, 1, 0.5], [1, 0, 1]]);
+  assert.deepEqual(atLeast(both, 1, 0).map(([query, key]) => 3 * query + key), [0, 1, 2, 3, 4, 5]);
 });
 
 test("the largest weights come first, equal ones in their order, hidden ones never", () => {

@@ -1,0 +1,45 @@
+"""The model map: a typed text is run, what cannot be run is told, and the picture shows what is added."""
+
+import pytest
+from traitlets import TraitError
+
+from tests.helpers.small_models import CONFIGS, build, inputs
+from transformer_course.views import ModelMap
+
+
+@pytest.fixture
+def model():
+    return build(CONFIGS["two vocabularies, pre-norm"]).eval()
+
+
+NAMES = [lambda i: f"s{i}", lambda i: f"t{i}"]
+
+
+def test_a_text_that_is_typed_is_run_and_one_that_cannot_be_is_told(model):
+    def read(text):
+        if "?" in text:
+            raise KeyError("?")
+        return inputs(model, batch=1, n=len(text))
+
+    view = ModelMap(model, read, NAMES, ["abc"], step=1)
+    assert view.block == max(i for i, block in enumerate(view.run["blocks"]) if "weights" in block)
+    view.text = "abcde"
+    assert (view.step, set(view.runs), view.problem) == (0, {"abc", "abcde"}, "")
+    assert len(view.run["sequences"][0]) == len(inputs(model, batch=1, n=5)[0][0])
+    view.text = "a?"
+    assert view.problem == "'a?' cannot be run: KeyError: '?'"
+    assert view.words().startswith("Model map: s")
+    with pytest.raises(TraitError, match="1 to 200 letters; got 201"):
+        view.text = "a" * 201
+
+
+def test_a_map_begins_with_a_text(model):
+    with pytest.raises(ValueError, match="at least one text"):
+        ModelMap(model, lambda text: (), NAMES, [])
+
+
+def test_the_picture_has_a_bar_for_all_that_is_added(model):
+    view = ModelMap(model, lambda text: inputs(model, batch=1, n=4), NAMES, ["abcd"])
+    [ax] = view.still().axes
+    adding = [block["name"] for block in view.run["blocks"] if "adds" in block]
+    assert [label.get_text() for label in ax.get_yticklabels()] == adding

@@ -1,0 +1,85 @@
+"""A run of a model: what is recorded is what the model computed, and what is no run of one text is refused."""
+
+from base64 import b64decode
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.helpers.small_models import CONFIGS, build, inputs
+from transformer_course.views.model_run import record_run
+from transformer_lab.inspection.hooks import record_attention
+
+
+@pytest.fixture
+def model():
+    return build(CONFIGS["two vocabularies, pre-norm"]).eval()
+
+
+NAMES = [lambda i: f"s{i}", lambda i: f"t{i}"]
+
+
+def outputs(model, given):
+    found = {}
+    for name, part in model.named_modules():
+        part.register_forward_hook(lambda _part, _given, output, name=name: found.__setitem__(name, output))
+    with torch.no_grad(), record_attention(model) as weights:
+        logits = model(*given)
+    return found, weights, logits
+
+
+def test_every_block_has_the_numbers_that_leave_it_and_every_attention_its_weights(model):
+    given = inputs(model, batch=1, n=5)
+    run = record_run(model, given, NAMES)
+    found, weights, logits = outputs(model, given)
+    names = [block["name"] for block in run["blocks"]]
+    assert len(names) == len(set(names))
+    assert set(weights) <= set(names)
+    assert not any("w_q" in name or "dropout" in name for name in names), "what is inside a block is not shown"
+    for block in run["blocks"]:
+        wanted = found[block["name"]][0]
+        levels = np.frombuffer(b64decode(block["numbers"]), np.int8).reshape(wanted.shape)
+        assert block["width"] == wanted.shape[1]
+        np.testing.assert_allclose(levels / 127 * block["largest"], wanted, atol=block["largest"] / 200)
+        if block["name"] in weights:
+            sent = np.frombuffer(b64decode(block["weights"]), np.uint8) / 255
+            np.testing.assert_allclose(sent, weights[block["name"]][0].flatten(), atol=0.01)
+            n_key = len(run["sequences"][block["keys"]])
+            assert n_key == weights[block["name"]].shape[-1]
+    probabilities = logits[0].softmax(dim=-1)
+    for row, following in zip(probabilities, run["next"], strict=True):
+        assert [p for _, p in following] == pytest.approx(row.sort(descending=True).values[:5].tolist(), abs=1e-4)
+        assert following[0][0] == f"t{int(row.argmax())}"
+
+
+def test_what_is_added_is_measured_beside_the_stream_that_it_is_added_to(model):
+    given = inputs(model, batch=1, n=5)
+    run = record_run(model, given, NAMES)
+    layer = model.encoder.layers[1]
+    streams = []
+    layer.register_forward_pre_hook(lambda _part, given: streams.append(given[0]))
+    found, _, _ = outputs(model, given)
+    [block] = [block for block in run["blocks"] if block["name"] == "encoder.layers.1.feed_forward"]
+    added, stream = found[block["name"]][0], streams[0][0]
+    assert block["adds"] == pytest.approx((added.norm(dim=-1) / stream.norm(dim=-1)).tolist(), abs=1e-3)
+    assert {block["name"].rpartition(".")[2] for block in run["blocks"] if "adds" in block} == {
+        "self_attention",
+        "cross_attention",
+        "feed_forward",
+    }
+
+
+def test_a_language_model_has_one_sequence_and_no_hook_is_left_behind():
+    model = build(CONFIGS["GPT, rotary"]).eval()
+    run = record_run(model, inputs(model, batch=1, n=5), [str])
+    assert len(run["sequences"]) == 1
+    assert {block["sequence"] for block in run["blocks"]} == {0}
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
+
+
+def test_what_is_no_run_of_one_text_is_refused(model):
+    with pytest.raises(ValueError, match=r"got \[\(2, \d+\), \(2, \d+\)\] and 2 names"):
+        record_run(model, inputs(model, batch=2, n=5), NAMES)
+    with pytest.raises(ValueError, match=r"got \[\] and 0 names"):
+        record_run(nn.Identity(), [torch.zeros(1, 3)], str)

@@ -1,0 +1,215 @@
+// The model map: the blocks of a model in the order of a run, one of them open, and the token that follows.
+
+import { arrowKeys, slider } from "./controls.mjs";
+import { attributes, element } from "./dom.mjs";
+import { player } from "./player.mjs";
+import { numbered, visible } from "./tokens.mjs";
+import { oncePerFrame } from "./view.mjs";
+
+const MILLISECONDS = 700; // between two tokens that are generated
+const STRIP = 96; // width of the small picture of a block, in pixels
+const ROW = 18; // height of a token in the large one
+
+export function draw(view) {
+  const { root, controls, body } = view.frame({
+    name: "Model map",
+    help: "Choose a block by mouse, or by Tab and the arrow keys: a row is a token, orange is above 0, blue below. Rows behind the token that is looked at are faint.",
+  });
+  controls.append(textControl(view));
+  const scene = element("div", { class: "mm-scene" });
+  body.append(scene);
+  let drawn = null;
+  let generation = null;
+
+  const build = () => {
+    const run = view.get("runs")[view.get("text")];
+    if (!run) return view.say(view.get("problem") || "The model is reading.");
+    drawn = map(view, run);
+    generation?.remove();
+    generation = stepControl(view, run);
+    controls.append(generation);
+    scene.replaceChildren(drawn.root);
+    mark();
+  };
+  const mark = () => {
+    if (!drawn) return;
+    drawn.mark(Math.min(view.get("block"), drawn.n - 1), Math.min(view.get("step"), drawn.steps - 1));
+    view.say(view.get("problem") || drawn.inWords());
+  };
+  view.follow(["runs", "text"], oncePerFrame(build));
+  view.follow(["block", "step", "problem"], oncePerFrame(mark));
+  root.style.setProperty("--row", `${ROW}px`);
+}
+
+/** Return a field to type a text into, or where no kernel could run it, a list of those that are there. */
+function textControl(view) {
+  const texts = view.get("texts");
+  if (!view.model.widget_manager) {
+    const select = element("select", {}, ...texts.map((text) => element("option", {}, text)));
+    select.addEventListener("change", () => view.set({ text: texts[select.selectedIndex], step: 0 }));
+    view.follow(["text"], () => (select.selectedIndex = texts.indexOf(view.get("text"))));
+    return element("label", { class: "tl-control" }, "text", select);
+  }
+  const input = element("input", { type: "text", size: 24, maxlength: 200 });
+  input.addEventListener("change", () => input.value.trim() && view.set({ text: input.value.trim() }));
+  view.follow(["text"], () => (input.value = view.get("text")));
+  return element("label", { class: "tl-control" }, "text", input);
+}
+
+/** Return the slider over the tokens of the last sequence, and the button that goes through them. */
+function stepControl(view, run) {
+  const last = run.sequences.at(-1).length - 1;
+  const onward = () => {
+    if (view.get("step") >= last) return false;
+    view.set({ step: view.get("step") + 1 });
+    return view.get("step") < last;
+  };
+  const begin = () => view.get("step") >= last && view.set({ step: 0 });
+  return element(
+    "span",
+    { class: "tl-control" },
+    player(view, { name: "go on", milliseconds: MILLISECONDS, begin, onward }),
+    slider(view, { trait: "step", label: "token", min: 0, max: last, step: 1 }),
+  );
+}
+
+function bytes(text, Kind) {
+  return new Kind(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+}
+
+/** Return the red, green and blue, and how opaque: of a number from −1 to 1. */
+export function diverging(part) {
+  return [...(part > 0 ? [224, 104, 20] : [0, 114, 190]), Math.round(255 * Math.min(1, Math.abs(part)) ** 0.6)];
+}
+
+/** Return a picture with a pixel for each number of a block: tokens down, features across. */
+function picture(block, rows) {
+  const numbers = bytes(block.numbers, Int8Array);
+  const canvas = element("canvas", { width: block.width, height: rows });
+  const image = new ImageData(block.width, rows);
+  numbers.forEach((level, i) => image.data.set(diverging(level / 127), 4 * i));
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** Return all blocks, the open one, and what follows the token; `mark` shows another block or token. */
+function map(view, run) {
+  const { blocks, sequences } = run;
+  const last = sequences.length - 1;
+  const open = element("div", { class: "mm-open" });
+  const following = element("div", { class: "mm-next" });
+  const strips = blocks.map((block, i) => {
+    const rows = sequences[block.sequence].length;
+    const canvas = picture(block, rows);
+    canvas.style.cssText = `width: ${STRIP}px; height: ${Math.max(12, Math.min(36, 2 * rows))}px`;
+    const name = block.name.split(".").at(-1);
+    const strip = element("button", { type: "button", class: "mm-block", "aria-pressed": "false", title: block.name }, element("span", {}, /^\d+$/.test(name) ? "output" : name), canvas);
+    strip.addEventListener("click", () => view.set({ block: i }));
+    strip.addEventListener("focus", () => view.get("block") !== i && view.pass({ block: i }));
+    return strip;
+  });
+  arrowKeys(strips);
+  const stacks = sequences.map((_, which) => {
+    const mine = blocks.map((block, i) => [block, i]).filter(([block]) => block.sequence === which);
+    const stack = element("div", { class: "mm-stack" });
+    let group = null;
+    for (const [block, i] of mine) {
+      const layer = block.name.match(/^(.*\.\d+)(?:\.|$)/)?.[1] ?? "";
+      if (!group || group.dataset.layer !== layer) {
+        group = element("div", { class: layer ? "mm-layer" : "mm-alone", "data-layer": layer });
+        if (layer) group.append(element("span", { class: "mm-name" }, layer));
+        stack.append(group);
+      }
+      group.append(strips[i]);
+    }
+    return stack;
+  });
+  const side = element("div", { class: "mm-side" }, open, following);
+  const root = element("div", { class: "mm-map" }, element("div", { class: "mm-stacks" }, ...stacks), side);
+  let now = { block: 0, step: 0 };
+
+  function mark(number, step) {
+    now = { block: number, step };
+    strips.forEach((strip, i) => attributes(strip, { "aria-pressed": String(i === number) }));
+    open.replaceChildren(...opened(blocks[number], sequences, last, step));
+    following.replaceChildren(...candidates(run.next[step], sequences[last], step));
+  }
+
+  function inWords() {
+    const block = blocks[now.block];
+    const [[name, p]] = run.next[now.step];
+    const after = `After ${numbered(sequences[last][now.step], now.step)}, the model says ${visible(name)} with ${Math.round(100 * p)} %.`;
+    return `${block.name}, ${block.class}: ${sequences[block.sequence].length} tokens × ${block.width}, up to ±${Number(block.largest.toPrecision(2))}. ${after}`;
+  }
+  return { root, mark, inWords, n: blocks.length, steps: run.next.length };
+}
+
+/** Return what is seen of the open block: its numbers, how much it adds to the stream, and its heads. */
+function opened(block, sequences, last, step) {
+  const tokens = sequences[block.sequence];
+  const isLater = (i) => block.sequence === last && i > step;
+  const canvas = picture(block, tokens.length);
+  canvas.style.height = `${ROW * tokens.length}px`;
+  const names = element("div", { class: "mm-tokens" }, ...tokens.map((token, i) => element("span", { "data-later": isLater(i) }, visible(token))));
+  const adds = block.adds && element("div", { class: "mm-adds" }, ...block.adds.map((part, i) => bar(part, isLater(i))));
+  const later = block.sequence === last ? tokens.length - 1 - step : 0;
+  const veil = element("div", { class: "mm-veil", style: `height: ${ROW * later}px` });
+  const parts = [
+    element("h5", {}, `${block.name}: ${block.class}, ${tokens.length} × ${block.width}`),
+    element("div", { class: "mm-numbers" }, names, element("div", { class: "mm-picture" }, canvas, veil), adds ?? ""),
+  ];
+  if (adds) parts.push(element("p", { class: "mm-note" }, "Bars: how long the vector is that this block adds, beside the residual stream that it is added to (full width: as long)."));
+  if (block.weights) {
+    const read = block.sequence === last ? `; the row in the frame is ${numbered(tokens[step], step)}, and each head names what it attends to most` : "";
+    parts.push(heads(block, sequences, last, step), element("p", { class: "mm-note" }, `Rows are queries, columns keys${read}.`));
+  }
+  return parts;
+}
+
+function bar(part, isLater) {
+  const inner = element("span", { style: `width: ${100 * Math.min(1, part)}%` });
+  return element("span", { class: "mm-bar", title: part.toFixed(2), "data-later": isLater }, inner);
+}
+
+/** Return a map for each head: queries down, keys across, the query that is looked at in a frame. */
+function heads(block, sequences, last, step) {
+  const weights = bytes(block.weights, Uint8Array);
+  const rows = sequences[block.sequence].length;
+  const columns = weights.length / rows / block.heads;
+  const keys = sequences[block.keys];
+  const maps = Array.from({ length: block.heads }, (_, head) => {
+    const canvas = element("canvas", { width: columns, height: rows });
+    const image = new ImageData(columns, rows);
+    const [red, green, blue] = [64, 138, 112];
+    for (let i = 0; i < rows * columns; i++) image.data.set([red, green, blue, weights[head * rows * columns + i]], 4 * i);
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    canvas.style.cssText = `aspect-ratio: ${columns} / ${rows}`;
+    const band = element("div", { class: "mm-band", style: `top: ${(100 * step) / rows}%; height: ${100 / rows}%` });
+    const shown = element("div", { class: "mm-picture" }, canvas, block.sequence === last ? band : "");
+    const said = block.sequence === last ? `: ${numbered(...mostRead(weights, head, { rows, columns, step, keys }))}` : "";
+    return element("div", { class: "mm-head" }, `head ${head}${said}`, shown);
+  });
+  return element("div", { class: "mm-heads" }, ...maps);
+}
+
+/** Return the key to which a query of a head attends most, and its position. */
+function mostRead(weights, head, { rows, columns, step, keys }) {
+  const row = weights.subarray((head * rows + step) * columns, (head * rows + step + 1) * columns);
+  const place = row.indexOf(Math.max(...row));
+  return [keys[place], place];
+}
+
+/** Return what may follow a token, the most probable first; what has followed is marked. */
+function candidates(found, tokens, step) {
+  const rows = found.map(([name, p]) => {
+    const followed = tokens[step + 1] === name;
+    return element(
+      "tr",
+      { "data-followed": followed },
+      element("th", { scope: "row" }, visible(name)),
+      element("td", { class: "mm-p" }, element("span", { style: `width: ${100 * p}%` })),
+      element("td", {}, `${(100 * p).toFixed(1)} %`),
+    );
+  });
+  return [element("h5", {}, `After ${numbered(tokens[step], step)}`), element("table", {}, element("tbody", {}, ...rows))];
+}

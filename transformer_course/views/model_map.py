@@ -1,0 +1,102 @@
+"""The model map: a text on its way through a model, block by block, and token by token."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from matplotlib.figure import Figure
+from torch import nn
+from traitlets import Dict, Integer, List, TraitError, Unicode, observe, validate
+
+from transformer_course.views.model_run import record_run
+from transformer_course.views.view import View, blank
+from transformer_lab.inspection.plots import COLOURS
+
+MAX_LETTERS = 200
+
+
+class ModelMap(View):
+    """Show what a model of your own makes of a text that you type: in every block, every head, and at every token.
+
+    Args:
+        model: The model, in the mode to run it in.
+        read: From a text to the model's arguments, the tokens that it generates among them.
+        names: From a token id to its text, for all sequences or one function for each.
+        texts: Texts to begin with. Where no kernel runs, there are only these.
+        **traits: ``text``, ``block`` and ``step``, to begin with.
+
+    Raises:
+        ValueError: There is no text to begin with, or ``record_run`` refuses what ``read`` returns.
+    """
+
+    front_end = "model_map"
+
+    text = Unicode(help="The text that is shown.").tag(sync=True)
+    texts = List(Unicode(), help="Texts to choose from.").tag(sync=True)
+    runs = Dict(help="The runs that are there, by text.").tag(sync=True)
+    problem = Unicode(help="Why the last text could not be run, or nothing.").tag(sync=True)
+    block = Integer(0, min=0, help="Number of the open block; at first, the last attention.").tag(sync=True)
+    step = Integer(0, min=0, help="Number of the token that is looked at, in the last sequence.").tag(sync=True)
+
+    def __init__(
+        self,
+        model: nn.Module,
+        read: Callable[[str], Sequence[Any]],
+        names: Callable[[int], str] | Sequence[Callable[[int], str]],
+        texts: Sequence[str],
+        **traits: Any,
+    ) -> None:
+        if not texts:
+            raise ValueError("a map needs at least one text to begin with")
+        self._model, self._read, self._names = model, read, names
+        runs = {text: self._run(text) for text in texts}
+        blocks = runs[texts[0]]["blocks"]
+        opened = max((i for i, block in enumerate(blocks) if "weights" in block), default=0)
+        super().__init__(**{"text": texts[0], "texts": list(texts), "runs": runs, "block": opened, **traits})
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """The run that is shown."""
+        return dict(self.runs[self.text if self.text in self.runs else self.texts[0]])
+
+    @validate("text")
+    def _not_too_long(self, proposal: dict[str, Any]) -> str:
+        if not 0 < len(proposal["value"].strip()) <= MAX_LETTERS:
+            raise TraitError(f"a text has 1 to {MAX_LETTERS} letters; got {len(proposal['value'])}")
+        return str(proposal["value"])
+
+    @observe("text")
+    def _follow(self, change: dict[str, Any]) -> None:
+        text = change["new"]
+        if not self.runs or text in self.runs:
+            return
+        try:
+            run = self._run(text)
+        except Exception as error:  # the model and what reads for it are the learner's own
+            self.problem = f"{text!r} cannot be run: {type(error).__name__}: {error}"
+            return
+        with self.hold_sync():
+            self.problem, self.step = "", 0
+            self.runs = {**{known: self.runs[known] for known in self.texts}, text: run}
+
+    def _run(self, text: str) -> dict[str, Any]:
+        with torch.no_grad():
+            inputs = list(self._read(text))
+        return record_run(self._model, inputs, self._names)
+
+    def words(self) -> str:
+        """Return what goes in, what comes out, and through how many blocks."""
+        run = self.run
+        sequences = "; ".join(" ".join(tokens) for tokens in run["sequences"])
+        return f"Model map: {sequences}. {len(run['blocks'])} blocks, the last is {run['blocks'][-1]['name']}."
+
+    def still(self) -> Figure:
+        """Return how much each attention and feed-forward network adds to the residual stream."""
+        adding = [block for block in self.run["blocks"] if "adds" in block]
+        figure = blank(7.0, 0.9 + 0.28 * max(1, len(adding)))
+        ax = figure.add_subplot()
+        means = [sum(block["adds"]) / len(block["adds"]) for block in adding]
+        ax.barh([block["name"] for block in adding], means, color=COLOURS[0])
+        ax.invert_yaxis()
+        ax.set_xlabel("length of what is added, beside the stream (mean of the tokens)")
+        return figure
