@@ -1,17 +1,25 @@
-"""Take the pictures of README and guides: lesson 01 in JupyterLab, with a mistake made and named, and two of lesson 08.
+"""Take the pictures of README and guides: a mistake in lesson 01 with what the check says, a view in motion, two plots.
 
-Run it from the repository's root, in its environment: ``python -m docs.take_picture``.
+Run it from the repository's root, in its environment: ``python -m docs.take_picture``, with names of files to take only
+these.
 """
 
 import base64
+import io
+import math
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
+import torch
+from PIL import Image
 
 from tests.end_to_end.browser import find_browser, open_notebook, running_lab
+from tests.transformer_course.views.plain_page import plain_page, show
+from transformer_course.views import LookupDial
 
 MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
     """Turn scores into weights that are positive and add up to 1 along the last axis."""
@@ -20,11 +28,19 @@ MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
 TASK = "Write softmax for any number of rows"
 """Words of the lesson that stand above that cell."""
 
+WIDTH = 800
+"""Points that README gives a picture: it is taken as wide, so that letters keep their size."""
 STORED = {
     "map.png": ("08_training", "before-you-start-3"),
     "attention.png": ("08_training", "what-does-the-model-attend-to-2"),
 }
 """Pictures that a published lesson holds: the lesson and its cell."""
+N_FRAMES = 48
+FRAME_MILLISECONDS = 90
+HIDE_TOOLS = """
+.jp-cell-toolbar, .jp-Collapser { visibility: hidden }
+.jp-Cell { border-color: transparent !important; box-shadow: none !important; outline: none !important }
+"""
 
 
 def stored_picture(lesson: str, cell: str) -> bytes:
@@ -41,18 +57,29 @@ def stored_picture(lesson: str, cell: str) -> bytes:
     return base64.b64decode(pictures[0])
 
 
-def main() -> None:
-    """Take them."""
-    for name, (lesson, cell) in STORED.items():
-        Path("docs", name).write_bytes(stored_picture(lesson, cell))
-    take_lesson()
+def main(names: Sequence[str]) -> None:
+    """Take them, or those that are named."""
+    for name in names or ("lesson.png", "dial.gif", *STORED):
+        if name in STORED:
+            Path("docs", name).write_bytes(stored_picture(*STORED[name]))
+        else:
+            {"lesson.png": take_lesson, "dial.gif": take_dial}[name](browser())
 
 
-def take_lesson() -> None:
-    """Take the picture of a mistake that is named."""
-    browser = find_browser()
-    if browser is None:
+def browser() -> str:
+    """Return the installed browser.
+
+    Raises:
+        SystemExit: There is none.
+    """
+    found = find_browser()
+    if found is None:
         raise SystemExit("no Chromium is installed")
+    return found
+
+
+def take_lesson(browser: str) -> None:
+    """Take the picture of a mistake that is named: the cell with the exercise, and the one with its check."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder / "lessons")
@@ -64,16 +91,40 @@ def take_lesson() -> None:
         ):
             book.run_all()
             book.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
-            book.rewrite(book.cell_with("def softmax("), MISTAKE)
-            book.run(book.cell_with("check(softmax)"))
+            answer, check = book.cell_with("def softmax("), book.cell_with("check(softmax)")
+            book.rewrite(answer, MISTAKE)
+            book.run(check)
             book.page.keyboard.press("Escape")
-            book.page.set_viewport_size({"width": 1000, "height": 660})
-            book.page.locator(".jp-MarkdownCell", has_text=TASK).evaluate(
-                "cell => cell.scrollIntoView({block: 'start'})"
-            )
+            book.page.add_style_tag(content=HIDE_TOOLS)
+            book.page.set_viewport_size({"width": WIDTH + 100, "height": 900})
+            answer.evaluate("cell => cell.scrollIntoView({block: 'center'})")
             book.page.wait_for_timeout(500)  # until it has been drawn
-            book.page.screenshot(path="docs/lesson.png")
+            first, last = answer.bounding_box(), check.bounding_box()
+            assert first is not None and last is not None
+            clip = {"x": first["x"], "y": first["y"], "width": WIDTH, "height": last["y"] + last["height"] - first["y"]}
+            book.page.screenshot(path="docs/lesson.png", clip=clip)  # type: ignore[arg-type]
+
+
+def take_dial(browser: str) -> None:
+    """Take the frames of the dial of lesson 01 while its query goes round."""
+    keys, values = torch.tensor([[3.0, 0.1], [2.8, 0.6], [0.2, 3.0]]), torch.tensor([10.0, 5.0, 2.0])
+    dial = LookupDial(
+        torch.tensor([2.5, 0.0]), keys, values, ["apple", "banana", "chair"], "fruit", ["edible", "to sit on"]
+    )
+    frames = []
+    with plain_page(browser) as page:
+        page.set_viewport_size({"width": WIDTH, "height": 600})
+        show(page, dial)
+        for i in range(N_FRAMES):
+            angle = math.pi / 4 * (1 - math.cos(2 * math.pi * i / N_FRAMES))  # from one axis to the other and back
+            query = [2.5 * math.cos(angle), 2.5 * math.sin(angle)]
+            page.evaluate("query => { shown.model.set('query', query); return frames(); }", query)
+            picture = page.locator(".tl-view").screenshot()
+            frames.append(Image.open(io.BytesIO(picture)).convert("P", palette=Image.Palette.ADAPTIVE, colors=64))
+    frames[0].save(
+        "docs/dial.gif", save_all=True, append_images=frames[1:], duration=FRAME_MILLISECONDS, loop=0, optimize=True
+    )
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,14 +1,20 @@
 """The settings of Sphinx for the web edition; ``docs/site/__init__.py`` says what makes its pages."""
 
 import shutil
+from html import escape
 from importlib.metadata import files
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
+from docutils.nodes import document
+from docutils.nodes import paragraph as paragraph_of_text
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
+from docs.site import live_views
 from docs.site.repository import published
+from transformer_course import home
 
 project = "Transformer Course"
 author = "The Transformer Course developers"
@@ -38,8 +44,8 @@ toc_object_entries_show_parents = "hide"
 add_module_names = False
 
 html_static_path = ["static"]
-html_css_files = ["site.css"]
-html_js_files = ["site.js"]
+html_css_files = ["home.css", "site.css"]
+html_js_files = ["live_views.js", "site.js"]
 mathjax_path = "mathjax/tex-chtml.js"
 MATHJAX = next(
     Path(file.locate()) for file in files("sphinx-mathjax-offline") or [] if file.name == "tex-chtml.js"
@@ -73,6 +79,28 @@ def copy_mathjax(app: Sphinx) -> None:
     shutil.copy(MATHJAX / "tex-chtml.js", target)
 
 
+def write_views(app: Sphinx) -> None:
+    """Put the front ends of the views beside the pages, and the style sheet of the home page, which has the map's."""
+    static = Path(app.outdir, "_static")
+    live_views.write_front_ends(static / "views")
+    [sheet] = Path(home.__file__).parent.glob("labextensions/*/static/page.css")
+    shutil.copy(sheet, static / "home.css")
+
+
+def leave_slides_out_of_search(app: Sphinx) -> None:
+    """Let the search find a lesson once: its slides have its title, and say nothing that it does not."""
+    index = app.builder.index_page  # type: ignore[attr-defined]
+    app.builder.index_page = lambda name, *page: None if name.startswith("slides/") else index(name, *page)  # type: ignore[attr-defined]
+
+
+def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: document | None) -> None:
+    """Give a page a description: its first paragraph, which of a lesson is its question. The search shows it."""
+    paragraph = next(iter(page.findall(paragraph_of_text)), None) if page else None
+    if paragraph is not None:
+        text = " ".join(paragraph.astext().removeprefix("The question.").split())
+        context["metatags"] += f'\n<meta name="description" content="{escape(text, quote=True)}">'
+
+
 def skip_aliases_with_bars(
     app: Sphinx, what: str, name: str, value: object, skip: bool, options: object
 ) -> bool | None:
@@ -80,7 +108,16 @@ def skip_aliases_with_bars(
     return True if get_origin(value) is Literal and any("|" in str(each) for each in get_args(value)) else None
 
 
+def list_no_builtins(app: Sphinx, env: BuildEnvironment) -> None:
+    """Keep the list of source files from naming that of Python's own types, which has no page."""
+    getattr(env, "_viewcode_modules", {}).pop("builtins", None)
+
+
 def setup(app: Sphinx) -> None:
     """Let Sphinx do what settings cannot say."""
     app.connect("autodoc-skip-member", skip_aliases_with_bars)
     app.connect("builder-inited", copy_mathjax)
+    app.connect("builder-inited", write_views)
+    app.connect("builder-inited", leave_slides_out_of_search)
+    app.connect("html-page-context", describe)
+    app.connect("env-check-consistency", list_no_builtins)

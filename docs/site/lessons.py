@@ -1,13 +1,15 @@
-"""A stored lesson, made fit to be read: answers folded, pictures in words, and how to run it."""
+"""A stored lesson, made fit to be read: answers folded, pictures in words, views alive, and how to run it."""
 
 import ast
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import nbformat
 from nbformat import NotebookNode
 
+from docs.site import live_views
 from docs.site.repository import Repository
+from transformer_course.views.view import STATE
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FOLDED = "hide-output"
@@ -30,6 +32,7 @@ def for_reading(name: str, book: NotebookNode, repository: Repository | None) ->
     for cell in book.cells:
         cell.outputs = [output for output in map(_without_widget, cell.get("outputs", [])) if not _says_nothing(output)]
         _describe_pictures(cell)
+        cell.outputs = [shown for output in cell.outputs for shown in (output, *_live_view(output))]
     book.cells.insert(1, nbformat.v4.new_markdown_cell(how_to_run(name, repository), id="run-this-lesson"))
     return book
 
@@ -83,6 +86,12 @@ def _calls(cell: NotebookNode, name: str) -> bool:
     """Whether a code cell calls a function by its bare name."""
     calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
     return any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
+
+
+def _live_view(output: NotebookNode) -> Iterator[NotebookNode]:
+    """Yield what brings a view to life, behind its picture; nothing for any other output."""
+    if stored := output.get("metadata", {}).get(STATE):
+        yield nbformat.v4.new_output("display_data", {"text/html": live_views.placed(stored)})
 
 
 def _without_widget(output: NotebookNode) -> NotebookNode:

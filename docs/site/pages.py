@@ -12,7 +12,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from authoring.page_to_keep import collection as page_to_keep
-from docs.site import lessons, reference, slides, teaching_plan
+from docs.site import front_page as front
+from docs.site import inside, lessons, reference, slides, teaching_plan
 from docs.site.repository import ROOT, Repository
 from notebooks import build
 
@@ -25,6 +26,7 @@ TEXTS = (
     "docs/generating.md",
     "docs/grading.md",
     "docs/instructors.md",
+    "docs/lesson_notes.md",
     "docs/library.md",
     "docs/mistakes.md",
     "docs/release.md",
@@ -46,11 +48,11 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
     """Return the pages under each heading of the navigation, in reading order."""
     in_order = build.lessons(folder)
     return {
-        "Start": ["docs/run"],
+        "Start": ["docs/run", "inside"],
         "Lessons": [f"notebooks/{name}" for name in in_order],
         "To keep": [f"notebooks/{name}" for name in ("page_to_keep", "glossary", "interview_questions")],
         "Library": ["docs/library", "docs/training", "docs/generating", "reference/index"],
-        "For instructors": ["docs/instructors", "docs/grading", "slides/index"],
+        "For instructors": ["docs/instructors", "docs/lesson_notes", "docs/grading", "slides/index"],
         "For contributors": [
             "CONTRIBUTING",
             "docs/authoring",
@@ -86,10 +88,11 @@ def write(target: Path, repository: Repository | None, root: Path = ROOT) -> Non
 def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
     texts = {name: (root / name).read_text(encoding="utf-8") for name in TEXTS}
     texts["docs/instructors.md"] = teaching_plan.fill_in(texts["docs/instructors.md"], stored_lessons(root))
-    texts["index.md"] = front_page((root / FRONT_PAGE).read_text(encoding="utf-8"))
+    texts["index.md"] = front_page((root / FRONT_PAGE).read_text(encoding="utf-8"), stored_lessons(root), repository)
     library, course = root / reference.PACKAGE, root / reference.COURSE
     rooms = [*reference.rooms(library), *reference.course_rooms(course)]
     texts |= {f"reference/{room.name}.md": reference.page(room) for room in rooms}
+    texts["inside.md"] = inside.page(inside.FILE.read_text(encoding="utf-8").strip())
     texts["slides/index.md"] = slides.index(stored_lessons(root))
     texts["reference/index.md"] = reference.contents(library, course)
     for name, text in texts.items():
@@ -103,14 +106,13 @@ def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
         _write_notebook(target, name, _read(root, name), repository, root)
 
 
-def front_page(readme: str) -> str:
-    """Return the README with its pictures as links to themselves in full size, and with the navigation under it."""
-    readme = re.sub(r'<img src="([^"]+)" width="\d+" alt="([^"]+)">', r"[![\2](\1)](\1)", readme)
+def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Repository | None = None) -> str:
+    """Return the front page with the navigation under it."""
     trees = [
         "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"])
         for caption, pages in tables_of_contents().items()
     ]
-    return "\n\n".join([readme, *trees, ""])
+    return "\n\n".join([front.front_page(readme, lessons, repository), *trees, ""])
 
 
 def stored_lessons(root: Path = ROOT) -> dict[str, NotebookNode]:

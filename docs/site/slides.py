@@ -51,8 +51,9 @@ def deck(name: str, book: NotebookNode) -> str:
         if cell.cell_type == "markdown":
             if found := re.search(r"^##+ (.+)$", cell.source, re.MULTILINE):
                 heading = found[1]
-            if heading and not heading.startswith(LEFT_OUT):
-                slides += [f"## {heading}\n\n{slide}" for slide in _of_text(cell.source, book.cells[i + 1 :])]
+            title = heading or ("To begin" if "**Predict.**" in cell.source else "")
+            if title and not title.startswith(LEFT_OUT):
+                slides += [f"## {title}\n\n{slide}" for slide in _of_text(cell.source, book.cells[i + 1 :])]
         elif cell.source.startswith("diagrams.") and not heading.startswith(LEFT_OUT):
             shown = [_picture(f"{name}-{number + n}.png", output) for n, output in enumerate(_drawn(cell))]
             slides += [f"## {heading}\n\n{picture}" for picture in shown] if heading else []

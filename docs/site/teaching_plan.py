@@ -1,4 +1,7 @@
-"""What an instructor's plan is made of: minutes, points and notes, read from the lessons and never typed."""
+"""What an instructor's plan is made of: minutes and points, read from the lessons and never typed, and notes.
+
+``python -m docs.site.teaching_plan`` puts the tables into ``docs/instructors.md``, to be read without the site.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,12 +9,17 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from authoring.lesson_text import section
+from docs.site.repository import ROOT
 from transformer_course.exercises import UNGRADED, exercises_of
 from transformer_course.home.reading_time import promised_minutes
 
 PLACEHOLDER = "<!-- the web edition shows here: {} -->"
-"""Where a text wants something computed; invisible where the text is read as it is."""
+"""Where a text wants something computed that the site alone has; invisible where the text is read as it is."""
+STORED = re.compile(r"<!-- made from the lessons: (.+?) -->\n.*?\n<!-- end -->", re.DOTALL)
+"""Where a text holds something computed."""
+GUIDE = ROOT / "docs" / "instructors.md"
+NOTES = ROOT / "docs" / "lesson_notes.md"
+"""A section for each lesson, under its name."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,14 @@ def planned_lessons(lessons: Mapping[str, NotebookNode]) -> list[PlannedLesson]:
     return [planned_lesson(name, book) for name, book in lessons.items() if name not in UNGRADED]
 
 
+def note_to(name: str) -> str:
+    """Return the note to a lesson, in one line; empty if there is none."""
+    found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", NOTES.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return " ".join(found[1].split()) if found else ""
+
+
 def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
-    """Read the plan of a lesson from its title cell, its exercises, and its note for instructors.
+    """Read the plan of a lesson from its title cell, its exercises, and the note to it.
 
     Raises:
         ValueError: The title cell gives no minutes.
@@ -54,7 +68,7 @@ def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
     goal = re.search(r"\*\*Afterwards you can\*\* (.*?)\n\n", head, re.DOTALL)
     exercises = exercises_of(name)
     core, stretch = ([e.points for e in exercises if e.stretch is bonus] for bonus in (False, True))
-    note = " ".join(section(book, "What to read next").partition("For instructors</summary>")[2].split())
+    note = note_to(name)
     return PlannedLesson(
         name,
         head.partition("\n")[0].removeprefix("# "),
@@ -70,24 +84,31 @@ def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
     )
 
 
+def with_tables(text: str, plan: Sequence[PlannedLesson]) -> str:
+    """Put the tables where a text holds them, and leave the marks around them.
+
+    Raises:
+        ValueError: The text holds something else, or leaves something out.
+    """
+    computed = {"the minutes of each lesson": minutes, "the sums of three courses": courses}
+    if (found := STORED.findall(text)) != list(computed):
+        raise ValueError(f"the text should hold {list(computed)}, in this order; it holds {found}")
+    return STORED.sub(
+        lambda at: f"<!-- made from the lessons: {at[1]} -->\n\n{computed[at[1]](plan)}\n\n<!-- end -->", text
+    )
+
+
 def fill_in(text: str, lessons: Mapping[str, NotebookNode]) -> str:
-    """Put what is computed where a text wants it.
+    """Put what is computed where a text wants it, without the marks.
 
     Raises:
         ValueError: The text wants something else, or leaves something out.
     """
-    computed = {
-        "the minutes of each lesson": minutes,
-        "the sums of three courses": courses,
-        "the notes to each lesson": notes,
-    }
-    wanted = re.findall(PLACEHOLDER.format("(.+)"), text)
-    if wanted != list(computed):
-        raise ValueError(f"the text should want {list(computed)}, in this order; it wants {wanted}")
     plan = planned_lessons(lessons)
-    for name, compute in computed.items():
-        text = text.replace(PLACEHOLDER.format(name), compute(plan))
-    return text
+    text = re.sub(r"<!-- (?:made from the lessons: .+?|end) -->\n\n", "", with_tables(text, plan))
+    if (wanted := re.findall(PLACEHOLDER.format("(.+)"), text)) != ["the notes to each lesson"]:
+        raise ValueError(f"the text should want the notes to each lesson; it wants {wanted}")
+    return text.replace(PLACEHOLDER.format("the notes to each lesson"), notes(plan))
 
 
 def minutes(plan: Sequence[PlannedLesson]) -> str:
@@ -135,9 +156,20 @@ def notes(plan: Sequence[PlannedLesson]) -> str:
 
 def _part(note: str, heading: str) -> str:
     """Return what stands in a note under a heading in italics, up to the next one."""
-    found = re.search(rf"\*{heading}\*: (.*?)(?= \*[A-Z][^*]*\*: | ?</details>|$)", note)
+    found = re.search(rf"\*{heading}\*: (.*?)(?= \*[A-Z][^*]*\*: |$)", note)
     return found[1] if found else "nothing is noted."
 
 
 def _hours(minutes: int) -> str:
     return f"{minutes / 60:.1f} h"
+
+
+def main() -> None:
+    """Write the tables again."""
+    from docs.site.pages import stored_lessons
+
+    GUIDE.write_text(with_tables(GUIDE.read_text("utf-8"), planned_lessons(stored_lessons())), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -15,13 +15,17 @@ from collections.abc import Iterator
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from nbformat import NotebookNode
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from docs.site.pages import stored_lessons
 from docs.site.repository import ROOT
 from tests.end_to_end.browser import find_browser
+from transformer_course.views.view import STATE
 
 BROWSER = find_browser()
 
@@ -71,6 +75,11 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+def metadata(book: NotebookNode) -> list[dict[str, Any]]:
+    """List what is noted of every output of a lesson."""
+    return [output.get("metadata", {}) for cell in book.cells for output in cell.get("outputs", [])]
 
 
 @contextlib.contextmanager
@@ -190,6 +199,54 @@ def test_what_is_searched_for_is_found(browser: Browser, address: str) -> None:
         assert any("notebooks/01_lookup.html" in link for link in found), found
 
 
+def test_a_lesson_is_found_once_with_its_question(browser: Browser, address: str) -> None:
+    with opened(browser, address + "search.html?q=masks") as page:
+        lesson = page.locator(
+            "#search-results li", has=page.locator("a[href*='notebooks/04_masks.html']:not([href*='#'])")
+        )
+        lesson.locator(".context").wait_for()
+        assert lesson.count() == 1
+        assert "Contents" not in lesson.inner_text() and "?" in lesson.locator(".context").inner_text()
+        assert page.locator("#search-results a[href*='slides/']").count() == 0
+
+
+def test_a_view_answers_by_mouse_and_by_key_without_a_kernel(browser: Browser, address: str) -> None:
+    with opened(browser, address + "index.html") as page:
+        painter = page.locator(".tl-view.mask_painter")
+        painter.locator(".tl-said", has_text="Leak").wait_for()
+        painter.get_by_role("button", name="query cat, key sat").click()
+        assert "Leak" not in painter.locator(".tl-said").inner_text()
+        painter.get_by_role("button", name="query cat, key sat").press("Space")
+        assert "Leak" in painter.locator(".tl-said").inner_text()
+
+
+LIVE = [name for name, book in stored_lessons().items() if any(STATE in m for m in metadata(book))]
+
+
+def test_most_lessons_with_a_view_have_it_alive() -> None:
+    assert {"01_lookup", "02_scaling", "03_heads", "04_masks", "05_positions", "06_encoder"} <= {*LIVE}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_the_views_of_a_lesson_take_the_place_of_their_pictures(browser: Browser, address: str, name: str) -> None:
+    with opened(browser, address + f"notebooks/{name}.html", PHONE) as page:
+        page.locator(".tl-view .tl-said:not(:empty)").first.wait_for()
+        n_states = sum(STATE in m for m in metadata(stored_lessons()[name]))
+        assert page.locator(".tl-view").count() == n_states
+        assert page.locator(".cell_output:has(.tl-view) img").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_trained_model_can_be_looked_into_and_generates_a_date(browser: Browser, address: str) -> None:
+    with opened(browser, address + "inside.html") as page:
+        view = page.locator(".tl-view.model_map")
+        view.locator(".tl-said", has_text="the model says 3 with").wait_for()
+        view.get_by_role("button", name="feed_forward").last.click()
+        view.locator(".tl-said", has_text="decoder.layers.1.feed_forward").wait_for()
+        view.get_by_role("slider", name="token").press("ArrowRight")
+        view.locator(".tl-said", has_text="the model says - with").wait_for()
+
+
 def test_the_keyboard_comes_to_the_text_first(browser: Browser, address: str) -> None:
     with opened(browser, address + "notebooks/01_lookup.html") as page:
         page.keyboard.press("Tab")
@@ -203,5 +260,10 @@ def test_arrow_keys_turn_the_slides(browser: Browser, address: str) -> None:
         second = page.locator(".bd-article section > section").first
         assert abs(second.bounding_box()["y"]) < 5
         assert second.bounding_box()["height"] >= DESK["height"]
+        bar = page.get_by_role("navigation", name="Slides")
+        page.wait_for_function("document.querySelector('.deck-bar span').textContent.startsWith('2 / ')")
+        assert "arrow keys turn" in bar.inner_text()
         page.keyboard.press("ArrowLeft")
         page.wait_for_function("scrollY < 100")
+        bar.get_by_role("button", name="next slide").click()
+        page.wait_for_function("scrollY > 300")

@@ -1,5 +1,8 @@
 """What a lesson looks like on the site: nothing that spoils it, and nothing that is lost."""
 
+import json
+import re
+
 import nbformat
 import pytest
 from nbformat import NotebookNode
@@ -7,10 +10,18 @@ from nbformat import NotebookNode
 from docs.site.lessons import FIND_FIRST, FOLDED, NOT_STARTED, PREDICT_FIRST, fold_answers, for_reading, how_to_run
 from docs.site.repository import Repository
 from transformer_course.exercises import every_exercise
+from transformer_course.views import MaskPainter
+from transformer_course.views.view import STATE, View
 
 
 def code(source: str, *tags: str, outputs: tuple[NotebookNode, ...] = ()) -> NotebookNode:
     return nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)} if tags else {}, outputs=list(outputs))
+
+
+def live(view: View) -> NotebookNode:
+    drawn = shown(png="AA==", text=view.words())
+    drawn.metadata = nbformat.from_dict({STATE: view.stored()})
+    return drawn
 
 
 def shown(**data: str) -> NotebookNode:
@@ -49,6 +60,17 @@ def test_a_picture_is_said_by_its_own_words_or_by_those_beside_it() -> None:
     assert coin.metadata["mystnb"]["image"] == {"alt": "Coin: heads with probability 0.50."}
     assert list(coin.outputs[0].data) == ["image/png", "text/plain"], "of a widget, the still picture is left"
     assert len(book.cells[2].outputs[0].data) == 3, "the stored lesson is left alone"
+
+
+def test_a_view_brings_its_state_behind_its_picture_and_whatever_a_token_says_ends_no_script() -> None:
+    cell = code("view", outputs=(live(MaskPainter(["a", "</script>"])),))
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 01"), cell])
+    picture, state = for_reading("01_word", book, None).cells[-1].outputs
+    assert "image/png" in picture.data
+    [found] = re.findall(r'^<script type="application/json" class="live-view">(.*)</script>$', state.data["text/html"])
+    assert json.loads(found)["view"] == "mask_painter"
+    assert json.loads(found)["traits"]["tokens"] == ["a", "</script>"]
+    assert "</" not in found
 
 
 @pytest.mark.parametrize("repository", [None, Repository("owner/course")])

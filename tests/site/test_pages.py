@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
+from nbformat import NotebookNode
 
-from docs.site import pages, reference
-from docs.site.repository import ROOT, Repository
+from docs.site import front_page, pages, reference
+from docs.site.repository import ROOT, Repository, published
 
 
 def test_every_notebook_is_in_the_navigation() -> None:
@@ -98,8 +99,25 @@ def test_what_has_not_changed_is_not_written_again(tmp_path: Path, monkeypatch: 
     assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "c.md"]
 
 
-def test_the_front_page_leads_to_all_others() -> None:
-    page = pages.front_page("# The course")
-    assert page.startswith("# The course\n")
+def test_the_front_page_leads_to_all_others(books: dict[str, NotebookNode]) -> None:
+    page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
     for name in ("docs/instructors", "notebooks/00_bottleneck", "reference/index", "CONTRIBUTING"):
         assert re.search(rf"^{name}$", page, re.MULTILINE)
+
+
+def test_each_lesson_has_a_link_to_colab_where_the_address_is_known(books: dict[str, NotebookNode]) -> None:
+    readme = (ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8")
+    assert front_page.with_colab(readme, published({})) == readme, "run `python -m docs.site.front_page`"
+    known = front_page.with_colab(readme, Repository("a/b"))
+    colab = "https://colab.research.google.com/github/a/b/blob/main/notebooks/{}.ipynb)"
+    assert [name for name in books if colab.format(name) not in known] == []
+    assert front_page.with_colab(known, Repository("a/b")) == known
+    assert front_page.with_colab(known, None) == front_page.with_colab(readme, None)
+
+
+def test_the_map_of_the_front_page_leads_to_every_lesson_and_its_view_leaks(books: dict[str, NotebookNode]) -> None:
+    page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
+    assert {name for name in books if f'<a class="tl-lesson" href="notebooks/{name}.html"' in page} == set(books)
+    assert "Leak" not in page and "reaches the outputs at “cat”, “sat”" in page, "the painter begins with the mistake"
+    assert f"{len(books)} lessons, " in page
+    assert not re.search(r"<div.*\n\n.*</svg>", page), "an empty line ends what is written in HTML"

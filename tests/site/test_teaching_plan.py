@@ -44,6 +44,15 @@ def test_a_lesson_without_its_minutes_is_named(books: dict[str, NotebookNode]) -
         teaching_plan.planned_lesson("01_lookup", book)
 
 
-def test_a_guide_that_wants_what_is_not_computed_is_refused() -> None:
+def test_a_guide_that_wants_what_is_not_computed_is_refused(books: dict[str, NotebookNode]) -> None:
     with pytest.raises(ValueError, match=r"it wants \['the weather'\]"):
-        teaching_plan.fill_in("<!-- the web edition shows here: the weather -->", {})
+        teaching_plan.fill_in(GUIDE.replace("the notes to each lesson", "the weather"), books)
+    with pytest.raises(ValueError, match=r"it holds \[\]"):
+        teaching_plan.fill_in("", books)
+
+
+def test_the_tables_are_read_without_the_site_as_they_are_on_it(books: dict[str, NotebookNode]) -> None:
+    plan = teaching_plan.planned_lessons(books)
+    again = "the lessons have changed: run .venv/bin/python -m docs.site.teaching_plan"
+    assert teaching_plan.with_tables(GUIDE, plan) == GUIDE, again
+    assert GUIDE.count("| [") == len(plan)

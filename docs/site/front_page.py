@@ -1,0 +1,99 @@
+"""The front page of the site: what the course is, a view to try, the map, and the lessons as the README lists them.
+
+``python -m docs.site.front_page`` brings the README's links to Colab up to date, once the project's address is known.
+"""
+
+import re
+from collections.abc import Mapping
+
+import torch
+from nbformat import NotebookNode
+
+from docs.site import live_views
+from docs.site.repository import ROOT, Repository, published
+from transformer_course.home.home_page import stored_map
+from transformer_course.home.reading_time import promised_minutes
+from transformer_course.views import MaskPainter
+
+WORDS = ["the", "cat", "sat", "on", "the", "mat"]
+LISTED = "## The lessons"
+"""Where the part of the README begins that the front page has as well."""
+
+
+def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Repository | None = None) -> str:
+    """Return the page in Markdown.
+
+    Args:
+        readme: The README, from which the lists of lessons and of what else there is are taken.
+        lessons: The lessons as they are stored, in their order.
+        repository: Where the project is published, if it is.
+    """
+    first = next(name for name in lessons if name[0].isdigit())
+    hours = round(sum(minutes_of(book) for book in lessons.values()) / 60)
+    mask = torch.ones(len(WORDS), len(WORDS), dtype=torch.bool).tril()
+    mask[1, 2] = True
+    painter = live_views.shown(MaskPainter(WORDS, mask, source=2))
+    return f"""---
+html_theme.sidebar_secondary.remove: true
+---
+
+# Transformer Course
+
+Build the Transformer yourself, from a dictionary lookup to the language models of today. You write each piece in a
+notebook; a check runs it and, if it is wrong, names your mistake. In the end you train a Transformer made of your own
+parts, on a laptop without a GPU.
+
+<p class="front-links"><a class="front-begin" href="notebooks/{first}.html">Begin with lesson 00</a>
+<a href="docs/run.html">Run the lessons on your computer</a>
+<span>{len(lessons)} lessons, {hours} hours, a laptop, no GPU</span></p>
+
+## Try one of its views
+
+This is the mask of a language model, with one mistake in it: *cat* may attend to *sat*, the word that it is to predict.
+The leak lights up. Click the cell in row *cat*, column *sat*, to mend it, or press *causal*.
+
+{painter}
+
+In the lessons here, the views are alive, too; [lesson 04](notebooks/04_masks.ipynb) says what this one shows.
+
+## The map
+
+The whole model: each box is built in the lesson whose number it has, and leads there. You can look
+[inside a trained one](inside.md), at the numbers in every block.
+
+<div class="tl-home tl-scroll">
+{map_of(lessons)}
+</div>
+
+{with_colab(readme[readme.index(LISTED) :], repository)}"""
+
+
+def with_colab(readme: str, repository: Repository | None) -> str:
+    """Return the README with a link to Colab in the row of each lesson; with none where no repository is known."""
+
+    def row(found: re.Match[str]) -> str:
+        return found[1] + (f" · [Colab]({repository.colab(found[2])})" if repository else "")
+
+    return re.sub(
+        r"^(\| \d* ?\| \[[^\]]+\]\((notebooks/\w+\.ipynb)\))(?: · \[Colab\]\(\S+\))?", row, readme, flags=re.M
+    )
+
+
+def minutes_of(lesson: NotebookNode) -> int:
+    """Return how long a lesson says that it takes, with its exercises."""
+    return (promised_minutes(lesson, "Reading") or 0) + (promised_minutes(lesson, "Exercises") or 0)
+
+
+def map_of(lessons: Mapping[str, NotebookNode]) -> str:
+    """Return the map of the home page, with links to the pages of the lessons."""
+
+    def link(found: re.Match[str]) -> str:
+        title = lessons[found[1]].cells[0].source.partition("\n")[0].removeprefix("# ")
+        return f'<a class="tl-lesson" href="notebooks/{found[1]}.html" aria-label="{title}"><title>{title}</title>'
+
+    return re.sub(r'<a class="tl-lesson" data-lesson="(\w+)">', link, stored_map())
+
+
+if __name__ == "__main__":
+    file = ROOT / "README.md"
+    file.write_text(with_colab(file.read_text(encoding="utf-8"), published({})), encoding="utf-8")

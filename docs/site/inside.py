@@ -1,0 +1,53 @@
+"""The page with the inside of a trained model: its map at work on a few dates, from runs that are stored beside it.
+
+``transformer-course train dates`` trains the model in ``model-dates``, and ``python -m docs.site.inside model-dates``
+stores its runs.
+"""
+
+import sys
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from docs.site import live_views
+from transformer_course.views import ModelMap
+from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.text.translator import Translator
+
+FILE = Path(__file__).with_name("inside.json")
+TEXTS = ("3 mars 2021", "May 5, 1999", "1. Dezember 1987")
+LENGTH = 11
+"""Tokens of a date, with the one that ends it."""
+
+
+def page(stored: str) -> str:
+    """Return the page in Markdown, from what ``View.stored`` returned."""
+    return f"""# Inside a trained model
+
+This Transformer has learned, in a few minutes on a laptop, to write dates in the form of ISO 8601. It is of the size
+that you train in [lesson 08](notebooks/08_training.ipynb). Choose a block to see what leaves it for every token: an
+attention has a map for each head, and bars say how long the vector is that a block adds to the residual stream. *Go on*
+generates the date, a token at a time.
+
+<div class="cell_output">{live_views.placed(stored)}</div>
+
+In a notebook, `views.ModelMap` shows a model of your own in this way, at work on whatever you type.
+"""
+
+
+def record(folder: Path) -> str:
+    """Return the state of the map of a translator of dates, from the folder that training has written."""
+    translator = Translator.load(folder)
+
+    def read(text: str) -> list[Tensor]:
+        source = torch.tensor([translator.encode_source(text).tolist()])
+        generated = greedy_decode(translator.model, source, translator.bos_id, translator.eos_id, LENGTH)
+        return [source, torch.cat([torch.tensor([[translator.bos_id]]), generated[:, :-1]], dim=1)]
+
+    special = {translator.bos_id: "bos", translator.eos_id: "eos"}
+    return ModelMap(translator.model, read, lambda i: special.get(i) or translator.decode([i]), TEXTS, step=6).stored()
+
+
+if __name__ == "__main__":
+    FILE.write_text(record(Path(sys.argv[1])) + "\n", encoding="utf-8")
