@@ -9,8 +9,8 @@ Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_
 printed, are brought up to date with the sources of all lessons; by its name each is built alone.
 
 A cell whose source and text outputs are as before, and before which no code has changed, is left as it is stored,
-pictures included, unless one lacks its alternative text: building twice changes no byte, on any machine. To renew all
-pictures, delete the notebook first.
+pictures included, unless one lacks its alternative text or the state of its view: building twice changes no byte, on
+any machine. To renew all pictures, delete the notebook first.
 """
 
 import argparse
@@ -37,6 +37,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the authoring to
 from authoring import glossary, interview_questions
 from authoring.page_to_keep import collection as page_to_keep
 from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.views.view import STATE
+from transformer_course.workspace.working_copies import COLAB as COLAB
 
 FOLDER = Path(__file__).parent
 COLLECTIONS = {
@@ -46,14 +48,15 @@ COLLECTIONS = {
 }
 """Notebooks that are collected from the sources of all lessons."""
 SECONDS_PER_CELL = 600
-COLAB = "colab"
-"""The cell after the title of a lesson that imports something: it is run on Google Colab alone."""
 COLAB_SOURCE = (
     'if "google.colab" in str(get_ipython()): '
     'get_ipython().run_line_magic("pip", "install -q transformer-course")  # only on Colab'
 )
+"""The cell after the title of a lesson that imports something."""
 NOT_RUN = "skip-execution"
 """The tag of cells that are not executed: that of nbclient and MyST-NB."""
+FOLDED = "hide-input"
+"""The tag of cells whose code is folded: it sets things up, and need not be read."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},  # no version: it differs between machines
@@ -96,6 +99,8 @@ def _parsed(file: str, text: str) -> NotebookNode:
             name = section if number == 1 and heading else f"{section}-{number}"
         taken.add(name)
         tags = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
+        if FOLDED in tags.get("tags", []):
+            tags["jupyter"] = {"source_hidden": True}  # in JupyterLab; the tag folds it on the web
         new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(lesson, name), **tags}}
         is_code = cell.cell_type == "code"
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
@@ -150,6 +155,7 @@ def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str,
     for cell in book.cells:
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET, None)
+            output.get("metadata", {}).pop("needs_background", None)  # what is transparent does well without
     book.metadata = nbformat.from_dict(METADATA)
     return book
 
@@ -170,14 +176,17 @@ def comparable(cell: NotebookNode) -> dict[str, list[str]]:
     """List, line by line, all of a cell that has to be the same on every machine."""
     tags = list(cell.metadata.get("tags", []))
     outputs = [] if "nbval-ignore-output" in tags else [line for o in cell.get("outputs", []) for line in text_of(o)]
-    pictures = [o.metadata.get("image/png", {}) for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
+    pictures = [o.metadata for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
     return {
         "kind": [cell.cell_type, f"run {cell.get('execution_count')}"],
         "tags": tags,
         "nbgrader": [f"{key}: {value}" for key, value in sorted(cell.metadata.get("nbgrader", {}).items())],
         "source": cell.source.splitlines(),
         "output": outputs,
-        "alternative texts": [f"picture {n} has one" for n, data in enumerate(pictures, 1) if data.get("alt")],
+        "alternative texts": [
+            f"picture {n} has one" for n, m in enumerate(pictures, 1) if m.get("image/png", {}).get("alt")
+        ],
+        "states of views": [f"picture {n} has one" for n, m in enumerate(pictures, 1) if STATE in m],
     }
 
 

@@ -1,13 +1,15 @@
 # %% [markdown] id="title"
 # # 00 · Before attention: the bottleneck
 #
-# **The question.** A program reads a text to the end and then generates another. How much of what it read has it
-# retained, and what can we do when that is not enough?
+# **The question.** A program reads `3 mars 2021` to the end. All that it keeps is a list of 64 numbers, and from these
+# it writes `2021-03-03`. For a date, that works. For a page? And if not, what else could it keep?
 #
 # **Afterwards you can** explain how models translated before the Transformer, measure three weaknesses of that
-# approach, and implement the weighted average that fixed the first two.
+# approach, and write its two central steps: that of a recurrent network, and the weighted average that is now called
+# attention.
 #
-# Reading: 40 minutes. Exercises: 20 minutes (one core, one stretch ★).
+# Reading: 34 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions: about
+# 85 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -45,7 +47,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally
 from transformer_lab import plots, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
@@ -57,79 +59,96 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## Sequence to sequence
 #
-# All through this course we turn `3 mars 2021` into `2021-03-03`. Much of what people ask of a **large language model**
-# (**LLM**) has this form: a text goes in, and another text comes out, such as a translation, a summary, or an answer.
-# Input and output lengths differ, in ways that we cannot know in advance. And the first character of the output may
-# depend on the end of the input, as in our date. A layer such as `nn.Linear`, whose input and output sizes are fixed,
-# will not do.
-
-# %% [markdown]
-# The solution of 2014 was two networks: an **encoder** reads (it **encodes**), and a **decoder** **generates** (it
-# **decodes**). Such a model is called **sequence to sequence**, or seq2seq. With one output token it is classification;
-# with one output token for each input token, tagging. If the encoder reads sound or an image, it is speech recognition
-# or captioning.
+# A text goes in, another text comes out: a translation, a summary, an answer. Much of what people ask of a **large
+# language model** (**LLM**) has this form. The two lengths differ, and nobody knows the second one in advance, so a
+# layer such as `nn.Linear`, whose sizes are fixed, will not do.
+#
+# The solution of 2014 was two networks. An **encoder** reads (it **encodes**), and a **decoder** **generates** (it
+# **decodes**). Such a model is called **sequence to sequence**, or seq2seq.
 
 # %% [markdown]
 # ## The encoder: a recurrent neural network
 #
 # Each character is a token, and is looked up in an embedding. So a text becomes a list of vectors, $x_1$ to $x_n$. A
-# **recurrent neural network** (RNN) reads them in order. Its memory is a vector, the **hidden state** $h$. After each
-# token it computes a new hidden state from the old one and from the token:
+# **recurrent neural network** (RNN) reads them in order. Its memory is one vector, the **hidden state** $h$. After each
+# token it computes the new state from the old one and from the token. In the simplest case:
 #
-# $$h_t = f(h_{t-1}, x_t), \qquad \text{in the simplest case} \quad h_t = \tanh(W h_{t-1} + U x_t)$$
+# $$h_t = \tanh(W h_{t-1} + U x_t)$$
 #
-# $W$ and $U$ are learned, and the same at each step. (tanh squeezes every number into the range −1 to 1.) The hidden
-# state has the same width after 11 characters and after 1000, so texts of any length can be read.
+# $W$ and $U$ are learned, and the same at each step. (tanh squeezes every number into the range −1 to 1.) The state is
+# as wide after 1000 characters as after 11, so texts of any length can be read.
 
 # %% [markdown]
+# **Exercise.** Write one such step, for a batch of texts at once. The strings in brackets are shapes: `"batch d"` is a
+# tensor with two axes, and a name means the same size throughout. Each *row* of `state` and `token` belongs to one
+# text. `w` and `u` are stored as (outputs, inputs), as in `nn.Linear`.
+#
+# Replace the last line with your code, run the cell, then the check below it. Stuck? `hint(rnn_step)` in a new cell
+# tells you a little more each time. `solution(rnn_step)` shows an answer.
+
+
+# %% id="rnn_step" tags=["exercise"]
+def rnn_step(
+    state: Float[Tensor, "batch d"],
+    token: Float[Tensor, "batch d_token"],
+    w: Float[Tensor, "d d"],
+    u: Float[Tensor, "d d_token"],
+) -> Float[Tensor, "batch d"]:
+    """Return the next hidden state of each text: tanh(W h + U x)."""
+    raise NotImplementedError
+
+
+# %% id="check-rnn_step"
+check(rnn_step)
+
+# %% [markdown]
+# From here on, `parts.rnn_step` is your function if it passed (and is fast enough), and otherwise the library's.
+#
 # **Predict.** Two random texts of 100 characters differ only in the *first* character. An untrained RNN reads both. Are
-# the last hidden states the `"same"` (to three digits), or `"different"`?
+# the last hidden states the `"same"` (to three digits), or `"different"`? (Replace the `...`. If you like, say how sure
+# you are: `prediction = "same", "70 %"`.)
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
-w, u = torch.randn(2, 8, 8) / 8**0.5  # W and U, scaled so that W h is about as large as h
+w, u = torch.randn(2, 8, 8) / 8**0.5  # scaled so that W h is about as large as h
 texts = torch.randn(100, 1, 8).repeat(1, 2, 1)  # the same random vectors twice, in place of characters
 texts[0, 1] = torch.randn(8)  # but with a different first one
-h, differences = torch.zeros(2, 8), []
-for x_t in texts:  # x_t and h have a row for each text
-    h = torch.tanh(h @ w.T + x_t @ u.T)
-    differences.append((h[0] - h[1]).abs().max().item())
+state, differences = torch.zeros(2, 8), []
+for token in texts:  # a row for each text
+    state = parts.rnn_step(state, token, w, u)
+    differences.append((state[0] - state[1]).abs().max().item())
 compare(prediction, measured="same" if differences[-1] < 0.001 else "different")
 print("largest difference after 1, 10 and 100 characters:", [round(differences[n - 1], 2) for n in (1, 10, 100)])
 
 # %% [markdown]
-# This RNN soon forgets what it read first. The last hidden state goes to the decoder as the **context vector** $c$.
-#
-# ### The update gate
-#
-# The simple RNN overwrites its whole memory at every step. So we use the **GRU** (gated recurrent unit). For each entry
-# of the hidden state it computes a number $z$ between 0 and 1, the **update gate**: the fraction of the old value to
-# keep. The rest is a new value, computed much like the tanh above:
+# This RNN soon forgets what it read first: each step overwrites the whole state. A **GRU** (gated recurrent unit) can
+# keep it. For each entry of the state it computes a number $z$ between 0 and 1, the **update gate**, from the state and
+# the token:
 #
 # $$h_t = z \cdot h_{t-1} + (1 - z) \cdot \text{new}_t$$
 #
-# When to keep and when to overwrite is learned. (Some papers swap $z$ and $1 - z$; this is PyTorch's convention. The
-# older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns all its hidden states.
+# (The older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns all its hidden states.
 
 # %% [markdown]
 # ## The decoder generates one token at a time
 #
-# The decoder is a recurrent network too, with a hidden state $s$ of its own. At each step it reads the last generated
-# token, $y_{t-1}$, and the context vector:
+# The last hidden state goes to the decoder, as the **context vector** $c = h_n$. The decoder has a hidden state of its
+# own, $s$. At each step it reads the token that it generated last, $y_{t-1}$, and the context:
 #
-# $$s_t = f(s_{t-1}, y_{t-1}, c), \qquad c = h_n, \quad s_0 = h_n$$
+# $$s_t = f(s_{t-1}, y_{t-1}, c)$$
 #
 # A linear layer, the *head*, turns $s_t$ and $c$ into a logit for each token, and the most likely token is generated.
-# At the first step, $y_0$ is a special start token, the id 0. A model that reads its own output in this way is called
-# **autoregressive**.
+# A model that reads its own output in this way is called **autoregressive**. In the picture, all that the decoder
+# learns about the input passes through one box:
 
 # %%
 diagrams.recurrent.unrolled("3 mars 2021", "2021-03-03")
 
 # %% [markdown]
-# The library's `RecurrentTranslator` reads 11 characters and generates two:
+# The library's `RecurrentTranslator` reads 11 characters and generates two. (The first number of each shape is the
+# batch, here one text.)
 
 # %%
 model = RecurrentTranslator(source_vocab_size=11, target_vocab_size=11, d_model=64)
@@ -137,19 +156,11 @@ source, generated = torch.randint(1, 11, (1, 11)), torch.tensor([[0, 7]])  # 0 i
 trace_shapes(model, source, generated)
 
 # %% [markdown]
-# `trace_shapes` lists the inputs and outputs of each layer; the first number of each shape is the batch, here one
-# text. The encoder returns 11 hidden states of width 64, then the last again. `decoder` runs once for each token: it
-# reads the last token's vector and the context, 128 numbers, and its old state. `head` reads all new states, each with
-# its context.
-
-# %% [markdown]
-# ## The bottleneck: how much fits into one vector?
+# ## How much fits into one vector?
 #
-# To find out what one vector can carry, we choose a task in which nothing can be guessed: copying random digits.
-#
-# During training, and in our tests, the decoder is given the *correct* previous digit at every step, whatever it
-# predicted itself. This is called **teacher forcing**. With it, one pass computes the logits of all steps, and the loss
-# compares them with the right digits.
+# To find out, we choose a task in which nothing can be guessed: copying random digits. During training, and in our
+# tests, the decoder is given the *correct* previous digit at every step, whatever it predicted itself: **teacher
+# forcing**.
 
 
 # %%
@@ -164,7 +175,12 @@ def digits_to_copy() -> tuple[Tensor, Tensor]:
     return digits, digits
 
 
-# %%
+# %% [markdown]
+# Two folded cells hold the training loop of the primer, and `three_runs`, which trains a model from three seeds and
+# measures what fraction of the digits each has right.
+
+
+# %% id="training-loop" tags=["hide-input"]
 def train(model: nn.Module, draw=digits_to_copy, steps: int = 300, lr: float = 8e-3) -> nn.Module:
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)  # fused: the same, only faster
     for step in range(steps):
@@ -184,8 +200,8 @@ def accuracy(model: nn.Module, n: int) -> float:
     return (model(digits, before(digits)).argmax(dim=-1) == digits).float().mean().item()
 
 
-# %%
-numbers = [1, 2, 4, 6, 8, 10, 12, 14, 16]
+# %% id="three-runs" tags=["hide-input"]
+n_digits = [1, 2, 4, 6, 8, 10, 12, 14, 16]
 
 
 def three_runs(translator: type[nn.Module], width: int) -> tuple[list[nn.Module], Tensor]:
@@ -195,16 +211,11 @@ def three_runs(translator: type[nn.Module], width: int) -> tuple[list[nn.Module]
         torch.manual_seed(seed)
         models.append(train(translator(11, 11, width)))
         print(f"width {width}, seed {seed}: trained")
-    return models, torch.tensor([[accuracy(model, n) for n in numbers] for model in models])
-
-
-def in_words(runs: Tensor) -> str:
-    return "nearly all" if runs.mean() > 0.8 else "about half" if runs.mean() > 0.3 else "like guessing"
+    return models, torch.tensor([[accuracy(model, n) for n in n_digits] for model in models])
 
 
 # %% [markdown]
-# We train two models on 1 to 16 digits, one with a vector of width 32, one with 64, each with three seeds. The second
-# has nearly four times as many parameters.
+# We train on 1 to 16 digits, once with a vector of width 32 and once with 64.
 #
 # **Predict.** With *two* digits, nearly all are copied correctly. With *sixteen*, how many does the wide model copy
 # correctly: `"nearly all"`, `"about half"`, or one in ten, `"like guessing"`? (About 15 seconds.)
@@ -216,9 +227,10 @@ prediction = ...
 narrow, right_32 = three_runs(RecurrentTranslator, 32)
 wide, right_64 = three_runs(RecurrentTranslator, 64)
 right = {"one vector, width 32": right_32, "one vector, width 64": right_64}
-compare(prediction, measured=in_words(right_64[:, -1]))
-ax = plots.lines(numbers, right, xlabel="digits to copy", ylabel="accuracy")
-pd.DataFrame({name: runs.mean(dim=0).tolist() for name, runs in right.items()}, index=numbers).T.round(2)
+to_choose = {"nearly all": 1, "about half": 0.5, "like guessing": 0.1}
+compare(prediction, measured=right_64[:, -1].mean(), choices=to_choose)
+ax = plots.lines(n_digits, right, xlabel="digits to copy", ylabel="accuracy")
+pd.DataFrame({name: runs.mean(dim=0).tolist() for name, runs in right.items()}, index=n_digits).T.round(2)
 
 # %%
 for name, runs in right.items():
@@ -229,12 +241,11 @@ print("doubling the width raises the accuracy on 16 digits by over 0.15:", bool(
 print([sum(p.numel() for p in models[0].parameters()) for models in (narrow, wide)], "parameters")
 
 # %% [markdown]
-# The more digits, the lower the accuracy, and doubling the width hardly helps. Capacity is not the problem: 16 digits
-# make $10^{16}$ cases, and even 32 floats can distinguish more. But the encoder has to *learn* to pack all of it into
-# one vector, and the decoder to unpack it, and each further digit makes that harder. Do 600 more steps of training
+# The more digits, the lower the accuracy, and doubling the width hardly helps. Even 32 floats could hold 16 digits, but
+# the encoder has to *learn* to pack them into one vector, and the decoder to unpack them. Do 600 more steps of training
 # help? (A few seconds.)
 
-# %% tags=["nbval-ignore-output"]
+# %% id="longer-training" tags=["nbval-ignore-output"]
 torch.manual_seed(0)
 longer = train(copy.deepcopy(wide[0]), steps=600)
 print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
@@ -243,21 +254,130 @@ print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
 # It gets better, but long texts are still copied worse than short ones. This is the **bottleneck**, the first weakness.
 
 # %% [markdown]
-# ## Vanishing and exploding gradients
+# ## Attention: keep all the hidden states
 #
-# Why is packing hard to learn? The gradient tells the encoder what it should have done with the *first* digit. On its
-# way back from the context vector, it passes every hidden state in between. At each one it is multiplied by how much
-# that state depends on the one before. `gradient_reaching` measures how much of the gradient arrives at a vector that
-# was read.
+# The encoder computes a hidden state after *every* token, and we have thrown away all but the last. Keep them. At each
+# step, give the decoder a context vector of its own: a **weighted average** of all the states, in which those that
+# matter now count most. When the month is generated, these should be the states at `mars`.
 #
-# **Predict.** In an untrained model, the gradient at the *last* of 40 vectors has the size 2. How large is it at the
+# $$c_t = \sum_{i=1}^{n} a_{ti}\, h_i$$
+#
+# The **attention weights** $a_{t1}, \dots, a_{tn}$ of step $t$ are positive and add up to 1. The larger a weight, the
+# more the decoder is said to **attend** to that position. This is **attention** (Bahdanau and others, 2014). In the
+# picture, with made-up weights, the state before step 7 scores all eleven states, and all eleven take part in the
+# average.
+
+# %%
+weights = torch.tensor([0, 0, 0.01, 0.02, 0.12, 0.6, 0.2, 0.05, 0, 0, 0])
+diagrams.recurrent.with_attention("3 mars 2021", "2021-03-03", weights, step=7)
+
+# %%
+h = torch.tensor([[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]])  # two states of width 3
+print("0.75 of the first and 0.25 of the second:", (0.75 * h[0] + 0.25 * h[1]).tolist())
+
+# %% [markdown]
+# **Exercise.** Compute the weighted average for a whole batch of texts at once. Each text has its own weights and its
+# own states.
+
+
+# %% id="context_vector" tags=["exercise"]
+def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch d"]:
+    """Return, for each text, the average of its n states, each multiplied by its weight."""
+    raise NotImplementedError
+
+
+# %% id="check-context_vector"
+check(context_vector)
+
+# %% [markdown]
+# The context vector is as narrow as before. But now there is a *new one for each step*, which only has to hold what
+# that step needs.
+
+# %% [markdown]
+# ## Where the weights come from: additive attention
+#
+# The decoder itself computes the weights. Its state before step $t$, $s_{t-1}$, can encode how much has been generated,
+# and so what is needed next. A small network compares it with each of the encoder's states, and returns a **score**, a
+# single number: how well do the two match? Softmax turns the scores into weights:
+#
+# $$a_t = \operatorname{softmax}[\operatorname{score}(s_{t-1}, h_1), \dots, \operatorname{score}(s_{t-1}, h_n)]$$
+#
+# $$\operatorname{score}(s, h) = w \cdot \tanh(W_s\, s + W_h\, h)$$
+#
+# $W_s$, $W_h$ and $w$ are learned with everything else. Because $W_s\, s$ and $W_h\, h$ are added, this is called
+# **additive attention**.
+
+# %% [markdown]
+# So one step of the decoder is: *score* all the encoder's states with $s_{t-1}$; turn the scores into *weights* by
+# softmax; *average* the states with these weights, $c_t$; and only then take the step,
+# $s_t = f(s_{t-1}, y_{t-1}, c_t)$.
+#
+# `AttentiveRecurrentTranslator` is the model from above with this one change, and your function computes the average.
+# (`mask` is True at tokens and False at padding, which should get no weight.)
+
+
+# %%
+class Translator(AttentiveRecurrentTranslator):
+    """The library's model, with your function for the weighted average."""
+
+    def context(self, state: Tensor, states: Tensor, mask: Tensor) -> Tensor:
+        # The states are passed twice, to be scored and to be averaged; we keep only the weights, (batch, 1, n).
+        _, weights = self.attention(state[:, None], states, states, mask[:, None])
+        return parts.context_vector(weights[:, 0], states)
+
+
+trace_shapes(Translator(11, 11, 64), source, generated)
+
+# %% [markdown]
+# One module is new: `attention`, which runs at every step, here twice. Now the same training on the same digits, with
+# the *narrow* width, 32. (About 10 seconds.)
+#
+# **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, `"about half"`, or `"like
+# guessing"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% id="with-attention" tags=["nbval-ignore-output"]
+attentive, right["attention, width 32"] = three_runs(Translator, 32)
+compare(prediction, measured=right["attention, width 32"][:, -1].mean(), choices=to_choose)
+ax = plots.lines(n_digits, right, xlabel="digits to copy", ylabel="accuracy")
+ax.set_ylim(0, 1.05)
+pd.DataFrame({name: runs.mean(dim=0).tolist() for name, runs in right.items()}, index=n_digits).T.round(2)
+
+# %%
+worst, best = right["attention, width 32"].amin(dim=0), right["one vector, width 64"].amax(dim=0)
+ahead = [n for n, low, high in zip(n_digits, worst.tolist(), best.tolist()) if n >= 10 and low - high > 0.1]
+print("the worst run with attention beats the best without by 0.1 or more:", ahead, "digits")
+models = {"one vector, width 64": wide[0], "attention, width 32": attentive[0]}
+print({name: sum(p.numel() for p in model.parameters()) for name, model in models.items()}, "parameters")
+
+# %% [markdown]
+# With half the width and fewer than a third of the parameters, attention copies what the single vector could not hold:
+# to generate the fifth digit, the decoder can attend to the states around the fifth. What about longer texts than any
+# in training?
+
+# %% id="longer-texts" tags=["nbval-ignore-output"]
+print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)})
+
+# %% [markdown]
+# The model was trained on 16 digits at most, and never learned to *find* the 25th.
+
+# %% [markdown]
+# ## The gradient on its way back
+#
+# Why was packing so hard to learn? The gradient tells the encoder what it should have done with the *first* digit. On
+# its way back it passes every hidden state, and at each one it is multiplied by how much that state depends on the one
+# before. `gradient_reaching` (folded) measures how much of it arrives at a vector that was read.
+#
+# **Predict.** In an untrained GRU, the gradient at the *last* of 40 vectors has the size 2. How large is it at the
 # first: about 0.5, about 0.01, or 0 (less than 0.00001)?
 
 # %% tags=["prediction"]
 prediction = ...
 
 
-# %%
+# %% tags=["hide-input"]
 def gradient_reaching(model: RecurrentTranslator, position: int, n: int) -> float:
     """Measure the gradient of the context with respect to one of n vectors read, averaged over 16 texts."""
     x = torch.randn(16, n, 64, requires_grad=True)
@@ -268,15 +388,17 @@ def gradient_reaching(model: RecurrentTranslator, position: int, n: int) -> floa
     return x.grad[:, position].norm(dim=-1).mean().item()  # norm: the length of a vector
 
 
+# %% id="vanishing"
 torch.manual_seed(0)
 untrained = RecurrentTranslator(11, 11, 64)
-compare(prediction, measured=float(f"{gradient_reaching(untrained, 0, 40):.0e}"))
+at_the_first = gradient_reaching(untrained, 0, 40)
+compare(prediction, measured=float(f"{at_the_first:.0e}"), choices=(0.5, 0.01, 0))
 print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
 
 # %% [markdown]
 # Next to nothing is left to learn from. This **vanishing gradient** is the second weakness. With factors above 1 it
-# would be an **exploding gradient** instead. We compare simple RNNs (`nn.RNN`, the tanh formula above) with small and
-# with large weights $W$, our untrained GRU, and a GRU that we trained to copy.
+# would be an **exploding gradient** instead. We compare simple RNNs with small and with large weights $W$, our
+# untrained GRU, and one that we trained to copy.
 
 
 # %% id="fading" tags=["nbval-ignore-output"]
@@ -304,7 +426,7 @@ print("vanishes:", [name for name, size in at_40.items() if size < 1e-4])
 print("explodes:", [name for name, size in at_40.items() if size > 10])
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 def open_gates(gru: nn.GRU) -> float:
     """Compute the update gates as the network does, for 16 texts of 40 vectors; return the fraction above 0.9."""
     x = torch.randn(16, 40, 64)
@@ -316,137 +438,11 @@ def open_gates(gru: nn.GRU) -> float:
 print("z > 0.9:", {name: round(open_gates(networks[name].encoder), 1) for name in ("GRU, untrained", "GRU, trained")})
 
 # %% [markdown]
-# The trained GRU is the surprise: it has *learned* to keep most of its state, and its gradient survives. (Where the
-# update gate $z$ is near 1, the factor from the old value to the new one is near 1.) But gates have to be learned
-# first, from gradients that vanish. And whatever is remembered still has to fit into one vector.
-
-
-# %% [markdown]
-# ## Attention: keep all the hidden states
-#
-# The encoder has computed a hidden state after *every* token, $h_1, h_2, \dots, h_n$. We have thrown away all but the
-# last.
-#
-# Keep them. At each step, give the decoder a context vector of its own: a **weighted average** of all the states, in
-# which the states that matter now count most. When the month is generated, these should be the states at `mars`.
-#
-# $$c_t = \sum_{i=1}^{n} a_{ti}\, h_i$$
-#
-# The **attention weights** $a_{t1}, \dots, a_{tn}$ of step $t$ are positive and add up to 1. The larger a weight, the
-# more the decoder is said to **attend** to that position. This is **attention** (Bahdanau and others, 2014). The
-# weights in this picture are made up:
-
-# %%
-weights = torch.tensor([0, 0, 0.01, 0.02, 0.12, 0.6, 0.2, 0.05, 0, 0, 0])
-diagrams.recurrent.with_attention("3 mars 2021", "2021-03-03", weights, step=7)
-
-# %%
-h = torch.tensor([[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]])  # two states of width 3
-print("0.75 of the first and 0.25 of the second:", (0.75 * h[0] + 0.25 * h[1]).tolist())
+# The trained GRU is the surprise: it has *learned* to keep most of its state, and its gradient survives. (Where $z$ is
+# near 1, the factor from the old value to the new one is near 1.) But gates have to be learned first, from gradients
+# that vanish, and whatever is kept still has to fit into one vector.
 
 # %% [markdown]
-# **Exercise.** Compute the weighted average for a whole batch of texts at once. The strings in brackets are shapes:
-# `"batch n d"` is a tensor with three axes, and a name means the same size throughout. Each text has its own weights
-# and its own states.
-#
-# Replace the last line with your code, run the cell, then the check below it. Stuck? `hint(context_vector)` in a new
-# cell tells you a little more each time. `solution(context_vector)` shows an answer.
-
-
-# %% id="context_vector" tags=["exercise"]
-def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch d"]:
-    """Return, for each text, the average of its n states, each multiplied by its weight."""
-    raise NotImplementedError
-
-
-# %% id="check-context_vector"
-check(context_vector)
-
-# %% [markdown]
-# From here on, `parts.context_vector` is your function if it passed (and is fast enough), and otherwise the library's.
-#
-# The context vector is as narrow as before. But now there is a *new one for each step*, which only has to hold what
-# that step needs.
-
-# %% [markdown]
-# ## Where the weights come from: additive attention
-#
-# The decoder itself computes the weights. Before step $t$ its state is $s_{t-1}$. The last token was computed from this
-# state, so the state can encode how much has been generated, and what is needed next. A small network compares
-# $s_{t-1}$ with each of the encoder's states, and returns a **score**, a single number: how well do the two match?
-# Softmax turns the scores into weights:
-#
-# $$a_t = \operatorname{softmax}[\operatorname{score}(s_{t-1}, h_1), \dots, \operatorname{score}(s_{t-1}, h_n)]$$
-#
-# $$\operatorname{score}(s, h) = w \cdot \tanh(W_s\, s + W_h\, h)$$
-#
-# $W_s$, $W_h$ and $w$ are learned, together with everything else, from nothing but the loss. Because $W_s\, s$ and
-# $W_h\, h$ are added, this is called **additive attention**.
-
-# %% [markdown]
-# So one step of the decoder is:
-#
-# 1. *score* all the encoder's states with $s_{t-1}$, the state before the step,
-# 2. turn the scores into *weights* by softmax,
-# 3. *average* the states with these weights: $c_t$,
-# 4. only then take the step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$, and generate a token.
-#
-# `AttentiveRecurrentTranslator` is the model from above with this one change. Below, your function computes the
-# average. (`mask` is True at tokens and False at padding, which should get no weight.)
-
-
-# %%
-class Translator(AttentiveRecurrentTranslator):
-    """The library's model, with your function for the weighted average."""
-
-    def context(self, state: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        # The states are passed twice, to be scored and to be averaged; we keep only the weights, (batch, 1, n).
-        _, weights = self.attention(state[:, None], states, states, mask[:, None])
-        return parts.context_vector(weights[:, 0], states)
-
-
-trace_shapes(Translator(11, 11, 64), source, generated)
-
-# %% [markdown]
-# One module is new: `attention` runs at every step, here twice, and returns the context vector and the 11 weights. Its
-# parameters, 64 · 64 + 64 · 64 + 64, are $W_s$, $W_h$ and $w$.
-#
-# Now the same training on the same digits, with the *narrow* width, 32. (About 10 seconds.)
-#
-# **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, or `"about half"`, as with one
-# vector of width 64?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %% id="with-attention" tags=["nbval-ignore-output"]
-attentive, right["attention, width 32"] = three_runs(Translator, 32)
-compare(prediction, measured=in_words(right["attention, width 32"][:, -1]))
-ax = plots.lines(numbers, right, xlabel="digits to copy", ylabel="accuracy")
-ax.set_ylim(0, 1.05)
-pd.DataFrame({name: runs.mean(dim=0).tolist() for name, runs in right.items()}, index=numbers).T.round(2)
-
-# %%
-worst, best = right["attention, width 32"].amin(dim=0), right["one vector, width 64"].amax(dim=0)
-ahead = [n for n, low, high in zip(numbers, worst.tolist(), best.tolist()) if n >= 10 and low - high > 0.1]
-print("the worst run with attention beats the best without by 0.1 or more:", ahead, "digits")
-models = {"one vector, width 64": wide[0], "attention, width 32": attentive[0]}
-print({name: sum(p.numel() for p in model.parameters()) for name, model in models.items()}, "parameters")
-
-# %% [markdown]
-# With half the width and fewer than a third of the parameters, attention copies what the single vector could not hold.
-# To generate the fifth digit, the decoder can attend to the states around the fifth. But what about longer texts
-# than any in training?
-
-# %% tags=["nbval-ignore-output"]
-print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)})
-
-# %% [markdown]
-# The model was trained on 16 digits at most, and never learned to *find* the 25th.
-
-# %% [markdown]
-# ### The path of the gradient
-#
 # **Predict.** In an untrained model with attention, all scores are about equal. How large is the gradient of its
 # context vector at the first of 40 vectors: about 0, as without attention; about 0.1; or about 2, as at the last
 # vector?
@@ -459,22 +455,57 @@ torch.manual_seed(0)
 with_attention = AttentiveRecurrentTranslator(11, 11, 64)
 gradients = {"one vector": untrained, "attention": with_attention}
 gradients = {name: [gradient_reaching(model, 0, n) for n in positions] for name, model in gradients.items()}
-compare(prediction, measured=round(gradients["attention"][-1], 1))
+compare(prediction, measured=round(gradients["attention"][-1], 2), choices=(0, 0.1, 2))
 pd.DataFrame(gradients, index=positions).T.map(lambda size: f"{size:.0e}")
 
 # %% [markdown]
 # From 10 to 20 tokens, the gradient of the single vector falls by a factor of a hundred or more, that of attention by a
-# factor of about two: all n states have about the same weight, $1/n$. Attention is a short path: one step from the
-# context vector to any state.
+# factor of about two: all n states have about the same weight, $1/n$. Any state is one step from the context vector.
+
+# %% [markdown]
+# ## Bug hunt
+#
+# A colleague sends you this version. She has tested it: "Each one-hot row of weights returns its state, as it should."
+# Read it and decide which line is wrong *before* you run the check. Then write a correct `mended` in the cell after it.
+
+
+# %% tags=["bug-hunt"]
+def context_of_a_colleague(weights, states):
+    context = torch.zeros_like(states[:, 0])
+    for position in range(states.shape[1]):
+        weight = weights[:, position, None]
+        context = (1 - weight) * context + weight * states[:, position]
+    return context
+
+
+# %% id="mend-context"
+mended = context_of_a_colleague
+
+# %% id="check-mend-context"
+check(mended, "context_vector", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# One-hot weights are the simplest test, and this code passes it at every position. Then try the next simplest case for
+# which you know the answer: two weights of one half. The cell below does both. Each step scales down what was already
+# there, so early states lose weight to late ones. That would be right for a running average, where each new weight is
+# meant relative to all before it; here the weights add up to 1 already.
+# </details>
+
+# %%
+three_states = torch.tensor([[[5.0], [3.0], [0.0]]])
+for weights in ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]):
+    contexts = [f(torch.tensor([weights]), three_states).item() for f in (context_of_a_colleague, parts.context_vector)]
+    print(f"weights {weights}: the colleague's {contexts[0]:.1f}, should be {contexts[1]:.1f}")
 
 # %% [markdown]
 # ## Alignment: which position does the decoder attend to?
 #
 # Back to `3 mars 2021`. We train on a hundred years of French dates. Every tenth date is held out, and so is our
-# example. The ids of the characters are in `ids`. Short dates are padded with 0 (in front of a target, 0 is still the
-# start token).
+# example. Short dates are padded with 0. (The cell is folded.)
 
-# %%
+# %% tags=["hide-input"]
 days = [date(1970, 1, 1) + timedelta(days=i) for i in range(36524)]
 pairs = [(write_date(day, "fr", "long"), day.isoformat()) for day in days]
 ids = {character: i for i, character in enumerate(sorted({c for pair in pairs for c in "".join(pair)}), start=1)}
@@ -501,9 +532,8 @@ torch.manual_seed(0)
 translator = train(Translator(len(ids) + 1, len(ids) + 1, 64), dates, steps=200)
 
 # %% [markdown]
-# At **inference**, when a trained model is used, no correct token is known. The decoder has to read what it generated
-# itself: we take the token with the largest logit, append it, and go on. An ISO date has ten characters; in general, a
-# model stops when it generates an end token.
+# At **inference**, when a trained model is used, no correct token is known. The decoder reads what it generated itself:
+# we append the token with the largest logit, and go on. (In general, a model stops when it generates an end token.)
 
 
 # %% id="translations" tags=["nbval-ignore-output"]
@@ -523,11 +553,12 @@ correct = sum(t == iso for t, (_, iso) in zip(translated, tested)) / len(tested)
 print(f"completely right: {correct:.0%} of held-out dates;  3 mars 2021 →", *translate(translator, ["3 mars 2021"]))
 
 # %% [markdown]
-# **Predict.** When the decoder generates the last digit of the month, the 3 in `2021-03`, which character of `3 mars
-# 2021` does it attend to most? Think of what the *state* at each character has read. Type the character.
+# **Predict.** When the decoder generates the last digit of the month, the 3 in `2021-03`, does it attend more to the
+# `"beginning"` of the word (`m` and `a`), or to its `"end"` (`r`, `s`, and the space after it)? Think of what the
+# *state* at each character has read.
 
 # %% tags=["prediction"]
-prediction = ...  # "_" for a space
+prediction = ...
 
 # %% id="looking" tags=["nbval-ignore-output"]
 steps = []  # torch calls a hook whenever a module has run; ours collects the weights of each step
@@ -540,14 +571,15 @@ attended = torch.stack(steps)  # (10, 11): a row for each token generated, a col
 characters = ["_" if c == " " else c for c in french]
 ax = plots.weights(attended, queries=list(iso), keys=characters)
 ax.set(xlabel="token read", ylabel="token generated")
-compare(prediction, measured=characters[attended[6].argmax()])
+compare(prediction, measured="end" if attended[6, 4:7].sum() > attended[6, 2:4].sum() else "beginning")
 
 # %% [markdown]
-# Read the picture row by row. For the year, which comes first, the decoder attends to the end of the input. For the
-# month it attends to the end of `mars` or just behind it, not to the `m`: the encoder reads from left to right, and
-# before the `r` no state can tell `mars` from `mai`. (Bahdanau's encoder is **bidirectional**: a second RNN reads from
-# right to left, and each state is made of both, so there the state at `m` knows the whole word.) For the day it attends
-# to the `3` or the next few characters, whose states still remember it.
+# Each row holds the weights of one step. For the year, which comes first, the decoder attends to the end of the input.
+# For the month it attends to the end of `mars` or just behind it, not to the `m`: the encoder reads from left to right,
+# and before the `r` no state can tell `mars` from `mai`. (Whether the largest weight lies on `r`, `s` or the space
+# depends on the seed. Bahdanau's encoder is **bidirectional**: a second RNN reads from right to left, so there even the
+# state at `m` knows the whole word.) For the day it attends to the `3` or the next few characters, whose states still
+# remember it.
 
 # %%
 word = torch.tensor([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2])  # which piece each character belongs to: 3, mars or 2021
@@ -558,16 +590,12 @@ print({"year": most[0], "month": most[1]})
 # Nobody told the model which part is the month: this **alignment** was learned from pairs of texts alone.
 
 # %% [markdown]
-# ## Recurrent steps cannot run in parallel
+# ## Who has to wait?
 #
 # $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, and a computer that could do a
 # thousand things at once has to wait. This is the third weakness. A weighted average does not wait: two matrix products
-# compute n averages of n vectors at once (with weights from dot products: lesson 01).
-
-# %% [markdown]
-# A **convolution** does not wait either. It computes each position from its neighbours alone, which suits images, where
-# near things belong together (such a built-in assumption is an **inductive bias**). But distant positions are connected
-# only through many layers.
+# compute n averages of n vectors (lesson 01). A **convolution** does not wait either. It computes each position from
+# its neighbours alone, which suits images (such a built-in assumption is an **inductive bias**).
 #
 # **Predict.** A convolution of kernel size 3 reads one neighbour on each side. After how many such layers can the last
 # of 256 positions depend on the first?
@@ -610,8 +638,8 @@ print("256 tokens, the slowest:", max(best, key=lambda name: best[name][-1]))
 print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1] > 3 * best["GRU"][0]))
 
 # %% [markdown]
-# (Measured on a single core, where nothing runs in parallel.) Here is table 1 of the Transformer paper, adapted, for n
-# tokens of width d. The **path length** counts the steps from one token to another.
+# (Measured on a single core, where nothing runs in parallel.) Table 1 of the Transformer paper, adapted, compares the
+# three for n tokens of width d. The **path length** is the number of steps from one token to another.
 #
 # | layer | operations | sequential steps | longest path |
 # |---|---|---|---|
@@ -620,38 +648,8 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 # | convolution, kernel k | k · n · d² | 1 | 2 (n − 1) / (k − 1) layers; about log n with gaps (dilated) |
 #
 # The price of attention is n²: four times the work for twice the length. Our translator still has two recurrent
-# networks. But if attention reaches every position in one step, why keep them? In 2017, *Attention Is All You Need*
-# left them out.
-
-# %% [markdown]
-# ## Bug hunt
-#
-# A colleague sends you this version. Its result has the right shape. Read it and decide which line is wrong *before*
-# you run the check. Then fix it.
-
-
-# %% id="mend-context" tags=["bug-hunt"]
-def context_of_a_colleague(weights, states):
-    probabilities = torch.softmax(weights, dim=-1)
-    weighted = probabilities.unsqueeze(-1) * states
-    return weighted.sum(dim=1)
-
-
-# %% id="check-mend-context"
-check(context_of_a_colleague, "context_vector")
-
-# %% [markdown]
-# <details><summary>How to find such a bug without a check</summary>
-#
-# Try weights for which you know the answer: with 1, 0, 0, the first state must come back unchanged. The cell below does
-# so. A model with this bug could never attend to one position alone.
-# </details>
-
-# %%
-one_hot, three_states = torch.tensor([[1.0, 0.0, 0.0]]), torch.tensor([[[5.0], [0.0], [0.0]]])
-print("should be 5:", round(context_of_a_colleague(one_hot, three_states).item(), 1))
-sharpest = torch.softmax(F.one_hot(torch.tensor(0), 16).float(), dim=-1)
-print(f"the largest weight that a second softmax leaves one of 16 states: {sharpest.max():.2f}")
+# networks. If attention reaches every position in one step, why keep them? In 2017, *Attention Is All You Need* left
+# them out.
 
 # %% [markdown]
 # ## ★ Transfer: Luong's attention
@@ -693,8 +691,8 @@ print("scored with a copy of state 4, found state", similarity.argmax().item(), 
 # ## In short
 #
 # - Seq2seq: an encoder reads, a decoder generates, one token at a time, as many as are needed.
-# - An RNN keeps what it has read in one hidden state of fixed width. Long texts have to be packed into it, and that is
-#   hard to learn: the bottleneck.
+# - An RNN keeps what it has read in one hidden state of fixed width. To pack long texts into it is hard to learn: the
+#   bottleneck.
 # - On its way to the beginning, the gradient passes every step, and may vanish or explode. Gates help, once they are
 #   learned.
 # - Recurrent steps wait for each other; convolutions do not, but connect only neighbours.
@@ -706,7 +704,14 @@ print("scored with a copy of state 4, found state", similarity.argmax().item(), 
 batch = (torch.randint(1, 11, (2, 11)), torch.randint(0, 11, (2, 1)))  # two texts of 11 tokens, one step
 table = trace_shapes(Translator(11, 11, 64), *batch).drop(columns="class").replace({"module": {"": "Translator"}})
 weights, states, w_c = torch.full((2, 11), 1 / 11), torch.randn(2, 11, 64), torch.randn(64, 128)
+w, u = torch.randn(2, 64, 64)
 functions = [
+    (
+        "rnn_step",
+        "(2, 64), (2, 64), (64, 64), (64, 64)",
+        str(tuple(parts.rnn_step(states[:, 0], states[:, 1], w, u).shape)),
+        0,
+    ),
     ("context_vector", "(2, 11), (2, 11, 64)", str(tuple(parts.context_vector(weights, states).shape)), 0),
     ("luong_step", "(2, 64), (2, 11, 64), (64, 128)", str(tuple(parts.luong_step(states[:, 0], states, w_c).shape)), 0),
 ]
@@ -767,28 +772,28 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # <details><summary>What is the bottleneck of an encoder-decoder without attention?</summary>
 #
 # All that the decoder gets from the input is one vector of fixed width, whatever the length. The longer the text, the
-# more has to be packed into it, and the more is lost. (<i>The bottleneck</i>)
+# more has to be packed into it, and the more is lost. (<i>How much fits into one vector</i>)
 # </details>
 #
 # <details><summary>Why not avoid the bottleneck by making the context vector wider?</summary>
 #
 # Capacity is not what is missing: packing and unpacking have to be learned, and in the same training twice the width
-# hardly helped. Attention helped, even with the smaller width. (<i>The bottleneck</i>, <i>Where the weights come
-# from</i>)
+# hardly helped. Attention helped, even with the smaller width. (<i>How much fits into one vector</i>, <i>Where the
+# weights come from</i>)
 # </details>
 #
 # <details><summary>Why do recurrent networks find it hard to learn from the beginning of a long text?</summary>
 #
-# At each step back the gradient is multiplied by the Jacobian, the table of how h_t depends on h_{t−1}. If these
+# At each step back the gradient is multiplied by the Jacobian, the matrix of how h_t depends on h_{t−1}. If these
 # factors shrink the gradient, it vanishes; if they stretch it, it explodes, and has to be clipped (scaled down).
-# (<i>Vanishing and exploding gradients</i>: below 0.00001 after 40 steps)
+# (<i>The gradient on its way back</i>: below 0.00001 after 40 steps)
 # </details>
 #
 # <details><summary>How do the gates of a GRU or LSTM help against vanishing gradients?</summary>
 #
 # They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor from the new state
 # back to the old one is near 1, and the gradient can survive, once training has opened the gates. All that is kept
-# still shares one state. (<i>Vanishing and exploding gradients</i>: the trained GRU)
+# still shares one state. (<i>The gradient on its way back</i>: the trained GRU)
 # </details>
 
 # %% [markdown]
@@ -810,7 +815,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # Every state is one step away from the context vector: the gradient is multiplied by one weight, not by a factor for
 # each step in between. In an untrained model that weight is about 1/n; later it is small where the model does not
-# attend. (<i>The path of the gradient</i>)
+# attend. (<i>The gradient on its way back</i>)
 # </details>
 #
 # <details><summary>Compare attention, recurrence and convolution.</summary>
@@ -820,7 +825,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # Attention needs one step and one layer, at the price of n² pairs. Memory: in training, each keeps something for every
 # token; when it generates, a recurrent network needs only its last state, of fixed size, while attention keeps
 # all tokens it attends to. Encoders may be mixed: Xu et al. (2015, arXiv:1502.03044) describe pictures with a
-# convolutional encoder, attention and a recurrent decoder. (<i>Recurrent steps cannot run in parallel</i>)
+# convolutional encoder, attention and a recurrent decoder. (<i>Who has to wait</i>)
 # </details>
 
 # %% [markdown]
@@ -836,12 +841,9 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #   (1997): the LSTM. Williams and Zipser (1989): teacher forcing.
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4: table 1.
 # - `transformer_lab/models/recurrent.py` and `transformer_lab/attention/additive.py`: the models of this lesson.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: context_vector 2; stretch: luong_step 2. The bug hunt is not graded. *Where students stumble*: `weights @
-# states`, which mixes the texts of a batch (let them say the shape first); believing that 64 floats cannot hold 16
-# digits; believing that gates cure vanishing gradients by themselves. *To ask in class*: which task needs no attention
-# at all? What would the alignment of a reversed text look like? Why is the month not read from its first letter, and
-# what would change with a bidirectional encoder?
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

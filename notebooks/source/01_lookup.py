@@ -7,7 +7,8 @@
 # **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
 # agree, and tell self-attention from cross-attention.
 #
-# Reading: 31 minutes. Exercises: 45 minutes (five core, one stretch ★).
+# Reading: 33 minutes. Exercises: 45 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 100 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -32,8 +33,8 @@
 # </details>
 
 # %% [markdown]
-# Run every cell in order with **Shift+Enter**. The picture below shows which part of the Transformer this lesson
-# builds; its other names come later.
+# Run every cell in order with **Shift+Enter**. The picture below is a map of the Transformer. The highlighted part is
+# what this lesson builds; you will meet the other names later.
 
 # %% id="imports"
 import math
@@ -43,7 +44,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import plots
 
 # %%
@@ -99,22 +100,22 @@ compare(prediction, measured=(weights * values).sum())
 # ## Step 1: a score for every key
 #
 # The letters of "fruit" and "apple" do not show that these words are related. So each word becomes a vector, its
-# embedding: a list of numbers that says something about its meaning. In real models these numbers are learned. Here we
-# choose them by hand, two per word: how edible a thing is, and how well you can sit on it.
+# embedding: a list of numbers that say something about its meaning. In real models these numbers are learned. Here we
+# choose them by hand, two for each word: how edible a thing is, and how well you can sit on it.
 
 # %%
 words = ["apple", "banana", "chair"]
-keys = torch.tensor([[3.0, 0.1], [2.8, 0.3], [0.2, 3.0]])  # (n_key, d) = (3, 2)
+keys = torch.tensor([[3.0, -0.7], [2.8, 0.7], [0.2, 3.0]])  # (n_key, d) = (3, 2)
 fruit = torch.tensor([2.0, 0.0])  # one query: (d,) = (2,)
 pd.DataFrame(keys.tolist(), index=words, columns=["edible", "to sit on"])
 
 # %% [markdown]
-# To score a key, multiply it by the query entry by entry and add up. For *apple* that is 2.0 · 3.0 + 0.0 · 0.1 = 6.0.
-# This is the **dot product**. It is large if both vectors have large entries of the same sign at the same positions.
+# To score a key, multiply it by the query entry by entry and add up: 2.0 · 3.0 + 0.0 · (−0.7) = 6.0 for *apple*. This
+# is the **dot product**. It is large if both vectors have large entries of the same sign at the same positions.
 #
-# **Exercise.** Score all the keys. The strings in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a table
-# of n rows and d columns, and a letter stands for the same size throughout. (The space in `" d"` means nothing.)
-# Replace the last line with your code, run the cell, then run the check below it.
+# **Exercise.** Score all the keys. The strings in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a
+# matrix with n rows and d columns, and a letter stands for the same size throughout. (The space in `" d"` means
+# nothing.) Replace the last line with your code, run the cell, then run the check below it.
 
 
 # %% id="similarity" tags=["exercise"]
@@ -138,8 +139,9 @@ scores = parts.similarity(fruit, keys)
 pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
-# In the plane, each vector is an arrow. The dashed line from a key meets the line of the query at a right angle. The
-# distance from the origin to where they meet, times the length of the query, is the dot product.
+# The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*, and chairs hardly
+# do: from the tip of each key, the dashed line runs at a right angle to the line of the query. The distance from the
+# origin to the point where they meet, times the length of the query, is the dot product.
 
 # %%
 diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
@@ -147,8 +149,8 @@ diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
 # %% [markdown]
 # ### Is the dot product the cosine? Is it a distance?
 #
-# You will read that the dot product *is* the cosine similarity. Take the query $(1, 0)$ and two keys, $A = (2, 2)$ and
-# $B = (1, 0)$.
+# Dot product, cosine similarity and distance all measure how alike two vectors are. Do they agree? Take the query $(1,
+# 0)$ and two keys, $A = (2, 2)$ and $B = (1, 0)$.
 #
 # **Predict.** Which key has the larger dot product with the query, and which the larger cosine: `"A"` or `"B"`?
 
@@ -170,8 +172,8 @@ compare(by_cosine, measured="AB"[measures["cosine"].argmax()])
 measures.round(2)
 
 # %% [markdown]
-# The dot product is the cosine *times both lengths*: A wins because it is long, although B matches perfectly by angle
-# and by distance. With $\|q\|$ for the length of $q$,
+# They do not agree. The dot product is the cosine *times both lengths*: A wins because it is long, although B matches
+# perfectly by angle and by distance. With $\|q\|$ for the length of $q$,
 #
 # $$-\tfrac12 \|q - k\|^2 = q \cdot k - \tfrac12 \|q\|^2 - \tfrac12 \|k\|^2$$
 #
@@ -187,11 +189,11 @@ print("1000 vectors of length 1, same order by dot product and by distance:", bo
 # %% [markdown]
 # ### How similar are two random vectors?
 #
-# You will also read that unrelated words have *negative* dot products. In two dimensions, two random vectors are often
-# nearly opposite: the typical size (standard deviation) of their cosine is 0.7. With 16 numbers each it is 0.25. Word
-# vectors have hundreds of numbers.
+# In two dimensions, two random vectors are often nearly parallel or nearly opposite: the standard deviation of their
+# cosine is 0.7. With 16 numbers each it is 0.25. Word vectors have hundreds of numbers.
 #
-# **Predict.** What is the typical size of the cosine of two random vectors of width 512: near 0.7, 0.2 or 0.04?
+# **Predict.** What is the standard deviation of the cosine of two random vectors of width 512: nearest to 0.7, 0.2 or
+# 0.04?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -201,20 +203,20 @@ cosines = {}
 for d in [2, 16, 512]:
     a, b = torch.randn(2, 4000, d)
     cosines[f"d = {d}"] = torch.cosine_similarity(a, b, dim=-1)
-compare(prediction, measured=round(cosines["d = 512"].std().item(), 2))
+compare(prediction, measured=round(cosines["d = 512"].std().item(), 3), choices=(0.7, 0.2, 0.04))
 ax = plots.histogram(cosines, xlabel="cosine of two random vectors", bins=40)
 print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
-# In high dimensions *random* vectors are nearly orthogonal: their cosine is near 0, not near −1. So a large cosine is
-# unlikely to be chance, and "opposite" is rare. (Trained embeddings often share a common direction, so their cosines
-# are not centred at 0: Mu and Viswanath, 2018.)
+# In high dimensions *random* vectors are nearly orthogonal. So a large cosine is unlikely to be chance, and unrelated
+# words do not have negative dot products, as is sometimes said, but small ones. (Trained embeddings often share a
+# common direction, so their cosines are not centred at 0: Mu and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
 #
-# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and must add up to 1. To **normalise** the
-# scores in this way, why not just divide them by their sum? Because a score may be negative:
+# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and must add up to 1. Why not **normalise**
+# the scores by dividing them by their sum? Because a score may be negative:
 
 # %%
 for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
@@ -287,9 +289,10 @@ pd.DataFrame(gradients, index=words).round(3) + 0.0  # adding 0 turns -0 into a 
 # *banana* would lower it. At 0.01 no gradient is left: like a dict, the lookup cannot say how it should change, so
 # nothing can be learned.
 #
-# Now turn it yourself: drag the blue arrow, or choose it with Tab and press the arrow keys. Where must it point for the
-# price of a chair? How low must the temperature be for one key to get all the weight, wherever the arrow points? (The
-# *entropy* says how evenly the weights are spread, from 0 for one key to 1 for all alike; lesson 02 defines it.)
+# Now turn the query yourself: drag the blue arrow, or choose it with Tab and press the arrow keys. Where must it point
+# for the price of a chair? How low must the temperature be for one key to get all the weight, wherever the arrow
+# points? (The *entropy* says how evenly the weights are spread, from 0 for one key to 1 for all alike; lesson 02
+# defines it.)
 
 # %%
 views.LookupDial(fruit, keys, values, words, "fruit", ["edible", "to sit on"])
@@ -319,13 +322,13 @@ price = parts.soft_lookup(fruit, keys, values[:, None])  # each value a vector o
 print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
-# Here the weights 0.6, 0.4 and 0 from the beginning, and (nearly) the price of 8, come from vectors. (We chose the
-# vectors to that end; in real models they are learned.)
+# This time the weights 0.6, 0.4 and 0, and (nearly) the price of 8, were computed from vectors. (We chose the vectors
+# so that they would be; in real models they are learned.)
 #
 # A reading comprehension test works in the same way. The question is the query: *When was Bob born?* Each sentence of
 # the text has something that it is *about* (its key) and something that it *says* (its value): "Bob was born in 1998"
 # is about Bob's birth and says 1998. You match the question with what the sentences are about, and take what they say.
-# A test with 4 questions on a text of 20 sentences needs a table of 4 × 20 scores.
+# Four questions on a text of 20 sentences need 4 × 20 scores.
 
 # %% [markdown]
 # ## Many queries at once
@@ -345,7 +348,7 @@ questions = ["year?", "month?"]
 piece_queries = torch.tensor([[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])  # (n_query, d) = (2, 3)
 
 # %% [markdown]
-# **Exercise.** Compute the weight of every key for every query: a table with one row per query and one column per key,
+# **Exercise.** Compute the weight of every key for every query: a matrix with one row per query and one column per key,
 # in which each row adds up to 1. One matrix product computes all the dot products at once. It should also work with any
 # batch axes in front. (`x.mT` swaps the last two axes of x, whatever stands in front of them.)
 
@@ -367,8 +370,8 @@ ax = plots.weights(weights, queries=questions, keys=pieces)
 pd.DataFrame(weights.tolist(), index=questions, columns=pieces).round(2)
 
 # %% [markdown]
-# Read the picture row by row: *year?* attends almost only to `2021`. *month?* attends mostly to `mars`, and a little to
-# `3`, because of the 0.5 in the key of `3`: days and months are both small numbers.
+# Each row of the picture holds the weights of one query. *year?* attends almost only to `2021`. *month?* attends mostly
+# to `mars`, and a little to `3`, because of the 0.5 in the key of `3`: days and months are both small numbers.
 #
 # **Exercise.** Now average the values with these weights. This is attention.
 
@@ -387,7 +390,7 @@ def attention(
 check(attention)
 
 # %% [markdown]
-# **Predict.** What number does *year?* get: exactly 2021, or another number? Give it to the nearest 50.
+# **Predict.** What number does *year?* get? (An answer within 50 counts as right.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -419,7 +422,8 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # | $Q K^\top$ | (n_query, n_key) | one score per pair |
 # | result | (n_query, d_v) | one weighted average per query |
 #
-# The softmax runs along the keys: each row of weights adds up to 1. With the numbers of our example:
+# The softmax runs along the keys: each row of weights adds up to 1. Here is every number of our example, from queries
+# and keys to the output:
 
 # %%
 diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
@@ -461,9 +465,9 @@ print("queries in reverse give the outputs in reverse:", torch.allclose(turned, 
 # The formula does not say where queries, keys and values come from. Two cases have names:
 #
 # - **Cross-attention**: the queries come from one sequence, keys and values from another. The positions of `2021-03-03`
-#   put their questions to the pieces of `3 mars 2021`.
-# - **Self-attention**: all three come from the *same* sequence. The sequence asks itself questions that help to
-#   understand it. Is `3` a day or a month? Its neighbour `mars` tells us.
+#   ask the pieces of `3 mars 2021`.
+# - **Self-attention**: all three come from the *same* sequence. Each word asks the others what it means here. Is `3` a
+#   day or a month? Its neighbour `mars` tells us.
 
 # %%
 french, iso = torch.randn(3, 4), torch.randn(10, 4)  # 3 pieces, 10 characters, vectors of width 4
@@ -473,10 +477,25 @@ print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 # %% [markdown]
 # The output has as many rows as there are queries, however many keys there are.
 #
+# What is self-attention good for? The vector of `bank` is the same in every sentence, since it is looked up in a table
+# of words. We choose one that lies between money and water, and let each word of two short texts attend to its text:
+
+# %%
+vectors = {"bank": torch.tensor([1.0, 1.0]), "loan": torch.tensor([3.2, 0.3]), "river": torch.tensor([0.3, 3.2])}
+texts = {"bank loan": ["bank", "loan"], "river bank": ["bank", "river"]}
+in_text = {text: torch.stack([vectors[word] for word in words]) for text, words in texts.items()}
+after = {text: parts.attention(x, x, x)[0] for text, x in in_text.items()}
+neighbours = {word: vectors[word] for word in ("loan", "river")}
+diagrams.lookup.moved("bank", vectors["bank"], after, neighbours, ("money", "water"))
+
+# %% [markdown]
+# One word has become two vectors. `bank` has moved towards the word that it attends to, and what the next layer reads
+# is a bank *of a river*, or one that *lends money*. This is what a layer of attention does to every word of a text.
+#
 # ### Is the diagonal the largest?
 #
-# In self-attention each vector meets itself among the keys. It is often said that the weights on the diagonal are
-# therefore the largest. In a Transformer, queries and keys are **projections** of the vectors: products with two
+# In self-attention each vector meets itself among the keys: its weight there is on the diagonal of the matrix of
+# weights. In a Transformer, queries and keys are **projections** of the vectors: products with two
 # different learned matrices, `x @ w_q` and `x @ w_k`. Before training these matrices are random.
 #
 # **Predict.** 50 vectors, random projections: in what percentage of the rows is the diagonal the largest weight?
@@ -501,27 +520,37 @@ print(f"without projections: {raw:.0%}")
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. It is short, it runs, and it returns the right shape. Read it and decide which
-# line is wrong *before* you run the check. Then fix it.
+# A colleague sends you this version. She writes the softmax out, and subtracts the largest score so that `exp` cannot
+# overflow. It runs, the shape is right, and each row of weights adds up to 1. Read it and decide which line is wrong
+# *before* you run the check. Then write a correct `mended` in the cell after it.
 
 
-# %% id="mend-attention" tags=["bug-hunt"]
+# %% tags=["bug-hunt"]
 def attention_of_a_colleague(queries, keys, values):
-    scores = keys @ queries.transpose(-2, -1)
-    weights = parts.softmax(scores)
-    return weights.transpose(-2, -1) @ values
+    scores = queries @ keys.transpose(-2, -1)
+    exponentials = torch.exp(scores - scores.amax(dim=-2, keepdim=True))
+    weights = exponentials / exponentials.sum(dim=-1, keepdim=True)
+    return weights @ values
 
+
+# %% id="mend-attention"
+mended = attention_of_a_colleague
 
 # %% id="check-mend-attention"
-check(attention_of_a_colleague, "attention")
+check(mended, "attention", save=False)
 
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Say for each line what every axis means. Here the scores have one row per *key*, and the softmax runs along the last
-# axis, so along the queries. Then ask what must be true of the weights, and print it: for each query, do they add up to
-# 1? And test with different numbers of keys and queries: then swapped axes show up as shapes that do not fit.
+# Give it a single query. Then the largest score of each key is its only score, all differences are 0, and the result is
+# the plain average of the values, whatever the query. The softmax stays the same only if *one* number is subtracted
+# from all scores of a query; here each key has its own. The cell below shows both.
 # </details>
+
+# %%
+one_query, two_keys = torch.tensor([[1.0, 0.0]]), torch.tensor([[3.0, 0.0], [0.0, 3.0]])
+for name, f in {"the colleague's": attention_of_a_colleague, "yours or the library's": parts.attention}.items():
+    print(f"{name}: weight on the key that fits: {f(one_query, two_keys, torch.eye(2))[0, 0]:.2f}")
 
 # %% [markdown]
 # ## ★ Transfer: kernel regression
@@ -550,20 +579,20 @@ check(distance_attention)
 # positions along the curve.
 
 # %%
-where = torch.rand(40, 1) * 6
-high = torch.sin(where) + 0.1 * torch.randn(40, 1)
-ask = torch.linspace(0.3, 5.7, 200)[:, None]
-found = parts.distance_attention(4 * ask, 4 * where, high)  # times 4: a Gaussian of standard deviation 1/4
-curves = {"attention": found[:, 0], "sine": torch.sin(ask[:, 0])}
-ax = plots.lines(ask[:, 0], curves, xlabel="position (query)", ylabel="height (value)")
-ax.plot(where, high, "k.", label="known points")
+positions = torch.rand(40, 1) * 6
+heights = torch.sin(positions) + 0.1 * torch.randn(40, 1)
+new_positions = torch.linspace(0.3, 5.7, 200)[:, None]
+smooth = parts.distance_attention(4 * new_positions, 4 * positions, heights)  # times 4: standard deviation 1/4
+curves = {"attention": smooth[:, 0], "sine": torch.sin(new_positions[:, 0])}
+ax = plots.lines(new_positions[:, 0], curves, xlabel="position (query)", ylabel="height (value)")
+ax.plot(positions, heights, "k.", label="known points")
 ax.legend()
-print(f"largest error: {(found - torch.sin(ask)).abs().max():.1f}")
+print(f"largest error: {(smooth - torch.sin(new_positions)).abs().max():.1f}")
 
 # %% [markdown]
 # The 40 noisy points have become a smooth curve, without any training.
 #
-# **Predict.** Look again at the formula for $-\tfrac12 \|q - k\|^2$ above. If all keys have the same length, do
+# **Predict.** If all keys have the same length, do
 # attention by dot products and attention by distance give the `"same"` output, or `"different"` ones?
 
 # %% tags=["prediction"]
@@ -648,8 +677,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>Which sizes of queries, keys and values must agree?</summary>
 #
 # Queries and keys have the same width, since they are multiplied entry by entry. There are as many values as keys,
-# since they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the table has 4,
-# 6, 8 and 3, and sizes that do not match raise an error.)
+# since they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the sizes there
+# are 4, 6, 8 and 3, and sizes that do not match raise an error.)
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
@@ -712,12 +741,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), read the Transformer in this way.
 # - Common directions of embeddings: Mu and Viswanath (2018), [arXiv:1702.01417](https://arxiv.org/abs/1702.01417).
 # - `transformer_lab/attention/dot_product.py`: the library's version, with masks and weights.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: similarity 1, softmax 2, soft_lookup 2, attention_weights 2, attention 3; stretch: distance_attention 2.
-# The bug hunt is not graded. *Where students stumble*: the axis of the softmax (ask: what adds up to 1, and why
-# that?); `keepdim`; averaging keys instead of values. *To ask in class*: what would a dict with two equally good keys
-# do, and what does attention do? When is the plain average the right answer? Let them find a query that returns exactly
-# 5, the price of a banana.
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

@@ -1,14 +1,15 @@
 # %% [markdown] id="title"
 # # 02 · Why divide by √d_k
 #
-# **The question.** The Transformer's attention differs from that of lesson 01 in one detail: the scores are divided by
-# $\sqrt{d_k}$, the square root of the width of queries and keys. Why divide at all? Why by the root, and not by the
-# width itself?
+# **The question.** Why are attention scores divided by $\sqrt{d_k}$, the square root of the width of queries and keys?
+# Ask around, and one of the two answers that you will get most often does not survive a test. Why divide at all? Why by
+# the root, and not by the width itself?
 #
-# **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small (one
-# explanation that you will often read is mostly wrong), and compare dot-product attention with additive attention.
+# **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small, and
+# compare dot-product attention with additive attention.
 #
-# Reading: 37 minutes. Exercises: 40 minutes (four core, one stretch ★).
+# Reading: 37 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 100 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -39,7 +40,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import plots
 
 # %%
@@ -53,12 +54,12 @@ diagrams.architecture.you_are_here(2)
 # %% [markdown]
 # ## How large does a score get?
 #
-# A score adds up products, one for each entry of the query and the key. In lesson 01 most vectors had two or three
+# A score is a sum of products, one for each entry of the query and the key. In lesson 01 most vectors had two or three
 # entries. In the original Transformer (Vaswani et al., 2017) queries and keys have 64 entries; they could be as wide as
 # the embeddings themselves, 512. This width was `d` in lesson 01; from here on it is `d_k`, with k for key.
 #
-# Let queries and keys hold independent random numbers (mean 0, standard deviation 1). With 128 entries, the typical
-# score (its standard deviation) is 11.
+# Let queries and keys hold independent random numbers (mean 0, standard deviation 1). With 128 entries, a typical score
+# (the standard deviation of the scores) is 11.
 #
 # **Predict.** With 512 entries, four times as many, is a typical score near 11, 22, 45 or 181?
 
@@ -68,7 +69,7 @@ prediction = ...
 # %%
 queries, keys = torch.randn(2, 10_000, 512)
 spread = {d: (queries[:, :d] * keys[:, :d]).sum(dim=-1).std().item() for d in (8, 32, 128, 512)}  # of 10,000 scores
-compare(prediction, measured=round(spread[512], 1))
+compare(prediction, measured=round(spread[512], 1), choices=(11, 22, 45, 181))
 pd.DataFrame({"d_k": spread.keys(), "typical score": spread.values(), "√d_k": [d**0.5 for d in spread]}).round(1)
 
 # %% [markdown]
@@ -80,7 +81,7 @@ pd.DataFrame({"d_k": spread.keys(), "typical score": spread.values(), "√d_k": 
 #    0 has mean 0 too, and its variance is the product of their variances. If both have variance $\sigma^2$, that is
 #    $\sigma^2 \cdot \sigma^2 = \sigma^4$.
 # 2. When independent numbers are added, their variances add up. There are $d_k$ products.
-# 3. The typical size is the square root of the variance.
+# 3. A typical score is the square root of this variance.
 #
 # **Exercise.** Write steps 1 and 2 as a function.
 
@@ -105,8 +106,8 @@ pd.DataFrame(rows, columns=["d_k", "variance of an entry", "your formula", "meas
 # %% [markdown]
 # ## What do large scores do?
 #
-# Take 64 random keys. No key deserves special attention: all are equally random. In lesson 01 we saw that large
-# scores make sharp weights.
+# Take 64 random keys. No key deserves special attention: all are equally random. Large scores make sharp weights, as
+# you saw in lesson 01.
 #
 # **Predict.** With a width of 256 and no division, what weight does a query give to the one key that happens to have
 # the largest score? (Equal weights would be 1/64 = 0.016.)
@@ -150,9 +151,9 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # any width.
 
 # %% [markdown]
-# Try it with five keys in the plane. Each arrow stands for a vector of $d_k$ independent numbers: their dot products
-# are $\sqrt{d_k / 2}$ times as large as those of the arrows, which have two. Move the width: which divisor keeps the
-# weights as they are? Which makes a dict of the lookup, which a plain average?
+# Try it with five keys in the plane. Each arrow stands for a vector of $d_k$ independent numbers, whose dot products
+# are $\sqrt{d_k / 2}$ times as large as those of the arrows themselves, which have two. Change the width: which divisor
+# keeps the weights as they are? Which turns the lookup into a dict, and which into a plain average?
 
 # %%
 angles = torch.arange(5) * 1.2  # radians
@@ -172,7 +173,8 @@ views.LookupDial(torch.tensor([0.9, 0.5]), five, torch.arange(5.0), list("abcde"
 # | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 for independent entries of mean 0, variance 1 |
 #
 # This is equation 1 of the paper, **scaled dot-product attention**. $d_k$ is the width of the queries and keys; the
-# width of the values does not matter. Here are the numbers of lesson 01, with the division:
+# width of the values does not matter. Here is the example of lesson 01 once more. The scores are now divided by √3
+# before the softmax, so its weights are softer, and the year is less accurate:
 
 # %%
 keys_of_pieces = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
@@ -181,8 +183,7 @@ names = {"query_names": ["year?", "month?"], "key_names": ["3", "mars", "2021"]}
 diagrams.lookup.one_head(questions, keys_of_pieces, values_of_pieces, divisor=3**0.5, **names)
 
 # %% [markdown]
-# (With only three entries the scores were not large. Dividing makes the weights softer than they need to be, and the
-# year less accurate. The division is meant for wide queries and keys.)
+# (With only three entries the scores were not too large. The division is meant for wide queries and keys.)
 #
 # **Exercise.** Write this function. You may use `parts.softmax`. (PyTorch has it as `F.scaled_dot_product_attention`,
 # but you learn more by writing your own.)
@@ -211,13 +212,13 @@ same = parts.softmax(scores).argmax(dim=-1) == parts.softmax(scores / 22).argmax
 print(f"the best key is the same in {same.sum()} of {len(same)} rows")
 
 # %% [markdown]
-# So if the ranking does not change, why does it matter how sharp the weights are? You will meet two explanations. The
-# first is mostly wrong.
+# So if the ranking does not change, why does it matter how sharp the weights are? There are two explanations. We test
+# both.
 
 # %% [markdown]
 # ## Explanation 1: without the division, exp overflows
 #
-# You will read this often. $e^{89}$ is more than a 32-bit float can hold (**overflow**), and scores of 89 do occur.
+# $e^{89}$ is more than a 32-bit float can hold (**overflow**), and scores of 89 do occur.
 
 # %%
 huge = torch.tensor([1000.0, 0.0])
@@ -250,8 +251,9 @@ print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.t
 
 # %% [markdown]
 # 64 · 60 · 60 is 230,400: here the *score* overflows, before softmax can subtract anything. Softmax then computes ∞ −
-# ∞, which is `nan`. So in half precision it matters *where* one divides: libraries divide the queries first, or divide
-# queries and keys each by the fourth root of $d_k$. (bfloat16 has the range of float32, with fewer digits.)
+# ∞, which is `nan`. So a plain product in float16 has to divide the queries first, or queries and keys each by the
+# fourth root of $d_k$. The fused kernels that most models run on today (FlashAttention) need neither: they read 16-bit
+# queries and keys, and keep the scores in float32. (bfloat16 has the range of float32, with fewer digits.)
 
 # %% [markdown]
 # ## Explanation 2: the softmax saturates
@@ -267,15 +269,16 @@ print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.t
 # times as much, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times as much: what one weight gains, the other loses.
 
 # %% [markdown]
-# The table of all these derivatives, row $i$ and column $j$, is called the **Jacobian**. (To derive it: for $i \neq j$
-# only the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$ the numerator does too.)
+# The matrix of all these derivatives, with $\partial p_i / \partial s_j$ in row $i$ and column $j$, is called the
+# **Jacobian**. (To derive it: for $i \neq j$ only the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i =
+# j$ the numerator does too.)
 #
-# **Exercise.** Compute the Jacobian from the weights. (`torch.eye(n)` is the table of all $\delta_{ij}$.)
+# **Exercise.** Compute the Jacobian from the weights. (`torch.eye(n)` is the matrix of all $\delta_{ij}$.)
 
 
 # %% id="softmax_jacobian" tags=["exercise"]
 def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]:
-    """Return the table of derivatives: at row i, column j, that of weight i with respect to score j."""
+    """Return the matrix of derivatives: in row i and column j, that of weight i with respect to score j."""
     raise NotImplementedError
 
 
@@ -308,10 +311,10 @@ print(f"with equal weights: {equal[0, 0]:.2f}, that is {equal[0, 0] / sharp[0, 0
 print("if one weight is 1:", (parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0])) + 0.0).tolist())
 
 # %% [markdown]
-# Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores
-# moves no weight, so the scores get no gradient: from this query the model learns nothing about *which key to attend
-# to*. Does this happen at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares)
-# with 64 keys, and take the median over 300 queries.
+# In the formula, if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores changes no
+# weight, so the scores get no gradient: from this query the model learns nothing about *which key to attend to*. Does
+# this happen at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares) with 64
+# keys, and take the median over 300 queries.
 
 # %%
 jacobian_size = {"scores / 1": [], "scores / √d_k": []}
@@ -341,14 +344,14 @@ pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".for
 # %% [markdown]
 # ## Training with four divisors
 #
-# Gradients alone prove little. So we train a model. The task: 32 items, each with a key and one of 10 labels. The query
+# So we train a model. The task: 32 items, each with a key and one of 10 labels. The query
 # is a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to return that
 # item's label. It learns two matrices, `w_q` and `w_k`, that project queries and keys to a common width, here 512. Only
 # the divisor differs. We also count *dead* queries: those whose scores get hardly any gradient. Each run is repeated
-# with three seeds. The cell below is an ordinary training loop; you can go on without reading it.
+# with three seeds. (The training loop is folded.)
 
 
-# %%
+# %% tags=["hide-input"]
 def train_once(
     seed: int, divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512, lr: float = 1e-3
 ) -> dict[str, Tensor]:
@@ -402,7 +405,7 @@ curves = {f"scores / {name}": a for name, a in accuracy.items()}
 ax = plots.lines(steps, curves, xlabel="step", ylabel="accuracy", legend_beside=True)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
     columns = {
         "dead, first 20 steps": ("dead queries", 0),
@@ -414,7 +417,7 @@ def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
     table = pd.DataFrame(index=list(columns))
     for name, run in runs.items():
         seen = [run[what][:, at] for what, at in columns.values()]
-        table[f"scores / {name}"] = [f"{three.min():.1f} to {three.max():.1f}" for three in seen]
+        table[f"scores / {name}"] = [f"{of_seeds.min():.1f} to {of_seeds.max():.1f}" for of_seeds in seen]
     return table.T
 
 
@@ -430,11 +433,11 @@ print("undivided, more than half of the queries are dead at the start:", bool((d
 print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item() for a in accuracy.values()) > 0.8)
 
 # %% [markdown]
-# Read the table honestly. With √d_k, or something near it, learning starts at once. Without division it starts late:
-# most queries are dead, because chance has already chosen a key for them. (A random answer is right one time in ten.)
-# Divided by $d_k$, learning stalls after a few steps: the weights are nearly equal, and it takes a long time for the
-# scores to grow. Scores that are too small are worse here than scores that are too large. But in the end *all* four
-# learn. The division makes training easier; it does not make it possible.
+# With √d_k, or something near it, learning starts at once. Without division it starts late: most queries are dead,
+# because chance has already chosen a key for them. (A random answer is right one time in ten.) Divided by $d_k$,
+# learning stalls after a few steps: the weights are nearly equal, and it takes a long time for the scores to grow.
+# Scores that are too small are worse here than scores that are too large. But in the end *all* four learn. The division
+# makes training easier; it is not what makes it possible.
 
 # %% [markdown]
 # Our loss matters too. It is $-\log(p + 0.001)$, where $p$ is the weight of the right label. It stays below 7 however
@@ -453,12 +456,48 @@ table_of({"1": runs["1"], **plain})
 table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor in {"1": 1, "√d_k": 8}.items()})
 
 # %% [markdown]
-# Fewer queries are dead, but the division still helps. (A narrow model has fewer parameters, so at the same learning
-# rate it learns more slowly. Here the learning rate is three times as large.)
+# Fewer queries are dead, but the division still helps. (A narrower model learns more slowly at the same learning rate;
+# here the rate is three times as large.)
 #
 # **The verdict.** Without division, wide queries and keys begin with a saturated softmax, and training begins late;
 # with $1/d_k$ they begin with equal weights, and training begins later still. $1/\sqrt{d_k}$ gives a good start at any
 # width. That is all it does.
+
+# %% [markdown]
+# ## Bug hunt
+#
+# A colleague needs no d_k: "The length of a random query is √d_k on average. So I divide by its length. The variance of
+# the scores is 1 at every width; I have measured it." She is right about that. Decide what is wrong *before* you run
+# the check. Then write a correct `mended` in the cell after it.
+
+
+# %% tags=["bug-hunt"]
+def attention_of_a_colleague(queries, keys, values):
+    scores = queries @ keys.transpose(-2, -1)
+    weights = torch.softmax(scores / queries.norm(dim=-1, keepdim=True), dim=-1)
+    return weights @ values
+
+
+# %% id="mend-scaling"
+mended = attention_of_a_colleague
+
+# %% id="check-mend-scaling"
+check(mended, "scaled_dot_product_attention", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# Random inputs do not tell the two apart. So ask what an input can *do*: multiply one query by 10. Its scores should be
+# ten times as large, and its weights sharper. Here nothing changes: only the direction of a query counts, and training
+# cannot make one query surer than another. The cell below tries it.
+# </details>
+
+# %%
+one_query, two_keys = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+ours = parts.scaled_dot_product_attention
+for name, f in {"the colleague's": attention_of_a_colleague, "yours or the library's": ours}.items():
+    largest = [f(factor * one_query, two_keys, torch.eye(2)).max().item() for factor in (1, 10)]
+    print(f"{name}: largest weight {largest[0]:.2f}, and for ten times the query {largest[1]:.2f}")
 
 # %% [markdown]
 # ## The scale is a temperature
@@ -479,7 +518,7 @@ print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item
 # %% [markdown]
 # ### What √d_k does not do: μP
 #
-# So √d_k is right at **initialisation**, before the first step, when entries are independent with variance 1 and the
+# So √d_k is right at **initialisation**, before the first step, when entries are independent with variance 1 and a
 # typical score is 1. The table of the four divisors shows that this does not last: with √d_k, training made the typical
 # score grow to 3. From then on the model sets its own temperature.
 
@@ -503,8 +542,8 @@ print({f"d_k = {d}": {"q·k / √d_k": round(x / d**0.5), "q·k / d_k": round(x 
 # %% [markdown]
 # ### Where to divide
 #
-# The division can be done earlier: dividing the queries first gives the same scores. If there are more keys than d_k,
-# fewer numbers are then divided. And in half precision this avoids the overflow (Explanation 1).
+# The queries can be divided first; the scores are the same. If there are more keys than d_k, fewer numbers are then
+# divided. And in a plain product of half precision, nothing overflows (Explanation 1).
 
 # %%
 q, k = torch.randn(5, 64), torch.randn(7, 64)
@@ -565,8 +604,8 @@ check(additive_scores)
 # %% [markdown]
 # ### The cost of additive attention
 #
-# **Predict.** 256 queries, 256 keys, and a hidden width d_h of 64. How many numbers are there in the table of all
-# $\tanh(W_q q + W_k k)$, which additive attention needs before it can compute its scores?
+# **Predict.** 256 queries, 256 keys, and a hidden width d_h of 64. Before it can compute its scores, additive attention
+# needs $\tanh(W_q q + W_k k)$ for every pair. How many numbers are that?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -589,8 +628,8 @@ print(f"additive scores take {min(seconds['additive']) / min(seconds['dot produc
 print("parameters: dot product 0, additive", w_q.numel() + w_k.numel() + w.numel())
 
 # %% [markdown]
-# A dot product for all pairs is one matrix product, which is what computers do best. Additive attention computes a
-# whole hidden vector for every pair, 64 numbers for each score. Is it worth it?
+# The dot products of all pairs are one matrix product, which is what computers do best. Additive attention computes a
+# hidden vector of 64 numbers for every score.
 #
 # **Predict.** Random queries and keys of width 1024, 16 times as wide, and entries of $w$ of size 1/8 as above. Is the
 # largest additive score `"below"` or `"above"` 10?
@@ -610,45 +649,21 @@ for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
 
 # %% [markdown]
 # Each tanh is at most 1, so a score can never exceed $\sum_i |w_i|$, however wide the queries are. But the same problem
-# appears one step earlier. With a matrix as drawn, the typical size of the entries of $W q$ is √1024 = 32, as
-# `score_variance` says. There the tanh itself is saturated: its slope is nearly 0.
+# appears one step earlier: the entries of $W q$ have the standard deviation √1024 = 32, as `score_variance` says, and
+# the tanh itself is saturated. Its slope is nearly 0.
 #
-# The paper cites a comparison (Britz et al., 2017): the two kinds of attention do equally well at small widths, and
-# additive attention does better than *undivided* dot products at large ones. The Transformer's authors suspected that
-# large scores were the cause, divided by √d_k, and kept the faster kind.
-
-# %% [markdown]
-# ## Bug hunt
-#
-# A colleague sends you this version. It seems to divide by the root, and the shape is right. Read it and decide what is
-# wrong *before* you run the check. Then fix it.
-
-
-# %% id="mend-scaling" tags=["bug-hunt"]
-def attention_of_a_colleague(queries, keys, values):
-    d_k = queries.shape[-1]
-    scores = queries @ keys.transpose(-2, -1)
-    weights = torch.softmax(scores / d_k**1 / 2, dim=-1)
-    return weights @ values
-
-
-# %% id="check-mend-scaling"
-check(attention_of_a_colleague, "scaled_dot_product_attention")
-
-# %% [markdown]
-# <details><summary>How to find such a bug without a check</summary>
-#
-# Measure what the line is <i>for</i>: print the variance of the scores of random inputs at two widths. It should be
-# near 1 at both. Here it falls as the width grows. The output has the right shape, and a small model even learns.
-# </details>
+# In a comparison that the paper cites (Britz et al., 2017), the two kinds of attention do equally well at small widths,
+# and additive attention does better than *undivided* dot products at large ones. The Transformer's authors suspected
+# the large scores, divided by √d_k, and kept the faster kind.
 
 # %% [markdown]
 # ## ★ Transfer: cosine attention
 #
 # Another way to bound the scores: use the cosine, which is never larger than 1, and divide it by a chosen temperature.
-# Henry et al. (2020, [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)) do this with a learned temperature. Today's
-# form is **QK-norm**: queries and keys are normalised and scaled by learned factors, and the division by √d_k stays
-# (Qwen3, Gemma 3, OLMo 2). Write cosine attention from scratch.
+# Henry et al. (2020, [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)) do this with a learned temperature. In
+# today's form, **QK-norm**, queries and keys are normalised and multiplied by learned factors, and a fixed divisor
+# stays: √d_k in Qwen3 and OLMo 2 (which normalises the whole projection, not each head), but √168 in Gemma 3 27B, whose
+# heads are 128 wide. Write cosine attention from scratch.
 
 
 # %% id="cosine_attention" tags=["exercise"]
@@ -673,12 +688,12 @@ print("queries and keys 100 times as long, output unchanged:", torch.allclose(be
 # %% [markdown]
 # ## In short
 #
-# - A score adds up $d_k$ products. Its variance is $d_k \sigma^4$; its typical size grows like $\sqrt{d_k}$.
+# - A score is a sum of $d_k$ products. Its variance is $d_k \sigma^4$; its standard deviation grows like $\sqrt{d_k}$.
 # - Scores that are too large saturate the softmax, and its gradient nearly vanishes; with scores that are too small,
 #   attention is a plain average.
 # - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width at the start of training. The ranking of the keys
 #   never changes.
-# - Overflow of exp is not the reason: softmax subtracts the maximum. In float16 the scores themselves can overflow.
+# - Overflow of exp is not the reason: softmax subtracts the maximum. (In float16 the scores themselves can.)
 # - √d_k is a temperature for the start of training. Learned queries and keys set their own later.
 # - Additive attention has bounded scores (but its matrices have to be scaled, or the tanh saturates), computes a vector
 #   for each pair, and has parameters.
@@ -706,13 +721,13 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - **scaled dot-product attention**: attention whose scores are dot products divided by √d_k.
 # - **overflow**: what happens when a result is too large for its number format: it becomes infinite.
 # - **half precision**: floating-point numbers of 16 bits instead of 32.
-# - **Jacobian**: the table of the derivatives of every output with respect to every input.
+# - **Jacobian**: the matrix of the derivatives of every output with respect to every input.
 # - **saturated**: so far in the flat part of a function that hardly any gradient is left.
 # - **initialisation**: the choice of the parameters' values before the first step of training.
 # - **maximal update parametrisation**: μP for short; rules for initialisation and learning rates under which one set of
 #   hyperparameters suits all widths.
 # - **attention dropout**: dropout applied to attention weights.
-# - **QK-norm**: normalising queries and keys before their dot product.
+# - **QK-norm**: normalising queries and keys, with learned factors, before their dot product.
 
 # %% [markdown]
 # ## Interview questions
@@ -723,8 +738,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # A dot product of d_k independent entries of variance 1 has variance d_k. Without the division, wide queries and keys
 # start with weights that are almost 0 and 1, where the softmax is saturated and has almost no gradient, so training
-# starts late. The division gives a good start; it is not a necessity: in our experiment, the undivided model learned
-# too, in the end. (<i>What do large scores do?</i>, <i>Explanation 2</i>, <i>Training with four divisors</i>)
+# starts late. The division gives a good start; it is not necessary: in our experiment, the undivided model learned too,
+# in the end. (<i>What do large scores do?</i>, <i>Explanation 2</i>, <i>Training with four divisors</i>)
 # </details>
 #
 # <details><summary>Why not divide the scores by d_k?</summary>
@@ -738,8 +753,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>Is the division there to prevent overflow of the exponential?</summary>
 #
 # Not of the exponential: softmax implementations subtract the row's maximum, so scores of 1000 are no problem. In
-# float16, though, the scores themselves can exceed 65,504; then it helps to scale the queries before the product.
-# (<i>Explanation 1</i>)
+# float16, though, the scores themselves can exceed 65,504: a plain product has to scale the queries first, and fused
+# kernels such as FlashAttention keep the scores in float32. (<i>Explanation 1</i>)
 # </details>
 #
 # <details><summary>Does the scaling change which key gets the most attention?</summary>
@@ -759,8 +774,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>Can the division by √d_k be done elsewhere?</summary>
 #
 # Yes: dividing the queries by √d_k before the product gives the same scores, and divides n_query × d_k numbers instead
-# of n_query × n_key (fewer if n_key > d_k). Dividing both queries and keys by the fourth root of d_k works too. In half
-# precision both avoid overflow. (<i>Where to divide</i>)
+# of n_query × n_key (fewer if n_key > d_k). Dividing both queries and keys by the fourth root of d_k works too. In a
+# plain float16 product both avoid overflow; fused kernels keep the scores in float32. (<i>Where to divide</i>)
 # </details>
 #
 # <details><summary>Compare additive and dot-product attention.</summary>
@@ -786,12 +801,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - Yang et al. (2022), [arXiv:2203.03466](https://arxiv.org/abs/2203.03466): μP, and why it divides by d_k.
 # - Srivastava et al. (2014), *Dropout* (JMLR 15).
 # - `transformer_lab/attention/dot_product.py` and `additive.py` beside it: the library's versions, with masks.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: score_variance 1, scaled_dot_product_attention 3, softmax_jacobian 2, additive_scores 3; stretch:
-# cosine_attention 2. The bug hunt is not graded. *Where students stumble*: σ⁴ (they square once); the difference
-# between the variance and the typical size; an axis of length 1 for the pairs; believing that the undivided model
-# *cannot* learn. *To ask in class*: what should the divisor be if entries have variance 4? Why does the paper's
-# footnote speak of mean 0? What would change if the keys all had the same length?
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

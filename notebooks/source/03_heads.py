@@ -7,7 +7,8 @@
 # **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its
 # parameters, and measure what a second head is good for.
 #
-# Reading: 40 minutes. Exercises: 45 minutes (four core, one stretch ★).
+# Reading: 37 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 105 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -40,7 +41,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import plots, trace_shapes
 
 # %%
@@ -51,9 +52,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 diagrams.architecture.you_are_here(3)
 
 # %% [markdown]
-# ## Why one head is not enough
+# ## Is one lookup enough?
 #
-# *The cat that was chased by the dog ran away.* To understand this sentence, one word may need several others, for
+# *The cat that was chased by the dog ran away.* To understand this sentence, a word may need several others, for
 # different reasons:
 #
 # | word | needs | for the reason |
@@ -63,8 +64,8 @@ diagrams.architecture.you_are_here(3)
 # | `chased` | `cat` | whom |
 # | `chased` | `dog` | by whom |
 #
-# But each query gets *one* weighted average. Is that enough? Take two dates that are easily mixed up: `3.5.2021` is the
-# 3rd of May, `5.3.2021` the 5th of March. A model has to know *both* of the first two numbers, and which comes first.
+# But each query gets *one* weighted average. Take two dates that are easily mixed up: `3.5.2021` is the 3rd of May,
+# `5.3.2021` the 5th of March. A model has to know *both* of the first two numbers, and which comes first.
 #
 # **Predict.** A query attends to the two numbers, with a weight of one half each. What is its output for `3.5.2021`,
 # and what for `5.3.2021`?
@@ -91,20 +92,16 @@ for date, values in dates.items():
 
 # %% [markdown]
 # Each of these lookups is an **attention head**. **Multi-head attention** runs several heads in parallel, each with
-# weights of its own, and concatenates their outputs: it puts them next to each other.
-#
-# Here we typed the weights in. In a Transformer each head learns what to attend to. In trained translation models,
-# Voita et al. (2019) found heads that attend to the next or the previous word, heads that link a verb to its subject or
-# object, and heads that attend to rare words.
+# weights of its own, and concatenates their outputs. Here we typed the weights in; in a Transformer each head learns
+# what to attend to. In trained translation models, Voita et al. (2019) found heads that attend to the next or the
+# previous word, heads that link a verb to its subject or object, and heads that attend to rare words.
 
 # %% [markdown]
 # ## Projections: queries, keys and values from one input
 #
-# In lessons 01 and 02 queries and keys were mostly given. A Transformer has one vector per token, and computes queries,
-# keys and values from it with three layers. `nn.Linear(a, b)` turns vectors of width a into vectors of width b: it
-# multiplies by a learned matrix and adds a learned bias. This, too, is called a **projection**.
-#
-# Our text has 11 characters, spaces included. The width of its vectors is called `d_model`.
+# In lessons 01 and 02 queries and keys were mostly given. A Transformer has one vector per token, of width `d_model`,
+# and computes queries, keys and values from it with three layers. Each `nn.Linear` multiplies by a learned matrix and
+# adds a learned bias. This, too, is called a **projection**.
 
 # %%
 text = list("3 mars 2021")
@@ -138,9 +135,9 @@ print("scores symmetric with projections:", torch.allclose(projected, projected.
 # d_model) has to become (batch, n_heads, n, d_k).
 
 # %% [markdown]
-# `x.view(shape)` returns the same numbers in another shape. Is that all we need? Here is a text of 3 positions with 4
-# features each, for 2 heads. The tens digit stands for the position, the units digit for the feature. Head 0 should
-# hold features 0 and 1 of every position: 10, 11, then 20, 21, then 30, 31.
+# `x.view(shape)` returns the same numbers in another shape. Try it on a text of 3 positions with 4 features each, for 2
+# heads. The tens digit stands for the position, the units digit for the feature. Head 0 should hold features 0 and 1 of
+# every position: 10, 11, then 20, 21, then 30, 31.
 #
 # **Predict.** We ask for 2 heads of 3 positions and 2 features: `small.view(2, 3, 2)`. Which number comes first in the
 # second row of head 0?
@@ -156,8 +153,8 @@ print("head 0 by view alone:", viewed[0].tolist())
 
 # %% [markdown]
 # The shape is right, but head 0 holds nothing of the last position. `view` keeps the numbers in the order in which they
-# lie in memory, position by position, and only draws new borders between them. So split only the last axis: 4 features
-# become 2 heads of 2 features. Then swap two axes with `transpose`:
+# lie in memory, position by position, and cuts them into new rows. So split only the last axis: 4 features become 2
+# heads of 2 features. Then swap two axes with `transpose`:
 
 # %%
 cut = small.view(3, 2, 2)  # positions, heads, features of a head
@@ -218,8 +215,6 @@ print("and back:", torch.equal(parts.merge_heads(heads), q))
 # %% [markdown]
 # ## How much of x does one head see?
 #
-# You will often read that x is cut into pieces and that each head gets one piece.
-#
 # **Predict.** x has 128 features, and there are 4 heads. On how many features of x does the output of head 0 depend?
 
 # %% tags=["prediction"]
@@ -242,8 +237,9 @@ piece = parts.split_heads(x, 4)[:, 0]
 print("if x itself were cut:", features_seen(parts.scaled_dot_product_attention(piece, piece, piece), x))
 
 # %% [markdown]
-# On all of them. We split the *projections*, and every column of a projection is computed from all features of x. So
-# training decides what each head compares. If x itself were cut, the arbitrary order of its features would decide.
+# On all of them. The heads split the *projections*, not x (many texts say otherwise), and every column of a projection
+# is computed from all features of x. So training decides what each head compares. If x itself were cut, the arbitrary
+# order of its features would decide.
 
 # %% [markdown]
 # ## The formula
@@ -264,14 +260,14 @@ print("if x itself were cut:", features_seen(parts.scaled_dot_product_attention(
 # counts from 0. In self-attention, query, key and value are the same x.
 
 # %% [markdown]
-# One more argument: a **mask**, a table of True and False, says which query may attend to which key. Where it is False,
-# the score is replaced by −∞ before the softmax, so that the weight is 0:
+# `forward` takes one more argument, a **mask** of True and False that says which query may attend to which key. Where
+# it is False, the score is replaced by −∞ before the softmax, so that the weight is 0:
 #
 # `scores = scores.masked_fill(~mask, -torch.inf)`
 #
 # (`~mask` swaps True and False.) Lesson 04 says what masks are for. In the annotation, `#` means: this size, or 1.
-# Masks arrive ready to be broadcast to the scores, whose shape is (batch, n_heads, n_query, n_key): one table for each
-# text and each head.
+# A mask can be broadcast to the scores, whose shape is (batch, n_heads, n_query, n_key): one matrix for each text and
+# each head.
 #
 # **Exercise.** The layers are given. Write `forward`, which runs when the module is called. Use `parts.split_heads` and
 # `parts.merge_heads`. The attention of lesson 02 takes no mask, so write out its steps: scores, mask, softmax, weighted
@@ -304,8 +300,8 @@ class MultiHeadAttention(nn.Module):
 check(MultiHeadAttention)
 
 # %% [markdown]
-# On the left is what your module does with `3 mars 2021`, drawn from the module itself (or from the library's, until
-# yours passes). On the right is the wrong picture, in which x is cut:
+# On the left is what your module does, drawn from the module itself (or from the library's, until yours passes): x goes
+# through the projections whole, and what comes out is split. On the right is the wrong picture, in which x is cut:
 
 # %%
 diagrams.heads.multi_head(parts.MultiHeadAttention(128, 4))
@@ -319,10 +315,10 @@ iso = torch.randn(1, 10, 128)
 trace_shapes(parts.MultiHeadAttention(128, 4), iso, x, x)
 
 # %% [markdown]
-# ## The number of heads is a hyperparameter
+# ## What does the number of heads change?
 #
-# The four layers look the same for any number of heads. So the same numbers can be loaded into modules of 1, 2, 4 and
-# 8 heads (`load_state_dict` copies all parameters by name).
+# The four layers have the same shapes for any number of heads. So the same parameters can be loaded into modules of 1,
+# 2, 4 and 8 heads (`load_state_dict` copies them by name).
 #
 # **Predict.** Do 1 head and 4 heads with the same layers give the `"same"` output, or a `"different"` one?
 
@@ -348,9 +344,9 @@ print("one head is a single attention on the projections:", torch.allclose(singl
 # %% [markdown]
 # The parameters are the same, the outputs are not. Some texts write $\operatorname{MultiHead}(Q, K, V) =
 # \operatorname{Attention}(Q W^Q, K W^K, V W^V)$. Even with a $W^O$ after it, that holds for one head only: with four,
-# each quarter of the columns has attention weights of its own. The number of heads is not learned; it is a choice that
-# we make before training, a **hyperparameter**. It says how the outputs of the layers are *split*, so a trained model
-# works only with the number that it was trained with.
+# each quarter of the columns has attention weights of its own. The number of heads is not learned; we choose it before
+# training, as a **hyperparameter**. It says how the outputs of the layers are *split*, so a trained model works only
+# with the number that it was trained with.
 #
 # **Exercise.** Count the parameters. `nn.Linear(a, b)` has a · b weights, and b biases unless it was made with
 # `bias=False`.
@@ -443,16 +439,16 @@ print("head by head takes this many times as long:", {n: round(ratio, 1) for n, 
 # %% [markdown]
 # The results are equal, and so is the number of multiplications. But the head-by-head version makes more and smaller
 # matrix products, and each call has a fixed cost. On a CPU this overhead matters most for a short text. (We did not
-# measure a GPU.) Nearly all implementations use the fused projection: in the formula each head has matrices of its own,
-# in code they are slices of one matrix.
+# measure a GPU.) So nearly all implementations use the fused projection: what the formula writes as one matrix for each
+# head is stored as slices of a single matrix.
 
 # %% [markdown]
 # ## What do more heads cost?
 #
-# No parameters, and no more multiplications: n_heads times as many scores, but each is a sum of only d_k products. They
-# do cost memory: in our code, n × n scores for each head. And each head becomes narrower, so that its scores can form
-# fewer patterns. The **rank** of a matrix is the smallest number of its rows from which all its rows can be made as
-# **linear combinations**: sums of those rows, each times a number.
+# More heads cost no parameters and no multiplications: there are n_heads times as many scores, but each is a sum of
+# only d_k products. They do cost memory: in our code, n × n scores for each head. And each head becomes narrower, so
+# that its scores can form fewer patterns. The **rank** of a matrix is the smallest number of its rows from which all
+# its rows can be made as **linear combinations**: sums of those rows, each times a number.
 #
 # **Predict.** 32 positions, d_model = 64, 32 heads of width 2. What is the rank of the 32 × 32 scores of one head?
 
@@ -476,7 +472,53 @@ pd.DataFrame(rows, columns=["heads", "d_k", "scores in all", "rank of one head's
 # translations) worse than the best number, and with too many the score fell again. Their base model has 8.
 
 # %% [markdown]
-# ## A task for two heads: name both neighbours
+# ## Bug hunt
+#
+# A colleague sends you this version, with a shorter constructor. It runs, the shape is right, and its loss falls. Read
+# it and decide which line is wrong *before* you run the check. Then write a correct `Mended` in the cell after it.
+
+
+# %% tags=["bug-hunt"]
+class AttentionOfAColleague(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = [nn.Linear(d_model, d_model)] * 4
+
+    def forward(self, query, key, value, mask=None):
+        q = parts.split_heads(self.w_q(query), self.n_heads)
+        k = parts.split_heads(self.w_k(key), self.n_heads)
+        v = parts.split_heads(self.w_v(value), self.n_heads)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return self.w_o(parts.merge_heads(parts.softmax(scores) @ v))
+
+
+# %% id="mend-heads"
+Mended = AttentionOfAColleague
+
+# %% id="check-mend-heads"
+check(Mended, "MultiHeadAttention", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# Count the parameters: there should be 4 d_model² + 4 d_model. A list times 4 holds the same object four times, so the
+# four names stand for one layer, as the cell below shows. Another sign: in self-attention the scores of this version
+# are symmetric, as without projections.
+# </details>
+
+# %%
+for name, kind in {
+    "the colleague's": AttentionOfAColleague,
+    "yours or the library's": parts.MultiHeadAttention,
+}.items():
+    sizes = {parameter: p.numel() for parameter, p in kind(8, 2).named_parameters()}
+    print(f"{name}: {sum(sizes.values())} numbers in {', '.join(sizes)}")
+
+# %% [markdown]
+# ## A task: name both neighbours
 #
 # Every position of a text must name *two* characters: the one before it and the one after it. In `mars`, the `a`
 # should say `m` and `r`. Where to attend depends on positions alone, so queries and keys are computed from a learned
@@ -506,10 +548,10 @@ class Neighbours(nn.Module):
 # %% [markdown]
 # The texts are random, so that no character can be guessed from others. An answer is right if both neighbours are. We
 # compare 1, 2 and 4 heads, and one head followed by a **multilayer perceptron** (MLP: two linear layers with a ReLU
-# between them). The cell below is an ordinary training loop; you can go on without reading it.
+# between them). The training loop is folded.
 
 
-# %%
+# %% tags=["hide-input"]
 def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300) -> tuple[Neighbours, Tensor]:
     """Learn to name both neighbours; return the model, and its accuracy at each step."""
     torch.manual_seed(seed)
@@ -532,13 +574,13 @@ def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300)
 
 
 # %% [markdown]
-# **Predict.** At what fraction of the positions does *one* head name both neighbours, after 300 steps: near 0.1, 0.5
-# or 0.9? (Twelve models are trained, which takes about ten seconds.)
+# **Predict.** At what fraction of the positions does *one* head name both neighbours, after 300 steps: nearest to 0.1,
+# 0.5 or 0.9? (Twelve models are trained, which takes about ten seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
 
-# %%
+# %% id="name-both-neighbours"
 kinds = {"1 head": (1,), "2 heads": (2,), "4 heads": (4,), "1 head, then an MLP": (1, "mlp")}
 runs = {kind: [train(*how, seed=seed) for seed in range(3)] for kind, how in kinds.items()}
 final = {kind: [right[-20:].mean().item() for _, right in of_kind] for kind, of_kind in runs.items()}
@@ -552,7 +594,7 @@ for kind, [(model, _), *_] in runs.items():
 pd.DataFrame(rows, columns=["", "worst of 3 runs", "best of 3 runs", "parameters"]).round(1)
 
 # %% [markdown]
-# (Lines are means of three runs, bands reach from the lowest to the highest.) The first three models have the same
+# (Lines are means of three runs; bands reach from the lowest run to the highest.) The first three models have the same
 # number of parameters. Two heads learn the task quickly; one head does not learn it. Why? Its weights for a position
 # are the same in every text: α for the left neighbour, β for the right one. So its output is α · left + β · right. A
 # linear layer cannot tell the two apart: what `m` adds to a score when it stands on the left, it also adds when it
@@ -567,9 +609,9 @@ print(f"one neighbour is right at {right.max():.1f} of the positions; the other 
 print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).float().mean():.1f} of them")
 
 # %% [markdown]
-# An MLP after the head can tell which vector came with the larger weight. The last curve shows it at work: it undoes
-# the mixing, but more slowly, and in some runs not completely. So the limit is that of one head followed by a linear
-# layer. With more layers, a model can do without a second head; with it, the task is easy.
+# An MLP after the head can tell which vector came with the larger weight. As the last curve shows, it recovers both
+# neighbours, but more slowly, and in some runs not completely. So the limit is that of one head followed by a linear
+# layer. With more layers, a model can do without a second head; with a second head, the task is easy.
 #
 # ### Do the heads specialise?
 #
@@ -586,7 +628,7 @@ def weights_of(model: Neighbours) -> Tensor:
     return parts.softmax(q @ k.mT / math.sqrt(q.shape[-1]))[0, :, 1:-1].detach()
 
 
-def where(weights: Tensor) -> pd.DataFrame:
+def on_each_side(weights: Tensor) -> pd.DataFrame:
     """Return how much weight each head puts on the left and on the right neighbour."""
     left, right = (weights.diagonal(offset, dim1=1, dim2=2).mean(dim=1) for offset in (0, 2))
     heads = [f"head {i}" for i in range(len(weights))]
@@ -597,25 +639,26 @@ def where(weights: Tensor) -> pd.DataFrame:
 letters = ["_" if character == " " else character for character in text]
 two_heads, _ = runs["2 heads"][0]
 axes = plots.heads(weights_of(two_heads), queries=letters[1:-1], keys=letters)
-where(weights_of(two_heads))
+on_each_side(weights_of(two_heads))
 
 # %% [markdown]
-# One head attends to the character before, the other to the character after. This is what is meant by heads that
-# *specialise*. An untrained model shows no sign of it:
+# One head attends to the character before, the other to the character after: the heads have *specialised*. In an
+# untrained model there is no sign of it:
 
 # %%
 torch.manual_seed(0)
-where(weights_of(Neighbours(2, nn.Linear(32, 30))))
+on_each_side(weights_of(Neighbours(2, nn.Linear(32, 30))))
 
 # %% [markdown]
-# And four heads, for a task that needs two?
+# What do four heads do, in a task that needs two?
 
 # %%
 four_heads, _ = runs["4 heads"][0]
-where(weights_of(four_heads))
+on_each_side(weights_of(four_heads))
 
 # %% [markdown]
-# Point at a character, or press Tab and the arrow keys: the lines are the average of all heads, until you choose one.
+# Each head draws its lines in a colour of its own. Point at a character, or press Tab and the arrow keys, to see only
+# the lines of that character, or choose a head to see it alone.
 
 # %%
 views.AttentionExplorer(weights_of(four_heads), queries=letters[1:-1], keys=letters)
@@ -623,46 +666,6 @@ views.AttentionExplorer(weights_of(four_heads), queries=letters[1:-1], keys=lett
 # %% [markdown]
 # Nothing in the loss asks the heads to differ. They differ where that helps: in this run there are two for each
 # direction. Are the spare heads of any use? The ★ section below removes heads to find out.
-
-# %% [markdown]
-# ## Bug hunt
-#
-# A colleague sends you this version. It runs, and the shape is right. Read it and decide which line is wrong *before*
-# you run the check. Then fix it.
-
-
-# %% id="mend-heads" tags=["bug-hunt"]
-class AttentionOfAColleague(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, query, key, value, mask=None):
-        q = parts.split_heads(self.w_q(query), self.n_heads)
-        k = parts.split_heads(self.w_q(key), self.n_heads)
-        v = parts.split_heads(self.w_v(value), self.n_heads)
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-        if mask is not None:
-            scores = scores.masked_fill(~mask, -torch.inf)
-        return self.w_o(parts.merge_heads(parts.softmax(scores) @ v))
-
-
-# %% id="check-mend-heads"
-check(AttentionOfAColleague, "MultiHeadAttention")
-
-# %% [markdown]
-# <details><summary>How to find such a bug without a check</summary>
-#
-# Run it once, call `backward`, and list the parameters that got no gradient at all: they play no part. The cell below
-# does this; it finds two in the colleague's version, and none once the bug is fixed. Another sign: in self-attention
-# the scores of this version are symmetric, as without projections.
-# </details>
-
-# %%
-suspect = AttentionOfAColleague(8, 2)
-suspect(*torch.randn(3, 1, 5, 8)).sum().backward()
-print("without a gradient:", [name for name, p in suspect.named_parameters() if p.grad is None])
 
 # %% [markdown]
 # ## ★ Transfer: what does each head add?
@@ -689,13 +692,13 @@ check(head_contributions)
 # head.
 #
 # **Predict.** The model with two heads names both neighbours at every position. At what fraction of the positions does
-# it still do so without its head 0: near 0.1, 0.5 or 0.9?
+# it still do so without its head 0: nearest to 0.1, 0.5 or 0.9?
 
 # %% tags=["prediction"]
 prediction = ...
 
 
-# %%
+# %% tags=["hide-input"]
 def right_without(model: Neighbours, silent: int | None, texts: Tensor) -> float:
     """Return the fraction of positions with both neighbours right while one head adds nothing."""
     attention, values = model.attention, model.characters(texts)
@@ -714,14 +717,14 @@ rows = {}
 for name, model in {"2 heads": two_heads, "4 heads": four_heads}.items():
     silent = [None, *range(model.attention.n_heads)]
     rows[name] = {"all heads" if i is None else f"without {i}": right_without(model, i, texts) for i in silent}
-compare(prediction, measured=round(rows["2 heads"]["without 0"], 1))
+compare(prediction, measured=round(rows["2 heads"]["without 0"], 1), choices=(0.1, 0.5, 0.9))
 pd.DataFrame(rows).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{accuracy:.1f}")
 
 # %% [markdown]
 # Without one of its two heads, the model knows one neighbour and can only guess the other, with a chance of 1 in 15. In
-# this run with four heads no single head is missed that badly, since another one attends to the same side, and one of
-# them is hardly missed at all. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In large trained
-# models, too, many heads can be removed with little harm (Michel et al., 2019).
+# this run with four heads, removing any one head costs less, since another one attends to the same side, and removing
+# one of them costs hardly anything. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In large
+# trained models, too, many heads can be removed with little harm (Michel et al., 2019).
 
 # %% [markdown]
 # ## In short
@@ -749,7 +752,7 @@ print({"batch": 2, "n_query": 10, "n_key": 11, "d_model": 128, "n_heads": 4, "d_
 pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 
 # %% [markdown]
-# Scores and weights are (batch, n_heads, n_query, n_key): one n_query × n_key table for each text and each head.
+# Scores and weights are (batch, n_heads, n_query, n_key): one n_query × n_key matrix for each text and each head.
 
 # %% [markdown]
 # ## New words
@@ -760,7 +763,7 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 #   weights.
 # - **multi-head attention**: several attention heads in parallel, whose outputs are concatenated and projected.
 # - **output projection**: the last linear layer of multi-head attention, which mixes the outputs of the heads.
-# - **mask**: a table of True and False that says which query may attend to which key.
+# - **mask**: a tensor of True and False that says which query may attend to which key.
 # - **contiguous**: said of a tensor whose numbers lie in memory in the order of its axes.
 # - **linear combination**: a sum of vectors, each multiplied by a number.
 # - **rank**: the smallest number of a matrix's rows from which all its rows can be made as linear combinations.
@@ -775,8 +778,8 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # <details><summary>Why several heads?</summary>
 #
 # A head gives each query one weighted average, in which two attended values cannot be told apart. Several heads give
-# several averages, kept apart, so that a verb can attend to its subject and to its neighbour at once. (<i>Why one head
-# is not enough</i>, <i>A task for two heads</i>)
+# several averages, kept apart, so that a verb can attend to its subject and to its neighbour at once. (<i>Is one lookup
+# enough</i>, <i>A task</i>)
 # </details>
 #
 # <details><summary>Does each head work on a slice of the input?</summary>
@@ -788,13 +791,13 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # <details><summary>How does the number of parameters change from 8 heads to 16?</summary>
 #
 # Not at all, if d_model stays the same: the heads share four layers of d_model × d_model. Each head becomes half as
-# wide. (<i>The number of heads is a hyperparameter</i>)
+# wide. (<i>What does the number of heads change</i>)
 # </details>
 #
 # <details><summary>More heads cost no parameters. Why not have as many heads as features?</summary>
 #
 # A head's scores have at most rank d_k (2 of 32 in the cell), so narrow heads cannot form every pattern; in the paper
-# 32 heads were worse than 8. And each head has its own n × n table of weights. (<i>What do more heads cost?</i>)
+# 32 heads were worse than 8. And each head has its own n × n matrix of weights. (<i>What do more heads cost?</i>)
 # </details>
 
 # %% [markdown]
@@ -840,12 +843,9 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # - Michel et al. (2019), [arXiv:1905.10650](https://arxiv.org/abs/1905.10650): many heads of trained models can be
 #   removed.
 # - `transformer_lab/attention/multi_head.py`: the library's version, with faster kernels.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: split_heads 2, merge_heads 2, MultiHeadAttention 4, attention_parameters 1; stretch: head_contributions 2.
-# The bug hunt is not graded. *Where students stumble*: the right shape with the wrong numbers (let them read the tens
-# and units); the length of the keys taken from the queries; d_k, not d_model, under the root; believing that heads
-# cost parameters. *To ask in class*: what would the two heads do if every position had to name only its left neighbour?
-# Which task needs three heads? Why can one head and a deep network make up for two heads, and what does it cost?
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

@@ -7,7 +7,8 @@
 # **Afterwards you can** build every mask that a Transformer needs, apply it without producing nan, say why a loss can
 # be too good to be true, and test any model for leaks.
 #
-# Reading: 40 minutes. Exercises: 70 minutes (five core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 40 minutes. Exercises: 80 minutes (six core, one stretch ★). With all predictions, runs and questions: about
+# 145 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
@@ -27,7 +28,7 @@
 #
 # <details><summary>Lesson 03: what is the shape of the scores when there are a batch and several heads?</summary>
 #
-# (batch, n_heads, n_query, n_key): one table per sentence and head.
+# (batch, n_heads, n_query, n_key): one matrix for each sentence and head.
 # </details>
 
 # %% id="imports"
@@ -41,7 +42,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import plots, record_attention
 
 # %%
@@ -63,10 +64,10 @@ words = ["<bos>", "I", "like", "you", "<eos>"]
 pd.DataFrame({"prefix": [" ".join(words[:t]) for t in range(1, 5)], "next token": words[1:]})
 
 # %% [markdown]
-# Four rows to learn, so four runs of the model, each on a longer prefix. But attention computes an output for *every*
-# position anyway. Could one run on `<bos> I like you` give all four answers?
+# There are four rows to learn, so the model runs four times, on longer and longer prefixes. But attention computes an
+# output for *every* position anyway. Could a single run on `<bos> I like you` give all four answers?
 #
-# **Predict.** We compare the last output of each of the four runs with the four outputs of one run. For how many of
+# **Predict.** We compare the last output of each of the four runs with the four outputs of a single run. At how many of
 # the four positions are they the same?
 
 # %% tags=["prediction"]
@@ -86,15 +87,15 @@ def same_positions(all_at_once: Tensor) -> int:
 compare(prediction, measured=same_positions(attention(x, x, x)))
 
 # %% [markdown]
-# Only for the last. In one run, `<bos>` also attends to `I like you`: to the very words that the model should learn to
-# predict.
+# Only at the last. In a single run, `<bos>` also attends to `I like you`: to the very words that the model should learn
+# to predict.
 #
 # So we *hide* these words with a mask. It has a row for each query and a column for each key, and **True means: may
-# attend.** For a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This
+# attend.** In a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This
 # is the **causal mask**, also called the **look-ahead mask**.
 #
-# **Exercise.** Write it. A comparison of tensors, such as `a <= b`, gives a tensor of booleans. So does
-# `torch.ones(2, 3, dtype=torch.bool)`, and `.tril()` keeps the lower triangle of a table.
+# **Exercise.** Write this mask. A comparison of tensors, such as `a <= b`, gives a tensor of booleans. So does
+# `torch.ones(2, 3, dtype=torch.bool)`, and `.tril()` keeps the lower triangle of a matrix.
 
 
 # %% id="causal_mask" tags=["exercise"]
@@ -112,17 +113,16 @@ print("tokens to process, for a text of 256:", sum(range(1, 257)), "in 256 runs,
 ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
-# All four. One run trains every position, and each position knows exactly what it will know at **inference**, when
-# the trained model generates by itself. (You will read that "the lower triangle" is hidden. Look at the picture: rows
-# are queries, and the **upper** triangle is hidden. Hide the lower one instead, and the first word attends to
-# everything that comes later.)
+# All four outputs are the same now. One run trains every position, and each position knows exactly what it will know at
+# **inference**, when the trained model generates by itself. Each row of the picture belongs to a query: what is hidden
+# is the **upper** triangle.
 #
-# ### Is the mask only for training?
+# ### The mask at inference
 #
-# When the model generates, the future does not exist yet. So can we leave the mask out?
+# When the model generates, no later token exists, and there is nothing to hide.
 #
-# **Predict.** A stack of two layers runs on each prefix *without* a mask. Are its last outputs the `"same"` as those of
-# one masked run, or `"different"`?
+# **Predict.** Two layers are stacked, and run on each prefix *without* a mask. Are their last outputs the `"same"` as
+# those of one masked run, or `"different"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -144,10 +144,9 @@ compare(prediction, measured="same" if torch.allclose(without, trained, atol=1e-
 print("the same with the mask:", torch.allclose(masked, trained, atol=1e-5))
 
 # %% [markdown]
-# Without a mask, `<bos>` attends to `I` in the first layer. In the second layer, `I` attends to that output of `<bos>`,
-# which never occurred in training. (With a single layer there is no difference.) So the mask is part of the model, at
-# inference as much as in training. With it, what was computed for a token never changes when more tokens follow. Fast
-# generation builds on that.
+# Without a mask, `<bos>` attends to `I` in the first layer, and in the second layer `I` attends to that output of
+# `<bos>`, which never occurred in training. So the mask is part of the model, at inference too. With it, what was
+# computed for a token never changes when more tokens follow.
 
 # %% [markdown]
 # ## −∞ before the softmax, not 0 after
@@ -168,9 +167,8 @@ compare(prediction, measured=round(after.sum().item(), 2))
 pd.DataFrame({"0 after": after.tolist(), "-∞ before": before.tolist()}, index=["key 1", "key 2", "hidden"]).round(2)
 
 # %% [markdown]
-# The row no longer adds up to 1, so the output is no longer a weighted average. And there is something worse. We change
-# the *hidden* score from 3 to 5, and then to 200, and watch the weight of key 1. A third way sets the hidden weight to
-# 0 and then **normalises** the others: it divides them by their sum.
+# The row no longer adds up to 1. There is something worse: we change the *hidden* score from 3 to 5, and then to 200,
+# and watch the weight of key 1. (A third way **normalises** the weights that are left: it divides them by their sum.)
 
 # %%
 rows = {}
@@ -182,23 +180,24 @@ for hidden_score in [3.0, 5.0, 200.0]:
 pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, normalised", "-∞ before"]).round(2)
 
 # %% [markdown]
-# With 0 after, **the hidden key still counts**: it is in the denominator of the softmax, and the better it matches,
-# the less weight the others get. In a decoder, hidden keys are the future, so the future leaks. Normalising again is
-# right on paper. But once the hidden score is large, the other weights are rounded to 0, and 0/0 is nan. With −∞
-# before the softmax, the exponential of the hidden score is 0, and the key drops out:
+# With 0 after, **the hidden key still counts**: it is in the denominator of the softmax, and the better it matches, the
+# less weight the others get. In a decoder, the future leaks. (Normalising again is right on paper, but once the hidden
+# score is large, the other weights are rounded to 0, and 0/0 is nan.) With −∞ before the softmax, the exponential of
+# the hidden score is 0, and the key drops out:
 #
 # $$w_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_k m_{ik}\, e^{s_{ik}}}, \qquad m_{ij} = 1 \text{ if query } i
 # \text{ may attend to key } j \text{, else } 0$$
 #
-# Here $s_{ij}$ are the scores and $w_{ij}$ the weights, both (n_query, n_key), and so is the mask $m$. With numbers:
+# Here $s$ are the scores, $w$ the weights and $m$ the mask. In the picture, each hidden score becomes −∞, its weight 0,
+# and every row of weights still adds up to 1:
 
 # %%
 scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.0, 2.0], [1.0, 2.0, 0.0, 1.0]])
 diagrams.masks.masked_softmax(scores, parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
-# Paint a mask over these scores. Forbid a cell: what becomes of the other weights in its row? Then choose an input
-# above the columns, and allow cells until an output *before* it lights up: a leak.
+# Paint a mask over these scores. Hide a cell: what happens to the other weights in its row? Then choose an input above
+# the columns, and allow cells until an output *before* it lights up: a leak.
 
 # %%
 views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
@@ -206,11 +205,9 @@ views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
 # %% [markdown]
 # ### A query that may attend to nothing
 #
-# What if a whole row of the mask is False? Then the formula says 0/0. It happens: short sentences are filled up with a
-# token `<pad>`, to which no query should attend. If `<pad>` stands in front of the sentence and there is a causal mask,
-# the first position may attend neither ahead nor to itself.
-#
-# A common way out is to fill in −1,000,000,000 instead of −∞.
+# If a whole row of the mask is False, the formula says 0/0. That happens: short sentences are filled up with a token
+# `<pad>`, to which no query should attend. If `<pad>` stands in front and there is a causal mask, the first position
+# may attend to nothing. A common way out is to fill in −1,000,000,000 instead of −∞.
 #
 # **Predict.** A row of four keys, all hidden, all filled with −1e9. What weight does each get?
 
@@ -229,12 +226,12 @@ print("output of torch's own function:", F.scaled_dot_product_attention(query, k
 print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 
 # %% [markdown]
-# - **−1e9** gives equal weights: the query attends to *all* that is hidden, padding and future alike. Nothing looks
-#   wrong, and that is the trouble. (And in float16, −1e9 *is* −∞.)
-# - **−∞** gives nan. How far does it spread?
+# - **−1e9** gives equal weights: the query attends to *all* that is hidden, padding and future alike, and nothing looks
+#   wrong. (And in float16, −1e9 *is* −∞.)
+# - **−∞** gives nan.
 #
-# **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, one of the four
-# rows is nan. How many are nan after two layers?
+# **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, the row of
+# `<pad>` is nan. No query may attend to `<pad>`. How many of the four rows are nan after two layers?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -253,8 +250,7 @@ print("rows with nan after each layer:", nans)
 # %% [markdown]
 # All of them, although the row with nan is hidden from every query: its weight is 0, but $0 \cdot \text{nan}$ is nan.
 #
-# So a query that may attend to nothing should get **zeros**, as it does from torch's own function above. Is it enough
-# to replace nan by 0 *afterwards*? We compare three recipes, gradients included.
+# So a query that may attend to nothing should get **zeros**, as from torch's own function. Here are three recipes:
 
 
 # %%
@@ -276,17 +272,15 @@ pd.DataFrame({recipe: nans_left(recipe) for recipe in recipes}, index=columns).T
 
 # %% [markdown]
 # All three outputs are free of nan. But two recipes leave nan in a gradient, and one step of training would carry it
-# into the parameters. If −∞ was *added*, the nan inside the softmax reaches queries and keys in the backward pass. If
-# nan is replaced in the *output* only, the gradient of the values is computed with weights that are nan. It is safe to
-# **fill** −∞ in, and to replace nan in the **weights**, before they are multiplied by the values. (Or leave such rows
-# unmasked in the softmax, and then set their weights to 0.)
+# into the parameters. It is safe to **fill** −∞ in, and to replace nan in the **weights**, before they are multiplied
+# by the values.
 
 
 # %% [markdown]
 # **Exercise.** Write attention with a mask: scaled as in lesson 02, −∞ before the softmax, zeros for queries that may
-# attend to nothing. Masks may be smaller than the scores and are then broadcast, as in `scores.masked_fill(~mask, ...)`
-# or `torch.where(mask, scores, ...)`. `mask.any(dim=-1, keepdim=True)` is True for rows with a key that is allowed.
-# In `"#n_query"`, `#` means: this size, or 1.
+# attend to nothing. Masks may be smaller than the scores (in `"#n_query"`, `#` means: this size, or 1) and are then
+# broadcast, as in `scores.masked_fill(~mask, ...)`. `mask.any(dim=-1, keepdim=True)` is True for rows with a key that
+# is allowed.
 
 
 # %% id="masked_attention" tags=["exercise"]
@@ -306,14 +300,13 @@ check(masked_attention)
 # %% [markdown]
 # ## Half-way stop
 #
-# A good place to stop for today. You can now hide the future, and apply any mask safely. Next come padding and the test
-# that finds out whether a model peeks.
+# This is a good place to stop for today. Next come padding and the test that finds out whether a model peeks.
 
 # %% [markdown]
 # ## Padding
 #
-# Sentences differ in length, and a tensor is a rectangle. So short ones are filled up with a token `<pad>`, the
-# **padding**:
+# Sentences differ in length, and the rows of a tensor do not. So short sentences are filled up with a token `<pad>`,
+# the **padding**:
 
 # %%
 dates = [text.split() for text in ["3 mars 2021", "le 14 juillet 1789", "mai 1968"]]
@@ -363,8 +356,8 @@ print("three more <pad>, outputs the same without a mask:", torch.allclose(*with
 print("                                      with a mask:", torch.allclose(*masked, atol=1e-5))
 
 # %% [markdown]
-# What about the *queries*? `<pad>` is still a query, and its row of the output is nonsense. That does no harm: no query
-# attends to it, and the loss leaves it out (lesson 08). The mask belongs to the keys, wherever the queries come from:
+# `<pad>` is still a *query*, and its row of the output is nonsense. That does no harm: no query attends to it, and the
+# loss leaves it out (lesson 08). The mask belongs to the keys, wherever the queries come from:
 
 # %%
 iso = torch.randn(3, 10, 16)  # the ten characters of 2021-03-03 attend to the source: cross-attention
@@ -373,8 +366,8 @@ print("output", tuple(attention(iso, x, x, parts.padding_mask(tokens, pad_id=0))
 # %% [markdown]
 # ## Both at once: the decoder's mask
 #
-# A decoder that learns from a batch has both to hide, padding and the future. A key may be attended to if it is a real
-# token *and* does not come later. The shapes (batch, 1, 1, n) and (n, n) are broadcast to (batch, 1, n, n).
+# A decoder that learns from a batch has two things to hide, padding and the future. A query may attend to a key that is
+# a real token *and* does not come later. The shapes (batch, 1, 1, n) and (n, n) are broadcast to (batch, 1, n, n).
 #
 # **Exercise.** Combine the two masks. For booleans, `&` is *and*, `|` is *or*, `~` is *not*.
 
@@ -395,7 +388,8 @@ names = [[vocabulary[i] for i in sentence[0]] for sentence in (behind, in_front)
 diagrams.masks.broadcast(parts.padding_mask(torch.cat([behind, in_front]), pad_id=0), parts.causal_mask(4), names)
 
 # %% [markdown]
-# With padding in front (*left padding*, text 1), the first row of the result is empty: a query without keys.
+# The picture shows how broadcasting stretches both masks to one shape. In text 1, with padding in front (*left
+# padding*), the first row of the result is empty: a query without keys.
 #
 # ### Does a decoder need both masks?
 #
@@ -421,6 +415,82 @@ compare(prediction_in_front, measured=answers[1])
 # Without a causal mask, or with padding in front, the padding mask is needed.
 
 # %% [markdown]
+# ## Bug hunt
+#
+# A colleague looks for the first real token of each text. With her own batches, all padded in front, her mask is right.
+# Read the code and decide for which texts it is wrong *before* you run the check. Then write a correct `mended` in the
+# cell after it.
+
+
+# %% tags=["bug-hunt"]
+def decoder_mask_of_a_colleague(tokens, pad_id):
+    n = tokens.shape[1]
+    first = (tokens != pad_id).int().argmax(dim=1)
+    real = torch.arange(n) >= first[:, None]
+    causal = torch.ones(n, n, dtype=torch.bool).tril()
+    return real[:, None, None, :] & causal
+
+
+# %% id="mend-decoder-mask"
+mended = decoder_mask_of_a_colleague
+
+# %% id="check-mend-decoder-mask"
+check(mended, "decoder_mask", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# Give it the same text twice, padded in front and behind. Here whatever follows the first real token counts as real,
+# so the padding behind a text is shown. Only the queries at the padding itself see it, for the causal mask hides it
+# from all others; so a leak test on real tokens finds nothing. The cell below counts what the last query sees.
+# </details>
+
+# %%
+in_front_and_behind = torch.tensor([[0, 0, 5, 6], [5, 6, 0, 0]])  # 0 is the padding
+for name, f in {"the colleague's": decoder_mask_of_a_colleague, "yours or the library's": parts.decoder_mask}.items():
+    front, behind = f(in_front_and_behind, 0)[:, 0, -1].sum(dim=-1).tolist()
+    print(f"{name}: keys that the last query sees: padded in front {front}, padded behind {behind}")
+
+# %% [markdown]
+# ## Packed documents
+#
+# Padding is computed and thrown away. Language models are trained on documents of all lengths, so most training code
+# fills each row with several documents, one after another: **packing**. No token is padding then, but with a causal
+# mask alone, each document attends to whatever was packed in front of it. Here is the batch from above in one row:
+
+# %%
+packed = torch.cat([row[row != 0] for row in tokens])[None]  # (1, 9)
+documents = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 2, 2]])  # which document each token belongs to
+print([vocabulary[i] for i in packed[0]], " padded:", tokens.numel(), "tokens, packed:", packed.numel())
+
+# %% [markdown]
+# **Exercise.** Write a **block mask** for such rows: each token may attend to itself and to what came before it *in the
+# same document*. To compare all pairs, use two axes of length 1, as in the primer.
+
+
+# %% id="document_mask" tags=["exercise"]
+def document_mask(documents: Int[Tensor, "batch n"]) -> Bool[Tensor, "batch 1 n n"]:
+    """Return a mask that lets every position attend to the tokens of its document up to and including itself."""
+    raise NotImplementedError
+
+
+# %% id="check-document_mask"
+check(document_mask)
+
+# %%
+block_mask = parts.document_mask(documents)
+z = embedding(packed)
+together = attention(z, z, z, block_mask)[0]
+alone = [attention(x, x, x, parts.causal_mask(x.shape[1]))[0] for x in (z[documents == d][None] for d in range(3))]
+print("packed, each document as if it were alone:", torch.allclose(together, torch.cat(alone), atol=1e-5))
+print("and with a causal mask only:", torch.allclose(attention(z, z, z, parts.causal_mask(9))[0], together, atol=1e-5))
+ax = plots.mask(block_mask[0, 0], queries=[vocabulary[i] for i in packed[0]], keys=[vocabulary[i] for i in packed[0]])
+
+# %% [markdown]
+# In the picture, each document is a triangle of its own. What lies between the triangles need not even be computed:
+# kernels for packed rows (FlexAttention, or FlashAttention with variable lengths) skip it.
+
+# %% [markdown]
 # ## Two conventions of PyTorch to watch
 #
 # ### True means the opposite in `nn.MultiheadAttention`
@@ -440,19 +510,18 @@ x = torch.randn(1, 4, 16)
 ours = parts.causal_mask(4)
 _, wrong = torchs(x, x, x, attn_mask=ours)
 _, right = torchs(x, x, x, attn_mask=~ours)
-compare(prediction, measured="nan" if wrong[0, -1].isnan().all() else "no nan")
+compare(prediction, measured="nan" if wrong[0, -1].isnan().all() else "even or all on itself")
 print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inverted:", right[0, 0].tolist())
 
 # %% [markdown]
-# There is no warning. The first position attends only to the future, and only the last row, which may attend to
-# nothing, gives the mistake away. When you mix code from two sources, look at one row of the weights first.
+# There is no warning, and nothing but the last row gives the mistake away. When you combine code from two sources, look
+# at one row of the weights first.
 
 # %% [markdown]
 # ### `is_causal` with fewer queries than keys
 #
 # A model that generates keeps the keys of the past and computes queries only for its newest tokens: 2 queries, say, and
-# 5 keys. The last query belongs to the last key, so the mask we need is the last two rows of the square one: it is
-# aligned at the *bottom right*.
+# 5 keys. The last query belongs to the last key, so the mask we need is the last two rows of the square one.
 #
 # **Predict.** We call torch's function with `is_causal=True`. To how many of the 5 keys does the first query attend?
 
@@ -468,14 +537,13 @@ print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim
 print("                 the last two rows:       ", (our_weights > 0).sum(dim=-1).tolist())
 
 # %% [markdown]
-# Just one: torch aligns the mask at the *top left*. The first query attends to the first key alone, and the newest
-# token to only two of five. If queries and keys differ in number, pass a mask of your own.
+# Just one: torch aligns the mask at the *top left*. If queries and keys differ in number, pass a mask of your own.
 
 # %% [markdown]
-# ## A loss that is too good
+# ## A mask that is off by one
 #
-# It is easy to get a mask wrong by one position. We train a small decoder to generate dates, character by character:
-# `<`, then `2021-03-03`, then `>`. All days of 100 years are equally likely.
+# It is easy to get a mask wrong by one position. To see what comes of it, we train a small decoder to generate dates,
+# character by character: `<`, then `2021-03-03`, then `>`. All days of 100 years are equally likely.
 #
 # No model can know which day comes. We train on nine days out of ten: 32,872 days. At best, a model gives each of them
 # the probability 1/32872. The loss is minus the logarithm of the probability of what really comes: for a whole text,
@@ -493,9 +561,9 @@ print(f"from {days[0]} to {days[-1]}: {len(seen)} to train on; an honest loss is
 
 
 # %% [markdown]
-# The model has an embedding, a vector for each position (lesson 05 says why), one attention layer and a small MLP. The
-# output of attention is added to its input (lesson 06 says why). The model reads the first 11 characters and predicts,
-# at each, the next one. Its mask is an argument.
+# The model has an embedding, a vector for each position (lesson 05), one attention layer, whose output is added to its
+# input (lesson 06), and a small MLP. At each of the first 11 characters it predicts the next one. (The training loop is
+# folded.)
 
 
 # %%
@@ -518,7 +586,7 @@ class SmallDecoder(nn.Module):
         return self.decode(self.embed(tokens))
 
 
-# %%
+# %% tags=["hide-input"]
 def loss_of(model: nn.Module, batch: Tensor) -> Tensor:
     logits = model(batch[:, :-1])  # (batch, 11, 13): scores of what comes next
     return F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
@@ -539,8 +607,8 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
 
 
 # %% [markdown]
-# Two models are alike except for their masks: that of the second, `.tril(1)`, keeps one diagonal too many, so each
-# position may attend to the next one.
+# We train two models. The mask of the second, `.tril(1)`, keeps one diagonal too many, so each position may attend to
+# the next one.
 #
 # **Predict.** What is the loss of this leaky model after 250 steps? (Six models are trained, three of each kind, which
 # takes about ten seconds.)
@@ -548,11 +616,11 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
 # %% tags=["prediction"]
 loss_leaky = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% id="leaky-loss" tags=["nbval-ignore-output"]
 masks = {"honest": parts.causal_mask(11), "leaky": torch.ones(11, 11, dtype=torch.bool).tril(1)}
 runs = {name: [train(mask, seed) for seed in range(3)] for name, mask in masks.items()}
 losses = {name: torch.stack([loss for _, loss in of_mask]) for name, of_mask in runs.items()}  # (3, 250) each
-compare(loss_leaky, measured=round(losses["leaky"][:, -50:].mean().item(), 2))
+compare(loss_leaky, measured=losses["leaky"][:, -50:].mean())
 print({name: [round(end, 2) for end in loss[:, -50:].mean(dim=1).tolist()] for name, loss in losses.items()})
 ax = plots.lines(range(250), losses, xlabel="step", ylabel="loss (nats per character)")
 ax.axhline(floor, color="black", linestyle=":", linewidth=1)
@@ -561,13 +629,13 @@ note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="ri
 # %% [markdown]
 # The leaky model knows the future. Would a **held-out set**, days that neither model was trained on, give it away?
 
-# %% tags=["nbval-ignore-output"]
+# %% id="held-out-loss" tags=["nbval-ignore-output"]
 honest, leaky = (runs[name][0][0] for name in ("honest", "leaky"))
 with torch.no_grad():
     print({name: round(loss_of(m, held_out).item(), 2) for name, m in (("honest", honest), ("leaky", leaky))})
 
 # %% [markdown]
-# No: the answer leaks there too. Now let both models generate by themselves, one character after another, each
+# No: the loss is as good there. Now let both models generate by themselves, one character after another, each
 # **sampled** (drawn at random) from the probabilities that the model predicts.
 #
 # **Predict.** Of 200 texts by each model, what fraction are real dates?
@@ -576,7 +644,7 @@ with torch.no_grad():
 real_honest, real_leaky = ..., ...
 
 
-# %%
+# %% id="generated-texts"
 @torch.no_grad()
 def generate(model: nn.Module, n_texts: int = 200) -> list[str]:
     """Begin with <, then sample each next character from the model's probabilities."""
@@ -603,12 +671,12 @@ pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 # %% [markdown]
 # ## The leak test
 #
-# A loss can be suspicious, but how would you *know*? For most data, nobody can compute how low an honest loss could
-# get. There is a test that needs neither training nor a look into the model:
+# For most data, nobody can compute how low an honest loss could get. But there is a test that needs neither training
+# nor a look into the model:
 #
 # > Change a token. If any output before it moves, the model leaks.
 #
-# By hand, for character number 2 of one text:
+# For character number 2 of one text:
 
 # %%
 text = texts[:1, :-1]
@@ -651,8 +719,9 @@ pd.DataFrame({"leaks": {name: parts.leaks_future(model, texts[:8, :-1]) for name
 #
 # ### The same test by gradient
 #
-# If an output does not depend on an input, its gradient with respect to that input is 0. One backward pass per output
-# shows all dependencies: row $t$ says which inputs move output $t$.
+# If an output does not depend on an input, its gradient with respect to that input is 0. One backward pass for each
+# output shows all dependencies. In the pictures, row $t$ says which inputs move output $t$; red marks an output that a
+# *later* input moves: a leak.
 
 
 # %%
@@ -669,45 +738,21 @@ names = [alphabet[i] for i in text[0]]
 for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
     moves = influence(model, text) > 0
     plots.mask(moves, names, names, ax, says=("does not move it", "moves it"))
+    outputs, inputs = moves.triu(1).nonzero(as_tuple=True)
+    ax.scatter(inputs, outputs, marker="s", s=150, color="#d00000")
     ax.set(title=name, xlabel="input", ylabel="output")
     print(f"{name}: {int(moves.triu(1).sum())} gradients from the future, {int(moves.tril().sum())} of the 66 others")
 
 # %% [markdown]
-# The leaky model has just one diagonal too many. The gradient needs no tolerance, shows *where* the model leaks, and
-# also finds a mask that hides too much. But no gradient flows through an argmax: to find a leak there, change a token.
-
-# %% [markdown]
-# ## Bug hunt
-#
-# A colleague hides "what is padding and what is in the future". Read the code and decide what is wrong *before* you run
-# the check. Then fix it.
-
-
-# %% id="mend-decoder-mask" tags=["bug-hunt"]
-def decoder_mask_of_a_colleague(tokens, pad_id):
-    n = tokens.shape[1]
-    padding = (tokens == pad_id)[:, None, None, :]
-    future = torch.ones(n, n, dtype=torch.bool).triu(1)
-    hidden = padding & future
-    return ~hidden
-
-
-# %% id="check-mend-decoder-mask"
-check(decoder_mask_of_a_colleague, "decoder_mask")
-
-# %% [markdown]
-# <details><summary>How to find such a bug without a check</summary>
-#
-# Print one row. With <code>3 mars 2021 &lt;pad&gt;</code>, the first query should see one key, and it sees three.
-# The everyday word <i>and</i> is misleading: a key is hidden if it is padding <b>or</b> in the future, and allowed if
-# it is real <b>and</b> not later. Inverting a mask swaps the two (De Morgan): not (a and b) = (not a) or (not b).
-# </details>
+# The ten red cells are the whole difference between an honest model and one that learned nothing. The gradient needs no
+# tolerance, shows *where* the model leaks, and also finds a mask that hides too much. But no gradient flows through an
+# argmax: to find a leak there, change a token.
 
 # %% [markdown]
 # ## ★ Transfer: sliding-window attention
 #
-# In some language models each position attends only to itself and the `window` − 1 positions before it:
-# **sliding-window attention**. It makes long texts cheaper to process. Write that mask, from scratch.
+# In some language models each position attends only to itself and the `window` − 1 positions before it. This is
+# **sliding-window attention**, which makes long texts cheaper to process. Write that mask, from scratch.
 
 
 # %% id="sliding_window_mask" tags=["exercise"]
@@ -737,14 +782,16 @@ ax = plots.mask(window)
 print("pairs allowed:", int(window.sum()), "instead of", int(parts.causal_mask(16).sum()))
 
 # %% [markdown]
-# Each layer reaches 2 positions further back: $1 + 4 \cdot 2$. The inputs within reach are the **receptive field**.
+# Each layer reaches 2 positions further back: $1 + 4 \cdot 2$. The inputs within reach are the **receptive field**. In
+# the picture, the mask is a band along the diagonal, 3 wide.
 
 # %% [markdown]
 # ## In short
 #
 # - True means *may attend*. Rows are queries, columns are keys; a causal mask is False above the diagonal.
 # - Mask the scores with −∞. Setting weights to 0 afterwards leaks; a query that may attend to nothing should get zeros.
-# - Padding is hidden as a key, with shape (batch, 1, 1, n); a decoder joins both masks with `&`.
+# - Padding is hidden as a key, with shape (batch, 1, 1, n); a decoder joins both masks with `&`. Packed documents need
+#   no padding, but a triangle each.
 # - In `nn.MultiheadAttention`, True means the opposite; `is_causal` aligns the mask at the top left.
 # - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.
 
@@ -756,6 +803,7 @@ rows = [
     ("causal_mask", "length = 5", parts.causal_mask(5)),
     ("padding_mask", tuple(tokens.shape), parts.padding_mask(tokens, 0)),
     ("decoder_mask", tuple(tokens.shape), parts.decoder_mask(tokens, 0)),
+    ("document_mask", tuple(documents.shape), parts.document_mask(documents)),
     ("masked_attention", sizes, parts.masked_attention(q, k, v, some)),
 ]
 shapes = [(name, str(ins), str(tuple(out.shape)), 0) for name, ins, out in rows]
@@ -769,6 +817,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - **prefix**: the first tokens of a sequence, up to some position.
 # - **causal mask**: the mask that lets each position attend only to itself and earlier ones; also look-ahead mask.
 # - **padding mask**: the mask that hides padding from all queries.
+# - **packing**: filling a row with several documents, one after another, instead of padding.
+# - **block mask**: the mask of packed documents: each token attends only within its own document.
 # - **sample**: draw at random from predicted probabilities.
 # - **sliding-window attention**: attention in which each position sees only itself and a few positions before it.
 # - **receptive field**: the inputs on which an output depends.
@@ -789,7 +839,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # If a whole prefix is run through more than one layer, yes: without the mask, earlier positions attend to later ones in
 # the first layer, and pass on something other than in training. If only the newest token is run, with the keys and
-# values of earlier tokens cached, there is nothing ahead to hide. (<i>Is the mask only for training?</i>)
+# values of earlier tokens cached, there is nothing ahead to hide. (<i>The mask at inference</i>)
 # </details>
 #
 # <details><summary>Why −∞ before the softmax, and not 0 after?</summary>
@@ -819,11 +869,17 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # the same, lesson 08.) With padding on the left it does need one. (<i>Does a decoder need both masks?</i>)
 # </details>
 #
+# <details><summary>How do you train on documents of different lengths without padding?</summary>
+#
+# Pack several of them into each row, with a mask that is a triangle for each document, so that no token attends to
+# another document. Kernels for packed rows skip what lies between. (<i>Packed documents</i>)
+# </details>
+#
 # <details><summary>Training loss is near 0 and the output is garbage. What do you suspect?</summary>
 #
 # That the target leaks into the input: a mask that is missing, off by one or inverted. A held-out set does not show
-# it. Change a later token and see whether an earlier output moves, or look at the gradients. (<i>A loss that is too
-# good</i>, <i>The leak test</i>)
+# it. Change a later token and see whether an earlier output moves, or look at the gradients. (<i>A mask that is off by
+# one</i>, <i>The leak test</i>)
 # </details>
 #
 # <details><summary>What does True mean in a PyTorch attention mask?</summary>
@@ -846,13 +902,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - Beltagy et al. (2020), *Longformer*, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150), section 3.1: sliding
 #   windows.
 # - `transformer_lab/attention/masks.py`, and `masked_softmax` in `dot_product.py` beside it: the library's versions.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: causal_mask 1, masked_attention 4, padding_mask 2, decoder_mask 2, leaks_future 4; stretch:
-# sliding_window_mask 2. The bug hunt is not graded. *Where students stumble*: which triangle (let them draw row 0);
-# the axes of the padding mask; *and* against *or*; rows with nothing allowed; a leak test that compares the changed
-# position too, or changes one position only. *To ask in class*: what would the loss of the leaky model be with
-# `.tril(2)`, and why? Which of today's bugs would a held-out set have found? What does a leak test not find, if the
-# labels themselves are shifted wrongly?
-# </details>
+
+# %% [markdown]
+# Done?
+
+# %% id="tally"
+tally()

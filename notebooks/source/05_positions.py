@@ -1,14 +1,14 @@
 # %% [markdown] id="title"
 # # 05 · Positional encoding: where attention gets its order from
 #
-# **The question.** Attention is a lookup, and a lookup does not care about the order of its entries. "Dog bites man"
-# and "man bites dog" hold the same words. How can a model know the position of each word, and how far apart two words
-# are?
+# **The question.** "Dog bites man" and "man bites dog" hold the same words. How can a model know the position of each
+# word, and how far apart two words are?
 #
 # **Afterwards you can** write the positional encoding of the Transformer, say what its waves know and what they do not,
 # write two of the schemes that later models use instead, and say how each fails on texts longer than those in training.
 #
-# Reading: 38 minutes. Exercises: 60 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 35 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 120 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
@@ -39,7 +39,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import LanguageModel, LanguageModelConfig, plots, record_attention, trace_shapes
 
 # %%
@@ -76,15 +76,13 @@ print("same vector in both sentences:", same)
 
 # %% [markdown]
 # Each word gets the same vector as before. Only the rows change their order, as the words did: attention is
-# **permutation-equivariant**. (It is often said that "nothing changes". That is not quite true: the outputs move along
-# with the inputs.) A head cannot see who bites. So the order has to be put into the vectors themselves, or into the
-# scores. This lesson tries both.
+# **permutation-equivariant**. A head cannot see who bites. So the order has to be put into the vectors themselves, or
+# into the scores. This lesson tries both.
 
 # %% [markdown]
 # ## First idea: write the position into the vector
 #
-# Why not simply add the number of the position to every entry: 0 to the first vector, 1 to the second, 50 to the
-# fifty-first?
+# Why not simply add the number of the position to every entry?
 
 # %%
 dog, man = torch.randn(2, 64)
@@ -100,10 +98,9 @@ digits = {t: [int(bit) for bit in f"{t:03b}"[::-1]] for t in range(8)}
 pd.DataFrame(digits, index=["ones", "twos", "fours"]).rename_axis(columns="position")
 
 # %% [markdown]
-# Read it row by row. Every row is a *wave* of zeros and ones: the first changes at every position, the second at every
-# second one, the third at every fourth. Together they tell all positions apart, and no entry is ever above 1.
-#
-# The Transformer does the same with smooth waves: sines, from fast to slow, each beside a cosine of the same frequency.
+# Every row is a *wave* of zeros and ones, each half as fast as the one above it. Together they tell all positions
+# apart, and no entry is ever above 1. The Transformer does the same with smooth waves: sines, from fast to slow, each
+# beside a cosine of the same frequency.
 
 # %% [markdown]
 # ## The sinusoidal encoding
@@ -143,26 +140,9 @@ ax = diagrams.positions.heat_map(parts.sinusoidal_encoding(60, 32))
 diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
 
 # %% [markdown]
-# The fast hand tells 0 from 1, but at position 44, after seven full turns, it is almost back where it was. The slow
-# hands hardly tell neighbours apart. Only all hands together say which position it is. (Why 10000? The paper gives no
-# reason. With it, the slowest hand takes nearly 2π · 10000 ≈ 62,832 positions for a turn, more than any sentence has.)
-#
-# Now one encoding by hand. Four words of width 4 have the rows (.1, .2, .3, .4), (.2, .3, .4, .5), and so on.
-#
-# **Predict.** The last word, (.4, .5, .6, .7), is at position 3. What is its *third* number once the encoding has been
-# added?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
-x = torch.tensor([[0.1, 0.2, 0.3, 0.4]]) + torch.arange(4)[:, None] / 10
-encoded = x + parts.sinusoidal_encoding(4, 4)
-compare(prediction, measured=round(encoded[3, 2].item(), 2))
-print("last word:", [round(value, 3) for value in encoded[3].tolist()])
-
-# %% [markdown]
-# With d_model = 4, the second pair turns by $10000^{-2/4} = 0.01$ per position, so the number is 0.6 + sin 0.03.
+# The fast pair tells 0 from 1, but at position 44, after seven full turns, it is almost back where it was. The slow
+# pairs hardly tell neighbours apart. Only all pairs together say which position it is. (Why 10000? The paper gives no
+# reason. With it, the slowest pair takes nearly 2π · 10000 ≈ 62,832 positions for a turn.)
 
 # %% [markdown]
 # ## What the waves know
@@ -192,12 +172,16 @@ print("with the sines alone:", [f"{value:.0f}" for value in sines])
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
 # and all pairs together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. The cosine
-# of $b - a$ is that of $a - b$, so it does not matter which position comes first. (As a complex number, a pair is
-# $e^{-\mathrm{i} m \theta}$ times $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times
-# the conjugate of the other.)
+# of $b - a$ is that of $a - b$, so it does not matter which position comes first.
+#
+# <details><summary>And in complex numbers?</summary>
+#
+# As a complex number, a pair is $e^{-\mathrm{i} m \theta}$ times $\mathrm{i}$, as the sine comes first. The dot product
+# is the real part of one times the conjugate of the other.
+# </details>
 #
 # **Predict.** The dot product is 256 at distance 0. Does it fall at *every* step from distance 0 to 199, `"yes"` or
-# `"no"`? (Think of the fastest hand.)
+# `"no"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -211,7 +195,7 @@ print(f"steps at which it rises: {(by_distance.diff() > 0).sum()} of 199")
 
 # %% [markdown]
 # Near positions are alike, far ones less so. But that is a trend, not a rule: at one step in four the curve rises,
-# as the fastest hands come round again.
+# as the fastest pairs complete another turn.
 
 # %% [markdown]
 # ## A step is a rotation
@@ -296,16 +280,11 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 # \frac{a+b}{2} \cos((m-n)\theta) + \frac{b-a}{2} \cos((m+n)\theta)$. Only for $a = b$ does the distance alone decide.
 # </details>
 #
-# Why is the encoding added to the word, and not *concatenated* with it?
-
-# %%
-x, w = torch.randn(8), torch.randn(4, 16)
-appended = w @ torch.cat([x, p[5, :8]])
-print("two matrices, added:", torch.allclose(appended, w[:, :8] @ x + w[:, 8:] @ p[5, :8], atol=1e-5))
-
-# %% [markdown]
-# A projection of the concatenated vector is a sum of two: one matrix for words, another for positions. Adding is the
+# <details><summary>Why is the encoding added to the word, and not concatenated with it?</summary>
+#
+# A projection of the concatenated vector is $W_1 x + W_2 p$: one matrix for words, another for positions. Adding is the
 # special case in which both matrices are the same. It takes no extra width and no further parameters.
+# </details>
 
 # %% [markdown]
 # ## RoPE: rotate the queries and keys instead
@@ -340,12 +319,14 @@ scores, moved = (parts.apply_rotary(q, at) @ parts.apply_rotary(k, at).T for at 
 print(f"largest change of a score due to RoPE: {(scores - q @ k.T).abs().max():.1f}")
 print(f"largest change if all positions move by 100: {(scores - moved).abs().max():.3f}")
 print("lengths of the queries unchanged:", torch.allclose(parts.apply_rotary(q, there).norm(dim=-1), q.norm(dim=-1)))
-diagrams.positions.rotary_hands([(2, 0), (4, 2), (7, 5)])
+diagrams.positions.rotary_hands([(2, 0), (7, 5)])
 
 # %% [markdown]
-# If a query is rotated by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. So the
-# score depends on the positions only through the offset $m - n$, for *any* queries and keys, whatever the projections
-# learn. Values are not rotated: positions decide where to attend, not what the values say.
+# In the picture, two pairs of a query and a key, a fast and a slow one: where both positions move by 5, both vectors
+# turn further, and the shaded angle stays. If a query is rotated by $m\theta$ and a key by $n\theta$, the angle
+# *between* them changes by $(m - n)\theta$. So the score depends on the positions only through the offset $m - n$, for
+# *any* queries and keys, whatever the projections learn. Values are not rotated: positions decide where to attend, not
+# what the values say.
 #
 # **Predict.** Take the first pair alone, $\theta = 1$, and let query and key be the same vector. Which of the distances
 # 1 to 10 has the highest score?
@@ -354,8 +335,8 @@ diagrams.positions.rotary_hands([(2, 0), (4, 2), (7, 5)])
 prediction = ...
 
 # %%
-hand = parts.apply_rotary(torch.tensor([[1.0, 0.0]]).expand(11, 2), torch.arange(11))
-by_offset = hand @ hand[0]
+pair = parts.apply_rotary(torch.tensor([[1.0, 0.0]]).expand(11, 2), torch.arange(11))
+by_offset = pair @ pair[0]
 compare(prediction, measured=1 + int(by_offset[1:].argmax()))
 print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
@@ -363,8 +344,8 @@ print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 # At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this: it will matter on long texts.
 #
 # Here are all the pairs of a query and a key of width 8, or of two encodings (choose the scheme). Move both with the
-# buttons: every hand turns, and the dot product stays. Move the key along the curve: where is the dot product nearly as
-# large as at the query's own position? Raise the base: which hands slow down, and what becomes of the curve?
+# buttons: every pair turns, and the dot product stays. Move the key along the curve: where is the dot product nearly as
+# large as at the query's own position? Raise the base: which pairs slow down, and what becomes of the curve?
 
 # %%
 views.PositionClock(8, 64, scheme="rotary", query_position=50, key_position=48)
@@ -372,8 +353,8 @@ views.PositionClock(8, 64, scheme="rotary", query_position=50, key_position=48)
 # %% [markdown]
 # ## ALiBi: lower the scores by distance
 #
-# **ALiBi** (attention with linear biases; Press et al., 2022) is simpler still. No vectors and no waves: each score is
-# lowered in proportion to the distance, with a different slope in each head. Head $h = 1, \dots, n_\text{heads}$ adds
+# **ALiBi** (attention with linear biases; Press et al., 2022) is simpler still: each score is lowered in proportion to
+# the distance, with a different slope in each head. Head $h = 1, \dots, n_\text{heads}$ adds
 #
 # $$-2^{-8h/n_\text{heads}} \cdot |m - n|$$
 #
@@ -407,7 +388,7 @@ print("weight on the nearest 10 keys:", [round(w, 2) for w in weights[:, -10:].s
 # %% [markdown]
 # ## Which scheme extrapolates to longer texts?
 #
-# A fourth scheme is the simplest: **learned positions**. A table with a row for every position is a parameter like any
+# A fourth scheme is the simplest: **learned positions**. A matrix with a row for every position is a parameter like any
 # other, and its rows are added like the sinusoids. GPT-2 uses it. The paper found "nearly identical" results with both
 # (table 3, row E), and chose sinusoids because they "may allow the model to extrapolate to sequence lengths longer than
 # the ones encountered during training". Do they?
@@ -503,11 +484,11 @@ best = {length: back[:, :length].argmax(dim=-1).tolist() for length in (16, 64)}
 print("best distance for heads 0 to 3, among the first 16:", best[16], " among all 64:", best[64])
 
 # %% [markdown]
-# A head here is 8 wide, so it has four hands; they turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every
-# 6.3 positions, are full turns of the fast hand. In texts of 16, left of the grey line, the peak at distance 2 is the
-# highest, because the second hand lowers the peaks that follow. But the second hand comes round, too, and further back
-# it raises them again. At 40 and more, wrong keys win. No training text had keys that far back, so training never
-# lowered their scores.
+# A head here is 8 wide, so it has four pairs; they turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every
+# 6.3 positions, are full turns of the fastest pair. In texts of 16, left of the grey line, the peak at distance 2 is
+# the highest, because the second pair lowers the peaks that follow. But the second pair completes its turn, too, and
+# further back it raises them again. At 40 and more, wrong keys win. No training text had keys that far back, so
+# training never lowered their scores.
 
 # %% [markdown]
 # **ALiBi** falls most gently but never solved this task, not even at the trained length: a distance penalty can express
@@ -517,7 +498,7 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 # %% [markdown]
 # ### Raise the base
 #
-# With a larger base all hands but the first turn more slowly. Models for long texts use one: Llama 3 has a base of
+# With a larger base all pairs but the first turn more slowly. Models for long texts use one: Llama 3 has a base of
 # 500,000.
 #
 # **Predict.** With which base is the model right at positions 32 to 63, in all three runs: 1e4, 1e6 or 1e9? (Six more
@@ -527,30 +508,31 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 prediction = ...
 
 # %%
-far = {1e4: accuracy["rotary"][:, 32:].mean(dim=1)}
+far_accuracy = {1e4: accuracy["rotary"][:, 32:].mean(dim=1)}
 for base in (1e6, 1e9):
-    far[base] = torch.stack([trained("rotary", seed, base)[1][32:].mean() for seed in range(3)])
-compare(prediction, measured=max(far, key=lambda base: far[base].min()))
-rows = {f"{base:.0e}": [bool((a > 0.9).all()), f"{6.3 * base**-0.25:.2f}"] for base, a in far.items()}
-columns = ["right at positions 32 to 63, in all runs", "angle of the second hand after a turn of the first"]
+    far_accuracy[base] = torch.stack([trained("rotary", seed, base)[1][32:].mean() for seed in range(3)])
+compare(prediction, measured=max(far_accuracy, key=lambda base: far_accuracy[base].min()))
+rows = {f"{base:.0e}": [bool((a > 0.9).all()), f"{6.3 * base**-0.25:.2f}"] for base, a in far_accuracy.items()}
+columns = ["right at positions 32 to 63, in all runs", "angle of the second pair after a turn of the first"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("base")
 
 # %% tags=["nbval-ignore-output"]
 pd.DataFrame(
-    {f"{base:.0e}": [f"{x:.2f}" for x in a.tolist()] for base, a in far.items()}, index=["run 0", "run 1", "run 2"]
+    {f"{base:.0e}": [f"{x:.2f}" for x in a.tolist()] for base, a in far_accuracy.items()},
+    index=["run 0", "run 1", "run 2"],
 )
 
 # %% [markdown]
-# With 1e6, the second hand turns slowly enough for 64 positions, and the model is right. With 1e9 it hardly moves while
-# the first makes a full turn, so distances 2 and 8 look almost alike. A base must fit the length.
+# With 1e6, the second pair turns slowly enough for 64 positions, and the model is right. With 1e9 it hardly moves while
+# the first makes a full turn, so distances 2 and 8 look almost alike. The base has to match the context length.
 
 # %% [markdown]
 # ## Is a causal model blind to order?
 #
-# It is often said that without positions attention knows nothing of order. That is true if every position sees the same
-# set of tokens. But a causal mask shows each position one token more than the position before. The task now: at each
-# position, say *which position it is*. The models are causal and have no positional encoding (called **NoPE**). They
-# read random texts of 16 tokens, some models without and some with a `<bos>` in front.
+# Without positions attention knows nothing of order, if every position sees the same set of tokens. A causal mask shows
+# each position one token more than the position before. The task now: at each position, say *which position it is*. The
+# models are causal and have no positional encoding (called **NoPE**). They read random texts of 16 tokens, some models
+# without and some with a `<bos>` in front.
 #
 # **Predict.** What is the accuracy of each kind? (A pure guess among 16 positions is right 0.06 of the time. Six
 # models, a quarter of a minute.)
@@ -596,45 +578,49 @@ print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().m
 # Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less, which hints at
 # their number. But the further it reads, the less it knows, and it takes one position for another. It cannot count: an
 # average of equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly gives
-# `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. The decoders of lessons
-# 07 and 08 begin with `<bos>`. So a causal model can know the position without being told (Haviv et al., 2022).
-# Kazemnejad et al. (2023) even found that NoPE extrapolates best on some tasks.
+# `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. So a causal model can
+# know the position without being told (Haviv et al., 2022).
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this RoPE. It runs, the shape is right, and at position 0 nothing is rotated, as it should be.
-# (`chunk(2)` cuts into two halves; `repeat_interleave(2)` turns a, b into a, a, b, b.) Read it and decide what is wrong
-# *before* you run the check. Then fix it.
+# A colleague saves memory: her angles have 16 bits (`bfloat16`, which keeps about three digits). It runs, the shape is
+# right, and every vector keeps its length. "And your formula is still there!" Decide what is wrong, and in which texts
+# it shows, *before* you run the check. Then write a correct `mended` in the cell after it.
 
 
-# %% id="mend-rotary" tags=["bug-hunt"]
+# %% tags=["bug-hunt"]
 def rotary_of_a_colleague(x, positions, base=10000.0):
     d = x.shape[-1]
     frequencies = base ** (-torch.arange(0, d, 2) / d)
-    angles = (positions[:, None] * frequencies).repeat_interleave(2, dim=-1)
-    first, second = x.chunk(2, dim=-1)
-    partner = torch.cat([-second, first], dim=-1)
-    return x * angles.cos() + partner * angles.sin()
+    angles = (positions[:, None] * frequencies).bfloat16().float()
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()
+    return torch.stack(turned, dim=-1).flatten(-2)
 
+
+# %% id="mend-rotary"
+mended = rotary_of_a_colleague
 
 # %% id="check-mend-rotary"
-check(rotary_of_a_colleague, "apply_rotary")
+check(mended, "apply_rotary", save=False)
 
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Test what a rotation promises: no vector changes its length, and moving all positions by 100 changes no score. Both
-# fail here; the cell below shows it for the scores (until you have fixed the function above). Then take d = 4 and write
-# down, for each feature, its partner and its angle: partners are 2 apart, equal angles are neighbours. There are two
-# ways to write RoPE, with pairs of neighbours or pairs of halves, and this version mixes them. (With d = 2 there is
-# nothing to see: test with at least two pairs.)
+# Test what RoPE promises: moving all positions changes no score. Move them far, as the cell below does. An angle of 1.5
+# is kept to within 0.004, but one of 1,000 only to within 2, a third of a turn. So short texts show next to nothing,
+# and in long ones neighbours get the same angle. This bug was found in several libraries, for instance in
+# [gpt-neox 1003](https://github.com/EleutherAI/gpt-neox/issues/1003) and
+# [transformers 29285](https://github.com/huggingface/transformers/pull/29285): they compute the angles in float32 now,
+# whatever the model's own precision.
 # </details>
 
 # %%
-for name, turn in {"the colleague's": rotary_of_a_colleague, "yours or the library's": parts.apply_rotary}.items():
-    one, other = (turn(q, at) @ turn(k, at).T for at in (here, there))
-    print(f"{name}: largest change of a score if all positions move: {(one - other).abs().max():.1f}")
+for name, rotate in {"the colleague's": rotary_of_a_colleague, "yours or the library's": parts.apply_rotary}.items():
+    scores = [rotate(q, here + by) @ rotate(k, here + by).T for by in (0, 10, 1000)]
+    moved = [f"{(score - scores[0]).abs().max():.1f}" for score in scores[1:]]
+    print(f"{name}: largest change of a score if all positions move by 10: {moved[0]}, by 1,000: {moved[1]}")
 
 # %% [markdown]
 # ## ★ Transfer: relative position bias, a learned number for every distance
@@ -684,7 +670,7 @@ rotary = LanguageModelConfig(16, d_model=32, n_heads=4, d_ff=64, n_layers=1, max
 trace_shapes(LanguageModel(rotary), tokens)
 
 # %% [markdown]
-# Look for the positions: there are none in the table. RoPE has no parameters and no module; it rotates the outputs of
+# Look for the positions: there are none. RoPE has no parameters and no module; it rotates the outputs of
 # `w_q` and `w_k`. (`GroupedQueryAttention` is a kind of multi-head attention; lesson 06 explains the rest.)
 
 # %% [markdown]
@@ -696,7 +682,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 # - **frequency**: the angle, in radians, by which a pair of features turns from one position to the next.
 # - **RoPE**: rotary position embedding, which rotates queries and keys by angles proportional to their positions.
 # - **ALiBi**: attention with linear biases, which lowers each score in proportion to the distance.
-# - **learned positions**: a table of parameters with a row for each position.
+# - **learned positions**: a matrix of parameters with a row for each position.
 # - **extrapolate**: work on inputs outside the range of training, here on longer texts.
 # - **NoPE**: no positional encoding; the model is given no positions at all.
 # - **relative position bias**: a learned number for each offset from query to key, added to the score.
@@ -723,7 +709,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>Why many frequencies?</summary>
 #
 # A fast wave tells neighbours apart but repeats after some positions; a slow one tells far positions apart but not
-# neighbours. Together they are like the hands of a clock. (<i>The sinusoidal encoding</i>)
+# neighbours. Together they tell all positions apart, as the hands of a clock do. (<i>The sinusoidal encoding</i>)
 # </details>
 #
 # <details><summary>Does the dot product of two encodings fall steadily with distance?</summary>
@@ -755,9 +741,10 @@ trace_shapes(LanguageModel(rotary), tokens)
 #
 # <details><summary>How do you make a RoPE model reach further?</summary>
 #
-# Slow its hands, so that they do not come round within the new length: raise the base (1e4 failed at four times the
-# length, 1e6 did not, 1e9 failed again), or squeeze the positions into the old range (position interpolation; YaRN
-# squeezes each frequency differently). Usually one then trains a little more on long texts. (<i>Raise the base</i>)
+# Lower its frequencies, so that no pair completes a turn within the new length: raise the base (1e4 failed at four
+# times the length, 1e6 did not, 1e9 failed again), or squeeze the positions into the old range (position interpolation;
+# YaRN squeezes each frequency differently). Usually one then trains a little more on long texts. (<i>Raise the
+# base</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>
@@ -786,11 +773,9 @@ trace_shapes(LanguageModel(rotary), tokens)
 #   Peng et al. (2023), [arXiv:2309.00071](https://arxiv.org/abs/2309.00071), YaRN; the Llama 3 report (2024),
 #   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783), on its base.
 # - `transformer_lab/attention/positions.py`: the library's versions.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: sinusoidal_encoding 2, shift_rotation 3, apply_rotary 3, alibi_bias 2; stretch: relative_bias 2. The bug
-# hunt is not graded. *Where students stumble*: `2i` counted twice or not at all; the minus of the rotation; pairs of
-# neighbours against pairs of halves; aligning the last query with the last key. *To ask in class*: what would the dot
-# products be with a base of 1? Why are the values not rotated? How would you tell a model that a text is a ring?
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

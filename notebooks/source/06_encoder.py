@@ -1,20 +1,22 @@
 # %% [markdown] id="title"
 # # 06 · The encoder: layers that can be stacked
 #
-# **The question.** One attention lets every position attend to every other, once. A text needs more than one such step.
-# How are layers stacked, and what keeps a deep stack trainable?
+# **The question.** Put two attentions on top of each other, untrained, and the eleven characters of `3 mars 2021`
+# become eleven times nearly the same vector. Yet the largest models have a hundred. What has to stand between two
+# attentions, and what keeps a deep stack trainable?
 #
 # **Afterwards you can** write LayerNorm, the feed-forward network, both kinds of layer and the whole encoder, say what
 # each part is for, and train an encoder that fills gaps in texts.
 #
-# Reading: 40 minutes. Exercises: 60 minutes (five core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 40 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 125 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
 #
 # Three questions from earlier lessons. Answer each one aloud, then open it.
 #
-# <details><summary>Lesson 03: what shape does self-attention make of (2, 11, 64)?</summary>
+# <details><summary>Lesson 03: what is the shape of self-attention's output for an input of shape (2, 11, 64)?</summary>
 #
 # (2, 11, 64) again. So its output can be the input of another attention.
 # </details>
@@ -41,7 +43,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import initialise, plots, record_attention, trace_shapes
 from transformer_lab.data.dates import write_date
 
@@ -52,54 +54,28 @@ _ = torch.manual_seed(6)
 diagrams.architecture.you_are_here(6)
 
 # %% [markdown]
-# ## From characters to vectors
+# ## Stacking attention
 #
-# In our text, `3 mars 2021`, each character is a token. `nn.Embedding(vocab_size, d_model)` is a table with one learned
-# vector, the embedding, for each token. The Transformer multiplies it by √d_model and adds the positional encoding.
+# We stack twelve untrained layers on eleven random vectors, one for each position, and measure how alike the positions
+# become: the mean cosine of two of them. After two attentions it is nearly 1. Nothing that comes later can tell which
+# character stood where.
 #
-# Why that factor? It depends on how the table is initialised, and the paper does not say. Our library, like many, draws
-# its numbers with variance 1/d_model (lesson 08 says why).
+# Two remedies come to mind: a small network after each attention (`feed_forward`, which you will write below), or
+# adding each attention's input to its output.
 #
-# **Predict.** d_model is 512. Two *different* characters stand at the same position, and we leave the factor out. What
-# is the cosine of their two vectors: near 0, 0.5 or 1?
+# **Predict.** With which remedy are the positions still apart (a cosine below 0.5) after 2 layers, and with which after
+# 12: `"network"`, `"sum"`, `"both"` or `"neither"`?
 
 # %% tags=["prediction"]
-prediction = ...
+prediction_after_2, prediction_after_12 = ..., ...
 
 
 # %%
 def size(x: Tensor) -> float:
-    """Return the root mean square: how large a typical number is."""
+    """Return the root mean square (RMS) of the numbers."""
     return x.square().mean().sqrt().item()
 
 
-table = nn.Embedding(60, 512)
-initialise(table)  # the library's way: with variance 1/d_model
-embedded, positions = table(torch.arange(11)), parts.sinusoidal_encoding(11, 512)
-cosines = {}
-for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items():
-    cosines[name] = torch.cosine_similarity(*(factor * embedded[:2] + positions[3]), dim=0).item()
-    print(f"{name}: size {size(factor * embedded):.2f} (positions {size(positions):.2f}), cosine {cosines[name]:.1f}")
-compare(prediction, measured=round(cosines["without the factor"], 1))
-
-# %% [markdown]
-# Without the factor the embeddings drown in the positions, and two characters look the same. With it, both are about
-# equally large. (torch's own tables start with variance 1 and need no factor. Factor and initialisation belong
-# together.)
-
-# %% [markdown]
-# ## Residual connections
-#
-# Why not simply attention on attention? We take eleven random vectors, one for each position, and untrained layers.
-# Each has an attention (`self_attention`) and a small network (`feed_forward`), which you will write below.
-#
-# **Predict.** After 12 attentions in a row, what is the cosine of two positions, on average: near 0, 0.5 or 1?
-
-# %% tags=["prediction"]
-prediction = ...
-
-
-# %%
 def alike(x: Tensor) -> float:
     """Return the mean cosine of two different positions."""
     directions = F.normalize(x[0], dim=-1)  # each of length 1
@@ -116,8 +92,8 @@ def stack(kind: type[nn.Module], depth: int, d_model: int = 64) -> nn.ModuleList
 # %%
 steps = {
     "attention alone": lambda layer, x: layer.self_attention(x, x, x),
-    "attention, then network": lambda layer, x: layer.feed_forward(layer.self_attention(x, x, x)),
-    "x + attention": lambda layer, x: x + layer.self_attention(x, x, x),
+    "network": lambda layer, x: layer.feed_forward(layer.self_attention(x, x, x)),
+    "sum": lambda layer, x: x + layer.self_attention(x, x, x),
 }
 layers, vectors, curves, sizes = stack(parts.EncoderLayer, 12), torch.randn(1, 11, 64), {}, {}
 with torch.no_grad():
@@ -127,32 +103,31 @@ with torch.no_grad():
             x = step(layer, x)
             curves[name].append(alike(x))
         sizes[name] = size(x)
-compare(prediction, measured=round(curves["attention alone"][-1], 1))
+apart = {n: [name for name in ("network", "sum") if curves[name][n - 1] < 0.5] for n in (2, 12)}
+compare(prediction_after_2, measured={0: "neither", 2: "both"}.get(len(apart[2])) or apart[2][0])
+compare(prediction_after_12, measured={0: "neither", 2: "both"}.get(len(apart[12])) or apart[12][0])
 ax = plots.lines(range(1, 13), curves, xlabel="layers", ylabel="cosine of two positions")
 rows = {name: [curve[1], curve[-1], sizes[name]] for name, curve in curves.items()}
-pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "size after 12"]).T.round(1)
+pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).T.round(1)
 
 # %% [markdown]
-# Each attention averages the vectors, so they become more and more alike. After two attentions the positions can hardly
-# be told apart, and a network after each does not help. Adding x does: what a position had is still there, and
-# attention only adds to it. This sum is a **residual connection** (He et al., 2015). The vectors that run through the
-# whole stack, and to which each part adds, are the **residual stream**.
+# Each attention averages the vectors, and a network that treats equal vectors equally cannot part them again. Adding x
+# does help: what a position had is still there. This sum is a **residual connection** (He et al., 2015). The vectors
+# that run through the whole stack, and to which each part adds, are the **residual stream**.
 #
-# The sum delays this blurring, but does not prevent it: after 12 layers the positions are alike again. And where the
-# numbers shrank before, they now grow.
+# The sum delays the blurring, but does not prevent it. And where the numbers shrank before, they now grow.
 
 # %% [markdown]
 # ## LayerNorm
 #
-# Why is size a problem? Numbers 20 times as large make scores 400 times as large, and the softmax saturates (lesson
-# 02). **LayerNorm** brings each vector back to the same size, whatever the layers before it did: subtract the mean of
-# its $d$ numbers, and divide by their standard deviation. Then learned numbers scale and shift each feature.
+# Numbers 20 times as large make scores 400 times as large, and the softmax saturates (lesson 02). **LayerNorm** brings
+# each vector back to the same size: subtract the mean of its $d$ numbers, and divide by their standard deviation. Then
+# learned numbers scale and shift each feature.
 #
 # $$\operatorname{LayerNorm}(x)_i = w_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b_i, \qquad
 # \mu = \frac{1}{d}\sum_j x_j, \quad \sigma^2 = \frac{1}{d}\sum_j (x_j - \mu)^2$$
 #
-# $x$ is one vector of shape (d), $w$ and $b$ have the shape (d), too. ε is small, and avoids a division by 0 for a
-# vector of equal numbers.
+# $x$, $w$ and $b$ have the shape (d). ε is small, and avoids a division by 0.
 #
 # **Predict.** x is (4, 0, 0, 0), w = 1, b = 0 and, for once, ε = 1. What is the first number of the result?
 
@@ -185,7 +160,7 @@ check(layer_norm)
 # %% [markdown]
 # ### BatchNorm
 #
-# Convolutional networks have another norm. **BatchNorm** (Ioffe and Szegedy, 2015) takes the mean and variance of one
+# **BatchNorm** (Ioffe and Szegedy, 2015), the norm of convolutional networks, takes the mean and variance of one
 # feature, over all positions of all examples in the batch.
 #
 # **Predict.** A sentence of 5 tokens is normalised alone, and then in a batch: with padding behind it, or beside
@@ -213,8 +188,8 @@ pd.DataFrame(changes).T.round(1)
 diagrams.normalisation.blocks(norms)
 
 # %% [markdown]
-# The number with the dot depends on the dark cells (measured by gradient). With BatchNorm, padding and other sentences
-# leak into a sentence. LayerNorm sees one vector at a time. It does not average over the sentence either.
+# The number with the dot depends on the dark cells. With BatchNorm, padding and other sentences
+# leak into a sentence. LayerNorm sees one vector at a time.
 
 # %%
 norm = nn.BatchNorm1d(64)
@@ -262,31 +237,31 @@ check(FeedForward)
 # We change the fourth of eleven vectors. At how many positions does the output change?
 
 # %%
-network, attention = parts.FeedForward(64, 256), parts.MultiHeadAttention(64, 4)
+ffn, attention = parts.FeedForward(64, 256), parts.MultiHeadAttention(64, 4)
 x = torch.randn(1, 11, 64)
 changed = x.clone()
 changed[0, 3] += 1.0
-for module, f in ((network, network), (attention, lambda x: attention(x, x, x))):
+for module, f in ((ffn, ffn), (attention, lambda x: attention(x, x, x))):
     moved, n = (f(x) - f(changed)).abs().amax(dim=-1) > 1e-6, sum(p.numel() for p in module.parameters())
     print(f"{type(module).__name__}: {moved.sum()} of 11 positions change; {n:,} parameters")
 
 # %% [markdown]
-# The network is **position-wise**: nothing passes between positions there. But two thirds of the parameters are the
-# network's: 2 · 4 · d_model² against 4 · d_model².
+# The FFN is **position-wise**: nothing passes between positions there. But two thirds of the parameters are the FFN's:
+# 2 · 4 · d_model² against 4 · d_model².
 
 # %% [markdown]
 # ## Post-norm: the layer of the paper
 #
-# Now we have all the parts. A layer has two **sublayers**, attention and network. Each has a residual connection and a
+# A layer has two **sublayers**, attention and FFN. Each has a residual connection and a
 # norm around it. In the paper the norm comes last, after the sum, so this layout is called **post-norm**:
 #
 # $$x \leftarrow \operatorname{LayerNorm}(x + \operatorname{Attention}(x, x, x)), \qquad
 # x \leftarrow \operatorname{LayerNorm}(x + \operatorname{FFN}(x))$$
 #
 # `nn.LayerNorm(d)` is a module around the function you wrote: it holds weight and bias, as ones and zeros to start
-# with. (`bias=False` leaves the bias out, as many newer models do.)
+# with.
 #
-# **Exercise.** Write `forward`. (`parts` holds your own versions where they have passed, as before.)
+# **Exercise.** Write `forward`.
 
 
 # %% id="EncoderLayer" tags=["exercise"]
@@ -310,11 +285,11 @@ class EncoderLayer(nn.Module):
 check(EncoderLayer)
 
 # %% [markdown]
-# ### What is the network for?
+# ### What is the FFN for?
 #
 # An ablation. The task: 40 · 40 = 1,600 random *facts*. For each pair of tokens one answer is drawn, and at the second
 # position the model should name it. There is no rule to find; facts have to be stored. Three models: one layer; one
-# layer without its network; and three layers without networks, which have about as many parameters as the first model.
+# layer without its FFN; and three layers without FFNs, which have about as many parameters as the first model.
 
 
 # %%
@@ -354,15 +329,15 @@ def fit(model: nn.Module, draw, steps: int, rate: float = 0.003, warmup: int = 0
 
 
 # %% [markdown]
-# **Predict.** What fraction of the facts does one layer know after training, with its network and without: near 0.1,
-# 0.5 or 0.9? (About 10 seconds.)
+# **Predict.** What fraction of the facts does each model know after training: near 0.1, 0.5, 0.8 or 0.9? (About 10
+# seconds.)
 
 # %% tags=["prediction"]
-prediction_with, prediction_without = ..., ...
+prediction_with, prediction_without, prediction_attentions = ..., ..., ...
 
 
 # %% tags=["nbval-ignore-output"]
-class NoNetwork(parts.EncoderLayer):
+class NoFFN(parts.EncoderLayer):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         return self.norm_1(x + self.self_attention(x, x, x, mask))
 
@@ -380,23 +355,23 @@ def learn_facts(kind: type[nn.Module], depth: int, seed: int) -> float:
     return right
 
 
-whole, without, _ = (
+whole, without, attentions = (
     [learn_facts(kind, depth, seed) for seed in range(3)]
-    for kind, depth in ((parts.EncoderLayer, 1), (NoNetwork, 1), (NoNetwork, 3))
+    for kind, depth in ((parts.EncoderLayer, 1), (NoFFN, 1), (NoFFN, 3))
 )
 compare(prediction_with, measured=round(sum(whole) / 3, 1))
-compare(prediction_without, measured=round(sum(without) / 3, 1))
+compare(prediction_without, measured=round(sum(without) / 3, 2))
+compare(prediction_attentions, measured=round(sum(attentions) / 3, 1))
 
 # %% [markdown]
-# With its network, one layer knows more than 9 of 10 facts; without it, about half. Three layers of attention, with as
-# many parameters and more computation, know about 8 of 10. Attention moves information between positions. It can store
-# something, too, but the network is better at it (Geva et al., below).
+# With its FFN, one layer knows more than 9 of 10 facts; without it, about half, with less than half of the parameters.
+# The fair rival: three layers of attention, with as many parameters and more computation, know about 8 of 10. So
+# attention stores facts, too; the FFN is somewhat better at it (Geva et al., below).
 
 # %% [markdown]
 # ---
 #
-# **Half-way.** A good place to stop for today. What follows: another place for the norm, and which stacks can be
-# trained.
+# **Half-way.** A good place to stop for today.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
@@ -443,7 +418,21 @@ check(PreNormEncoderLayer)
 diagrams.layers.layers(parts.EncoderLayer(64, 4, 256), parts.PreNormEncoderLayer(64, 4, 256))
 
 # %% [markdown]
-# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them beside it.
+# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them beside it. That is why the
+# normalised x must not *replace* x, as it did in the first version of PyTorch's own pre-norm layer (`norm_first=True`,
+# [issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It ran, and it had lost the stream:
+
+
+# %%
+class CutStream(parts.PreNormEncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.norm_1(x)
+        x = x + self.self_attention(x, x, x, mask)
+        x = self.norm_2(x)
+        return x + self.feed_forward(x)
+
+
+diagrams.layers.layer(CutStream(64, 4, 256))
 
 # %% [markdown]
 # ## The stack
@@ -468,11 +457,38 @@ print(f"six layers in a ModuleList: {counts[2]:,}")
 
 # %% [markdown]
 # `[layer] * 6` is six times the *same* layer. And a layer that torch does not know about is neither trained nor saved.
+
+# %% [markdown]
+# ### From characters to vectors
 #
-# Each row that comes out holds a token, its position, and what the layers found at other positions.
+# Each character of `3 mars 2021` is a token. `nn.Embedding(vocab_size, d_model)` holds one learned vector for each
+# token, its embedding. The Transformer multiplies it by √d_model and adds the positional encoding. Why that factor? The
+# paper does not say. Our library, like many, draws embeddings with variance 1/d_model (lesson 08 says why).
+#
+# **Predict.** d_model is 512. Two *different* characters stand at the same position, and we leave the factor out. What
+# is the cosine of their two vectors: near 0, 0.5 or 1?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+embedding = nn.Embedding(60, 512)
+initialise(embedding)  # the library's way: with variance 1/d_model
+embedded, positions = embedding(torch.arange(11)), parts.sinusoidal_encoding(11, 512)
+cosines = {}
+for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items():
+    cosines[name] = torch.cosine_similarity(*(factor * embedded[:2] + positions[3]), dim=0).item()
+    print(f"{name}: RMS {size(factor * embedded):.2f} (positions {size(positions):.2f}), cosine {cosines[name]:.1f}")
+compare(prediction, measured=round(cosines["without the factor"], 1))
+
+# %% [markdown]
+# Without the factor the embeddings drown in the positions, and two characters look the same. With it, both are about
+# equally large. (The factor is right only for this initialisation: torch's own embeddings start with variance 1 and
+# need none.)
 #
 # **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model, but is not
-# trained. It has more rows than most texts need. The mask goes to every layer. `self.embedding.embedding_dim` is
+# trained. The mask goes to every layer. `self.embedding.embedding_dim` is
 # d_model.
 
 
@@ -501,14 +517,15 @@ check(Encoder)
 # ## Do residual connections prevent vanishing gradients?
 #
 # Training follows gradients. We draw stacks of 24 layers of three kinds: post-norm, pre-norm, and post-norm without its
-# residual connections. We run one backward pass, for random labels, and plot the size of the gradient at `w_2` of each
-# layer, for three seeds.
+# residual connections. We run one backward pass, for random labels, and look at the gradient of two matrices in each
+# layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries. Three seeds.
 #
-# **Predict.** Without residual connections, is the gradient in the *first* layer `"smaller"` or `"larger"` than in
-# post-norm? And in the *last* layer, in which kind is it larger: `"post"` or `"pre"`?
+# **Predict.** *Without* residual connections, where does the gradient vanish (fall below a millionth) in all layers
+# from the sixth on: at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And *with* them: which kind has a larger
+# gradient at `w_2` of the last layer, `"post"` or `"pre"`?
 
 # %% tags=["prediction"]
-prediction_without_residuals, prediction_last = ..., ...
+prediction_vanishing, prediction_last = ..., ...
 
 
 # %%
@@ -517,8 +534,8 @@ class NoResiduals(parts.EncoderLayer):
         return self.norm_2(self.feed_forward(self.norm_1(self.self_attention(x, x, x, mask))))
 
 
-def gradients(kind: type[nn.Module], depth: int, seed: int) -> tuple[Tensor, float, float]:
-    """Return the gradient's size at each w_2, how alike the positions are after 2 layers, and the output's size."""
+def gradients(kind: type[nn.Module], depth: int, seed: int) -> tuple[Tensor, Tensor, float, float]:
+    """Return the gradient's size at each w_2 and w_q, how alike positions are after 2 layers, and the output's RMS."""
     torch.manual_seed(seed)
     layers, output = stack(kind, depth), nn.Linear(64, 20)
     x, labels, likeness = torch.randn(8, 11, 64), torch.randint(20, (88,)), []
@@ -526,30 +543,41 @@ def gradients(kind: type[nn.Module], depth: int, seed: int) -> tuple[Tensor, flo
         x = layer(x)
         likeness.append(alike(x))
     F.cross_entropy(output(F.layer_norm(x, (64,))).flatten(0, 1), labels).backward()
-    return torch.stack([layer.feed_forward.w_2.weight.grad.norm() for layer in layers]), likeness[1], size(x)
+    matrices = [(layer.feed_forward.w_2.weight, layer.self_attention.w_q.weight) for layer in layers]
+    at_w_2, at_w_q = (torch.stack([matrix.grad.norm() for matrix in of_layers]) for of_layers in zip(*matrices))
+    return at_w_2, at_w_q, likeness[1], size(x)
 
 
 # %%
 kinds = {"post": parts.EncoderLayer, "pre": parts.PreNormEncoderLayer, "no residuals": NoResiduals}
 runs = {name: [gradients(kind, 24, seed) for seed in range(3)] for name, kind in kinds.items()}
-norms = {name: torch.stack([norm for norm, *_ in three]) for name, three in runs.items()}  # (3, 24)
-first, last = ({name: norm[:, at].mean().item() for name, norm in norms.items()} for at in (0, -1))
-compare(prediction_without_residuals, measured="larger" if first["no residuals"] > first["post"] else "smaller")
+norms = {  # by matrix and kind: (3, 24)
+    matrix: {name: torch.stack([run[place] for run in of_kind]) for name, of_kind in runs.items()}
+    for place, matrix in enumerate(("w_2", "w_q"))
+}
+vanishing = [matrix for matrix, norm in norms.items() if norm["no residuals"][:, 5:].max() < 1e-6]
+compare(prediction_vanishing, measured={0: "neither", 2: "both"}.get(len(vanishing)) or vanishing[0])
+last = {name: norm[:, -1].mean().item() for name, norm in norms["w_2"].items()}
 compare(prediction_last, measured="post" if last["post"] > last["pre"] else "pre")
-ax = plots.lines(range(1, 25), norms, xlabel="layer of 24", ylabel="gradient at w_2", legend_beside=True)
-outputs = {name: {"cosine after 2": three[0][1], "size after 24": three[0][2]} for name, three in runs.items()}
-pd.DataFrame({"first layer": first, "last layer": last}).join(pd.DataFrame(outputs).T).round(1)
+for matrix in norms:
+    ax = plots.lines(range(1, 25), norms[matrix], xlabel="layer", ylabel=f"gradient at {matrix}", legend_beside=True)
+ax.set_yscale("log")
+outputs = {name: {"cosine after 2": of_kind[0][2], "RMS after 24": of_kind[0][3]} for name, of_kind in runs.items()}
+pd.DataFrame(outputs).T.round(1)
 
 # %% [markdown]
-# The usual answer to the question above is yes. But here no gradient vanishes, and without residual connections the
-# first layer's is the largest of all. (The norms keep it from vanishing; He et al. say the same of their networks.)
-# What is lost is the *difference* between positions: after two layers their cosine is 1.
+# The usual answer to the question above is yes. At `w_2` it is wrong: the norms keep that gradient alive, and without
+# residual connections the first layer's is the largest of all. At `w_q` it is right. After two layers all positions
+# hold the same vector, and every weighted average of equal vectors is that vector: no query can change it, so its
+# gradient is 0 but for rounding (Noci et al., below). Post-norm *with* residual connections gets there too, only later:
+# about 10⁻⁷ at layer 24. Pre-norm keeps a few thousandths.
 #
-# In a pre-norm stack x grows, so what a further layer adds is an ever smaller fraction, and its gradient shrinks.
+# So residual connections keep the *difference* between positions, and the gradients that live on it.
 #
-# <details><summary>And in post-norm, does the large gradient hurt?</summary>
+# <details><summary>And at w_2 of the last layers?</summary>
 #
-# In a post-norm stack x does not grow, so what the last layer adds counts in full. Xiong et al. (below) say that
+# In a pre-norm stack x grows, so what a further layer adds is an ever smaller fraction, and its gradient shrinks. In a
+# post-norm stack x does not grow, so what the last layer adds counts in full. Xiong et al. (below) say that
 # the large gradients there call for a small learning rate. But Adam makes steps of about the same size in any case. Liu
 # et al. say: where every layer counts in full, one step of training changes the output too much.
 # </details>
@@ -557,9 +585,8 @@ pd.DataFrame({"first layer": first, "last layer": last}).join(pd.DataFrame(outpu
 # %% [markdown]
 # ## Warm-up
 #
-# The paper begins with a tiny learning rate and raises it over the first 4,000 steps: **warm-up**. Ours takes 30 steps.
-# The task is an easy one: at every position of a random text, name the token before. Guessing blindly among 16 tokens
-# gives a loss of log 16, about 2.8.
+# The paper raises a tiny learning rate over the first 4,000 steps: **warm-up**. Ours takes 30. The task: at every
+# position of a random text, name the token before. Guessing blindly among 16 tokens gives a loss of log 16, about 2.8.
 #
 # **Predict.** Four post-norm stacks: 2 or 12 layers, with or without warm-up. How many of them still guess blindly at
 # the end? (Three seeds each: about 15 seconds.)
@@ -609,29 +636,30 @@ _ = ax.set_ylim(2.2, 3.2)
 # %% [markdown]
 # ### What a layer changes
 #
-# What happens inside such stacks? The library keeps runs of this task, of 2 to 24 layers (means of three seeds, 200
-# steps), measured layer by layer: the size of the stream, the gradient at `w_2`, the cosine of two positions, and that
-# of a layer's input and output, which says how far the layer turns a vector. Press *train* to watch them develop,
-# then change the number of layers.
+# What happens inside such stacks? The library keeps runs of this task, of 2 to 24 layers (means of three seeds),
+# measured layer by layer: the RMS of the stream, the gradient at `w_2`, the cosine of two positions, and that of a
+# layer's input and output. Press *train* to watch them develop, then change the number of layers.
 
 # %%
 views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
 # Post-norm without warm-up needs only ten steps to fail: then all positions are alike from the third layer on, and the
-# gradient in the first layer has fallen from 1 to below a thousandth. Gradients vanish after all, though not at the
-# start. With warm-up the positions stay apart for a few layers more, and some gradient is left.
+# gradient at `w_2` of the first layer is below a thousandth (go back to step 0 to see where it began). In training this
+# gradient vanishes, too; with warm-up some of it is left.
+#
+# <details><summary>And the upper layers?</summary>
 #
 # In pre-norm the last layers hardly turn the vectors at all: x has grown, and what one layer adds is small beside it.
-# (Some upper layers of large pre-norm models can be removed with little harm: Gromov et al., below.) In post-norm
-# every layer turns them about as much as any other.
+# (Some upper layers of large pre-norm models can be removed with little harm: Gromov et al., below.) In post-norm every
+# layer turns them about as much as any other.
+# </details>
 
 # %% [markdown]
 # ## Dropout
 #
-# In training, the paper's model sets a random tenth of the embedded text, and of each sublayer's output, to 0, so that
-# it cannot rely on single numbers: **dropout**. `nn.Dropout(0.1)` does that, and only in `train()` mode. (Many
-# implementations also drop attention weights.)
+# In training, the paper's model sets a random tenth of the embedded text, and of each sublayer's output, to 0:
+# **dropout**. `nn.Dropout(0.1)` does that, and only in `train()` mode.
 #
 # **Predict.** A 1 goes into this dropout and is *not* set to 0. The mean over many numbers should stay 1. What comes
 # out?
@@ -654,10 +682,9 @@ print("output equals input, in eval():", torch.equal(dropout.eval()(ones), ones)
 # %% [markdown]
 # ## An encoder by itself: filling gaps
 #
-# An encoder can be used without a decoder. We hide some characters of dates, written in four languages, and train the
-# encoder to predict what is hidden: a **masked language model**. BERT was trained like this on plain text, with pieces
-# of words. Such training, before any task, is called **pretraining**; further training, on the labels of a task, is
-# **fine-tuning**.
+# We hide some characters of dates, written in four languages, and train an encoder to predict what is hidden: a
+# **masked language model**. BERT was trained like this on plain text, with pieces of words. Such training, before any
+# task, is called **pretraining**; further training, on the labels of a task, is **fine-tuning**.
 
 
 # %%
@@ -734,19 +761,18 @@ ax = plots.weights(heads, [f"head {i}" for i in range(4)], letters, ylabel="the 
 print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5))
 
 # %% [markdown]
-# Some gaps can be filled from what comes before, so both losses fall. But what tells the months apart comes after the
-# gap. One model attends to it; the other does about as well as always guessing the commonest letter. Where the whole
-# text is there from the start, nothing forbids attending to what comes later.
+# What tells the months apart comes after the gap. One model attends to it; the other does about as well as always
+# guessing the commonest letter. Where the whole text is there, nothing forbids attending ahead.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you a pre-norm layer. The first version of PyTorch's own (`norm_first=True`) had this bug
-# ([issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It runs, and the shapes are right. Decide what
-# is wrong *before* you run the check. Then fix it.
+# A colleague sends you a pre-norm layer with dropout. It runs, and it trains well. But after `model.eval()`, the same
+# text gets another answer every time. Decide what is wrong *before* you run the check. Then write a correct `Mended`
+# (without dropout) in the cell after it.
 
 
-# %% id="mend-layer" tags=["bug-hunt"]
+# %% tags=["bug-hunt"]
 class LayerOfAColleague(nn.Module):
     def __init__(self, d_model, n_heads, d_ff):
         super().__init__()
@@ -755,32 +781,35 @@ class LayerOfAColleague(nn.Module):
         self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 
     def forward(self, x, mask=None):
-        x = self.norm_1(x)
-        x = x + self.self_attention(x, x, x, mask)
-        x = self.norm_2(x)
-        x = x + self.feed_forward(x)
-        return x
+        normed = self.norm_1(x)
+        x = x + F.dropout(self.self_attention(normed, normed, normed, mask), 0.1)
+        return x + F.dropout(self.feed_forward(self.norm_2(x)), 0.1)
 
+
+# %% id="mend-layer"
+Mended = LayerOfAColleague
 
 # %% id="check-mend-layer"
-check(LayerOfAColleague, "PreNormEncoderLayer")
+check(Mended, "PreNormEncoderLayer", save=False)
 
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Silence the sublayers: set `w_o` and `w_2` to 0, with their biases. A pre-norm layer then has to return x exactly as
-# it is (a must, but no proof). Or draw the layer, as the cell below does: is the thick line whole?
+# Call the model twice in `eval()`: the outputs have to be equal. `F.dropout` is a function and knows nothing of the
+# module in which it is called; unless it is told `training=self.training`, it always drops. The module `nn.Dropout`
+# knows. The cell below compares two calls of each.
 # </details>
 
 # %%
-diagrams.layers.layer(LayerOfAColleague(64, 4, 256))
+for name, kind in {"the colleague's": LayerOfAColleague, "yours or the library's": parts.PreNormEncoderLayer}.items():
+    layer = kind(64, 4, 256).eval()
+    print(f"{name}: two calls in eval() agree:", torch.equal(layer(vectors), layer(vectors)))
 
 # %% [markdown]
 # ## ★ Transfer: one vector for a sentence
 #
-# To sort or compare texts, we need one vector for each text. A common way: average the encoder's output over the
-# tokens. In a batch some tokens are padding, and these must not count. A sentence of nothing but padding should get
-# zeros. Write this function from scratch.
+# To compare texts, we need one vector for each. A common way: average the encoder's output over the tokens. Padding
+# must not count. A sentence of nothing but padding should get zeros. Write this function from scratch.
 
 
 # %% id="sentence_vectors" tags=["exercise"]
@@ -806,14 +835,15 @@ with torch.no_grad():
         print(f"{name}: the same vector with padding: {torch.allclose(way(alone), way(padded), atol=1e-3)}")
 
 # %% [markdown]
-# Two things keep the padding out: the mask in the encoder, and a mean over the real tokens only.
+# The encoder's mask and a mean over real tokens keep the padding out.
 
 # %% [markdown]
 # ## In short
 #
 # - A layer attends, then computes at each position. Each sublayer has a residual connection, which keeps what was
 #   there, and a norm, which keeps one size.
-# - The network stores facts: without it, one layer learned half of the facts instead of 9 of 10.
+# - Without residual connections all positions become one vector, and the gradients of the queries vanish.
+# - The FFN stores facts somewhat better than attention: 0.93 of them against 0.83, at equal parameters.
 # - LayerNorm works on one vector, over its features.
 # - Post-norm normalises the sums; pre-norm the input of sublayers. At an ordinary learning rate, deep post-norm stacks
 #   may fail to train without warm-up; pre-norm stacks train either way.
@@ -855,10 +885,11 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # Each sublayer only adds to what was there, so a layer can begin by changing little, and positions stay distinct for
 # longer: without them attention makes all positions alike within two layers, and even two layers learn slowly.
-# (<i>Residual connections</i>, <i>Warm-up</i>) The usual answer, vanishing gradients, is not what happens where there
-# are norms: 24 layers without residuals had a *larger* gradient in the first layer. (<i>Do residual connections prevent
-# vanishing gradients?</i>) They come from networks for images, where deeper stacks without them had a larger *training*
-# error (degradation; He et al., 2015).
+# (<i>Stacking attention</i>, <i>Warm-up</i>) "Against vanishing gradients" is half of the truth. At the FFN's `w_2`
+# nothing vanished in 24 layers without them, thanks to the norms. At `w_q` the gradient fell to 10⁻⁸ from layer 6 on,
+# since equal positions leave the softmax nothing to choose. (<i>Do residual connections prevent vanishing
+# gradients?</i>) They come from networks for images, where deeper stacks without them had a larger *training* error
+# (degradation; He et al., 2015).
 # </details>
 #
 # <details><summary>How many times does a self-attention sublayer use x?</summary>
@@ -893,16 +924,17 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>Is x = norm(x); x = x + f(x) pre-norm?</summary>
 #
-# No. The residual starts from the normalised x, so x itself does not come through. (<i>Bug hunt</i>)
+# No. The residual starts from the normalised x, so x itself does not come through. (<i>Pre-norm</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>What does the feed-forward network do, and how large is it?</summary>
 #
 # It computes at each position by itself; nothing passes between positions. With d_ff = 4 d_model it has two thirds of a
-# layer's parameters, and much of what a model knows is stored there: without it, one layer learned half of the random
-# facts instead of 9 of 10. (<i>The feed-forward network</i>, <i>What is the network for?</i>) The 4 is a choice: in the
-# paper's table 3 (C), translation improves with d_ff, from 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
+# layer's parameters, and much of what a model knows is stored there: with as many parameters, one layer with an FFN
+# learned 0.93 of the random facts, and three layers of attention alone 0.83. (<i>The feed-forward network</i>,
+# <i>What is the FFN for?</i>) The 4 is a choice: in the paper's table 3 (C), translation improves with d_ff, from 25.4
+# BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
 # </details>
 #
 # <details><summary>Why are embeddings multiplied by √d_model?</summary>
@@ -934,9 +966,10 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1, 3.3, 3.4, 5.3 and 5.4.
 # - Xiong et al. (2020), [arXiv:2002.04745](https://arxiv.org/abs/2002.04745): pre-norm, post-norm and warm-up. Liu et
 #   al. (2020), [arXiv:2004.08249](https://arxiv.org/abs/2004.08249): why deep stacks are hard to train. Dong et al.
-#   (2021), [arXiv:2103.03404](https://arxiv.org/abs/2103.03404): why attention alone makes all positions alike. Geva et
-#   al. (2021), [arXiv:2012.14913](https://arxiv.org/abs/2012.14913): what the networks store. Gromov et al. (2024),
-#   [arXiv:2403.17887](https://arxiv.org/abs/2403.17887): upper layers that are hardly missed.
+#   (2021), [arXiv:2103.03404](https://arxiv.org/abs/2103.03404): why attention alone makes all positions alike. Noci et
+#   al. (2022), [arXiv:2206.03126](https://arxiv.org/abs/2206.03126): what that does to the gradients of queries and
+#   keys. Geva et al. (2021), [arXiv:2012.14913](https://arxiv.org/abs/2012.14913): what FFNs store. Gromov et al.
+#   (2024), [arXiv:2403.17887](https://arxiv.org/abs/2403.17887): upper layers that are hardly missed.
 # - `transformer_lab/layers/encoder_layer.py`, `norms.py`, `transformer_lab/models/encoder.py`: the library's versions.
 #
 # <details><summary>Where each part comes from</summary>
@@ -947,12 +980,9 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # Hinton (2010), *ICML*. GELU: Hendrycks and Gimpel (2016), [arXiv:1606.08415](https://arxiv.org/abs/1606.08415). BERT:
 # Devlin et al. (2018), [arXiv:1810.04805](https://arxiv.org/abs/1810.04805).
 # </details>
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: layer_norm 2, FeedForward 1, EncoderLayer 3, PreNormEncoderLayer 2, Encoder 3; stretch: sentence_vectors
-# 2. The bug hunt is not graded. *Where students stumble*: torch's unbiased variance; the axis of the norm; `+=`,
-# which changes the caller's x; which x the second residual adds; positions cut by the batch instead of the length.
-# *To ask in class*: what would happen with a norm both before and after each sublayer? Why does a post-norm stack
-# need no norm at the end? Which of the experiments would look different with 512 features?
-# </details>
+
+# %% [markdown]
+# Done?
+
+# %% id="tally"
+tally()

@@ -1,5 +1,5 @@
 # %% [markdown] id="title"
-# # 07 · The decoder: generating from what was read
+# # 07 · The decoder: generating text from the encoder's output
 #
 # **The question.** An encoder has read `3 mars 2021`. What does it take to generate `2021-03-03`, one character after
 # another, and to learn that from finished translations?
@@ -7,7 +7,8 @@
 # **Afterwards you can** write a decoder layer and a stack of them, say which attention attends to what and under which
 # mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
 #
-# Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★).
+# Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★). With all predictions, runs and questions:
+# about 110 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -40,7 +41,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally
 from transformer_lab import initialise, plots, record_attention, trace_shapes
 
 # %%
@@ -61,9 +62,15 @@ diagrams.architecture.you_are_here(7)
 # | self-attention | the target so far | the target so far |
 # | cross-attention | the target so far | the memory |
 # | feed-forward | | |
+#
+# This is what you will build. The thick line is the residual stream of the target; the memory enters from the side,
+# once in each layer, and only as keys and values:
+
+# %%
+diagrams.layers.layer(parts.DecoderLayer(32, 4, 128))
 
 # %% [markdown]
-# As a formula, with $M$ for the memory:
+# The same as a formula, with $M$ for the memory:
 #
 # $$x \leftarrow \operatorname{LN}(x + \operatorname{SelfAttention}(x, x, x))$$
 #
@@ -105,9 +112,6 @@ class DecoderLayer(nn.Module):
 # %% id="check-DecoderLayer"
 check(DecoderLayer)
 
-# %%
-diagrams.layers.layer(parts.DecoderLayer(32, 4, 128))
-
 # %% [markdown]
 # Which inputs does an output depend on? The memory holds the 11 characters of `3 mars 2021`, and the target is
 # `<bos>2021-0`, for now as random vectors. (`<bos>` says *begin*, as in lesson 04.) The first attention gets a causal
@@ -130,8 +134,10 @@ moves = [torch.stack([g[i][0].norm(dim=-1) for g in gradients]) > 0 for i in (0,
 compare(prediction_target, measured=int(moves[0][0].sum()))
 compare(prediction_source, measured=int(moves[1][0].sum()))
 _, axes = plt.subplots(1, 2, figsize=(11, 3.4), layout="constrained")
-for ax, table, names in zip(axes, moves, (tokens, letters)):
-    plots.mask(table, tokens, names, ax, says=("does not move it", "moves it")).set(xlabel="input", ylabel="output")
+titles = "target: only what is not later", "source: every character"
+for ax, moving, names, title in zip(axes, moves, (tokens, letters), titles):
+    plots.mask(moving, tokens, names, ax, says=("does not move it", "moves it"))
+    ax.set(xlabel="input", ylabel="output", title=title)
 
 # %% [markdown]
 # The target is generated one token after another, but the source was all there from the start: none of it is future.
@@ -150,7 +156,8 @@ print("                          with it: ", torch.allclose(masked, layer(x, mem
 #
 # A decoder begins as the encoder did: embeddings times √d_model, plus positions. Then come the layers. Each of them
 # reads **the same memory**: the output of the encoder's *last* layer. Whatever the number of layers, the encoder hands
-# over one table. This loop over layers runs in every pass; the loop over tokens, in `generate`, only at inference.
+# over one matrix. (Layers are looped over in every forward pass; tokens are looped over only at inference, in
+# `generate` below.)
 #
 # **Exercise.** Write its `forward`.
 
@@ -250,8 +257,8 @@ diagrams.teacher_forcing.rows(["<bos>", *labels[:-1]], labels)
 
 # %% [markdown]
 # **Exercise.** Make the inputs from the labels, for a batch of texts. Only the last token of each row is dropped. (In a
-# padded text that is a `<pad>`, so its `<eos>` stays in the input.) `torch.cat([a, b], dim=1)` puts two tables side by
-# side, and `torch.full((4, 1), 7)` is a column of four sevens.
+# padded text that is a `<pad>`, so its `<eos>` stays in the input.) `torch.cat([a, b], dim=1)` puts two matrices side
+# by side, and `torch.full((4, 1), 7)` is a column of four sevens.
 
 
 # %% id="shift_right" tags=["exercise"]
@@ -264,10 +271,10 @@ def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "bat
 check(shift_right)
 
 # %% [markdown]
-# Two ways to use a model: `fed` measures how often the next token is right when the correct ones before it are fed;
-# `generate` lets the model read its own tokens (all our dates have eleven; in general one stops at `<eos>`), and
-# `exact` measures how often such a date is right as a whole. The cell after that is an ordinary training loop; you can
-# go on without reading it.
+# Two ways to use a model: `teacher_forced` measures how often the next token is right when the model is given the
+# correct ones before it; `generate` lets the model read its own tokens (all our dates have eleven; in general one stops
+# at `<eos>`), and `exact` measures how often such a date is right as a whole. The cell after that is an ordinary
+# training loop; you can go on without reading it.
 
 
 # %%
@@ -275,7 +282,7 @@ new_sources, new_targets = sources[held_out][::36], targets[held_out][::36]  # 1
 
 
 @torch.no_grad()
-def fed(model: nn.Module, source: Tensor, labels: Tensor) -> float:
+def teacher_forced(model: nn.Module, source: Tensor, labels: Tensor) -> float:
     predicted = model(source, parts.shift_right(labels, BOS)).argmax(dim=-1)
     return (predicted == labels).float().mean().item()
 
@@ -301,7 +308,7 @@ def train(model: nn.Module, shift: bool = True, steps: int = 300, forms=(targets
     source, answers = sources[~held_out], torch.stack(forms)[:, ~held_out]
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, total_steps=steps)  # rises, then falls
-    seen = {"tokens right, fed": [], "dates right, generated": [], "training loss": []}
+    seen = {"tokens right, teacher-forced": [], "dates right, generated": [], "training loss": []}
     for step in range(steps):
         some = torch.randint(len(source), (32,))
         label = answers[torch.randint(len(answers), (32,)), some]
@@ -313,7 +320,7 @@ def train(model: nn.Module, shift: bool = True, steps: int = 300, forms=(targets
         schedule.step()
         if watch and step % 50 == 49:
             generated = generate(model, new_sources)
-            found = fed(model, new_sources, new_targets), exact(generated, new_targets), loss.item()
+            found = teacher_forced(model, new_sources, new_targets), exact(generated, new_targets), loss.item()
             for measured, value in zip(seen.values(), found):
                 measured.append(value)
     return seen
@@ -326,8 +333,8 @@ def seeded(seed: int, kind: type[nn.Module], **sizes) -> nn.Module:
 
 
 # %% [markdown]
-# We train three models, with three seeds (about 10 seconds). After 100 steps, about 9 of 10 tokens are right when the
-# correct ones are fed.
+# We train three models, with three seeds (about 10 seconds). After 100 steps, about 9 of 10 tokens are right with
+# teacher forcing.
 #
 # **Predict.** What fraction of the dates do these models then generate without an error: near 0.9, 0.7 or 0.4? And what
 # fraction at the end, after 300 steps?
@@ -339,12 +346,12 @@ prediction_early, prediction_end = ..., ...
 translators = [seeded(seed, Translator) for seed in range(3)]
 runs = [train(translator, watch=True) for translator in translators]
 curves = {
-    how: torch.tensor([run[how] for run in runs]) for how in ("tokens right, fed", "dates right, generated")
+    how: torch.tensor([run[how] for run in runs]) for how in ("tokens right, teacher-forced", "dates right, generated")
 }  # (3, 6)
 per_token, whole = (curve.mean(dim=0) for curve in curves.values())
 compare(prediction_early, measured=round(whole[1].item(), 1))
 compare(prediction_end, measured=round(whole[-1].item(), 1))
-print(f"after 100 steps: {per_token[1]:.2f} of 11 tokens, each fed with the correct ones")
+print(f"after 100 steps: {per_token[1]:.2f} of 11 tokens, teacher-forced")
 print(f"were the errors independent, whole dates: {per_token[1]:.2f} to the power of 11 = {per_token[1] ** 11:.2f}")
 ax = plots.lines(range(50, 301, 50), curves, xlabel="step", ylabel="fraction that is right")
 
@@ -417,8 +424,8 @@ table.round(2)
 # %% [markdown]
 # ## Two bugs
 #
-# Both are easy to make. In the first, the labels are not shifted: the decoder is fed what it should predict. In the
-# second, the encoder is fed the wrong text: the target goes into both stacks.
+# Both are easy to make. In the first, the labels are not shifted: the decoder is given what it should predict. In the
+# second, the encoder is given the wrong text: the target goes into both stacks.
 
 
 # %%
@@ -430,11 +437,11 @@ class TargetInBoth(Translator):
 # %% [markdown]
 # The decoder of this model has a proper causal mask.
 #
-# **Predict.** What fraction of tokens does the model with the target in both get right when the correct ones are *fed*,
-# and what fraction of dates when it *generates*? (Six trainings: about 10 seconds.)
+# **Predict.** What fraction of tokens does the model with the target in both get right with *teacher forcing*, and what
+# fraction of dates when it *generates*? (Six trainings: about 10 seconds.)
 
 # %% tags=["prediction"]
-prediction_fed, prediction_generated = ..., ...
+prediction_forced, prediction_generated = ..., ...
 
 # %% tags=["nbval-ignore-output"]
 bugs, seen = {"target in both": (TargetInBoth, True), "not shifted": (Translator, False)}, {"as it should be": runs}
@@ -442,12 +449,12 @@ for name, (kind, shift) in bugs.items():
     broken = [seeded(seed, kind) for seed in range(3)]
     seen[name] = [train(model, shift, steps=150, watch=True) for model in broken]
     print(f"{name:15} generates", "".join(alphabet[i] for i in generate(broken[0], one)[0].tolist()))
-with torch.no_grad():  # the last three, not shifted: fed as they were trained
+with torch.no_grad():  # the last three, not shifted: given what they were trained on
     for run, model in zip(seen["not shifted"], broken):
         predicted = model(new_sources, new_targets).argmax(dim=-1)
-        run["tokens right, fed"] = [(predicted == new_targets).float().mean().item()]
+        run["tokens right, teacher-forced"] = [(predicted == new_targets).float().mean().item()]
 ends = {name: {how: [run[how][-1] for run in three] for how in runs[0]} for name, three in seen.items()}
-compare(prediction_fed, measured=round(sum(ends["target in both"]["tokens right, fed"]) / 3, 2))
+compare(prediction_forced, measured=round(sum(ends["target in both"]["tokens right, teacher-forced"]) / 3, 2))
 compare(prediction_generated, measured=round(sum(ends["target in both"]["dates right, generated"]) / 3, 1))
 pd.DataFrame(ends).T.map(lambda three: f"{min(three):.2f} to {max(three):.2f}")  # of three runs
 
@@ -500,6 +507,52 @@ compare(prediction_unshifted, measured=says["not shifted"])
 label = new_targets[:4]
 for name, given in {"shifted": parts.shift_right(label, BOS), "not shifted": label}.items():
     print(f"{name:12} input after label: {bool((given[:, 1:] == label[:, :-1]).all())}")
+
+# %% [markdown]
+# ## Bug hunt
+#
+# A colleague speeds up `generate`: "The memory is the same at every step, so the layer keeps it." Her first text is
+# right, and all others are strange. Read the code and decide what is wrong *before* you run the check. Then write a
+# correct `Mended` in the cell after it.
+
+
+# %% tags=["bug-hunt"]
+class DecoderLayerOfAColleague(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
+        self.cross_attention = parts.MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = parts.FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
+        self.kept = None
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.kept is None or self.kept.shape != memory.shape:
+            self.kept = memory
+        x = self.norm_1(x + self.self_attention(x, x, x, mask))
+        x = self.norm_2(x + self.cross_attention(x, self.kept, self.kept, memory_mask))
+        return self.norm_3(x + self.feed_forward(x))
+
+
+# %% id="mend-decoder-layer"
+Mended = DecoderLayerOfAColleague
+
+# %% id="check-mend-decoder-layer"
+check(Mended, "DecoderLayer", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# Call the same layer twice, with two memories: the outputs have to differ. Here the second text is answered with the
+# memory of the first, as long as both have the same shape; so a test with a new model for each text finds nothing.
+# Whatever is kept between calls (a cache, lesson 10) has to be emptied between texts, and the caller has to see it.
+# </details>
+
+# %%
+other = torch.randn(1, 11, 32)
+for name, kind in {"the colleague's": DecoderLayerOfAColleague, "ours": parts.DecoderLayer}.items():
+    suspect = kind(32, 4, 128)
+    print(f"{name:15} gives another output for another memory:", not torch.equal(suspect(x, memory), suspect(x, other)))
 
 # %% [markdown]
 # ## Last layer, or layer to layer?
@@ -649,46 +702,6 @@ compare(prediction_two_formats, measured=round(two_formats, 1))
 # 1.)
 
 # %% [markdown]
-# ## Bug hunt
-#
-# A colleague gives a name to the output of each step, for readability. Read the code and decide what is wrong *before*
-# you run the check. Then fix it.
-
-
-# %% id="mend-decoder-layer" tags=["bug-hunt"]
-class DecoderLayerOfAColleague(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff):
-        super().__init__()
-        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
-        self.cross_attention = parts.MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = parts.FeedForward(d_model, d_ff)
-        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        written = self.norm_1(x + self.self_attention(x, x, x, mask))
-        read = self.norm_2(written + self.cross_attention(written, memory, memory, memory_mask))
-        return self.norm_3(written + self.feed_forward(read))
-
-
-# %% id="check-mend-decoder-layer"
-check(DecoderLayerOfAColleague, "DecoderLayer")
-
-# %% [markdown]
-# <details><summary>How to find such a bug without a check</summary>
-#
-# Silence one sublayer, and see what is lost with it. A feed-forward network whose outputs are all 0 should not keep the
-# layer from reading the memory: another memory should still give another output. The cell below tries it.
-# </details>
-
-# %%
-other = torch.randn(1, 11, 32)
-for name, kind in {"the colleague's": DecoderLayerOfAColleague, "ours": parts.DecoderLayer}.items():
-    suspect = kind(32, 4, 128)
-    for last in (suspect.feed_forward.w_2.weight, suspect.feed_forward.w_2.bias):
-        nn.init.zeros_(last)
-    print(f"{name:15} still reads with a silent network:", not torch.equal(suspect(x, memory), suspect(x, other)))
-
-# %% [markdown]
 # ## ★ Transfer: one stack that reads both ways
 #
 # A decoder-only model reads the source with a causal mask, although all of it is there. A **prefix mask** changes that:
@@ -743,8 +756,8 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 # - In cross-attention the queries come from the target, keys and values from the encoder's last layer, for every
 #   decoder layer alike. The two lengths may differ.
 # - In training the decoder reads the labels, shifted right; at inference, what it has generated itself.
-# - Perfect when fed and nonsense when it generates: look for the target in the encoder, and for labels that were not
-#   shifted. The leak test finds the first, a look at the data the second.
+# - Perfect with teacher forcing, and nonsense when it generates: look for the target in the encoder, and for labels
+#   that were not shifted. The leak test finds the first, a look at the data the second.
 # - Generating one token after another lets a model stay with the answer that it has begun.
 
 # %%
@@ -813,7 +826,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # third. (<i>Two bugs</i>)
 # </details>
 #
-# <details><summary>Nine of ten tokens are right when the correct ones are fed. And whole outputs?</summary>
+# <details><summary>Nine of ten tokens are right with teacher forcing. And whole outputs?</summary>
 #
 # Far fewer are right: with n tokens, about .9 to the power of n if errors were independent. (<i>Teacher forcing and the
 # shift to the right</i>: about four in ten)
@@ -847,12 +860,9 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #   (1989), *Neural Computation* 1: teacher forcing.
 # - The library's versions, with a cache: `transformer_lab/layers/decoder_layer.py`, `transformer_lab/models/decoder.py`
 #   and `transformer.py`.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: DecoderLayer 4, Decoder 2, shift_right 2; stretch: prefix_mask 2. The bug hunt is not graded. *Where
-# students stumble*: what the queries are; the causal mask on the source; residuals taken from too far up; shifting in
-# the data *and* in the model; trusting a loss. *To ask in class*: what could the model with the target in both learn if
-# its encoder had a causal mask, too? Which of the two bugs would a test on other days have found? Why does a prefix
-# mask need two layers to matter, and a causal mask only one?
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

@@ -7,7 +7,8 @@
 # **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
 # it generate text, explain how it copies, and fine-tune it to answer, and to prefer one answer to another.
 #
-# Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★).
+# Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 125 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -44,7 +45,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, views
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import Transformer, TransformerConfig, plots, record_attention, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
@@ -81,7 +82,7 @@ def nearest(value: float, *guesses: float) -> float:
 
 
 # %%
-compare(prediction, measured=nearest(both, 0.3, 0.45, 0.6))
+compare(prediction, measured=both, choices=(0.3, 0.45, 0.6))
 print(f"cross-attention {cross:.1%}, together with the encoder {both:.1%}")
 
 
@@ -90,13 +91,15 @@ diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# A block of a **decoder-only** model has *one* attention, not two: causal self-attention, then the network. That is an
-# encoder layer with a causal mask: the name says which mask the model has, not which parts.
+# A block of a **decoder-only** model has *one* attention, not two: causal self-attention, then the feed-forward
+# network. That is an encoder layer with a causal mask: "decoder-only" refers to the mask, not to the sublayers.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
 # blocks are pre-norm and the positions are learned. There are `context_length` of them, the **context window**: the
-# model cannot read a longer text. All else is from lessons 03, 04 and 06.
+# model cannot read a longer text. Everything else is from earlier lessons: attention from 03, the mask from 04, the
+# block from 06, and from 08 the output matrix, which is the embedding's once more. (Our FFN keeps the ReLU; GPT-2's has
+# a GELU.)
 
 
 # %%
@@ -123,11 +126,12 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# Like GPT-2, we draw matrices with a standard deviation of 0.02. Each block adds to the residual stream twice, so
-# matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers add, the less each adds.
+# As in GPT-2, matrices are drawn with a standard deviation of 0.02. Each block adds to the residual stream twice, so,
+# as its paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers
+# add, the less each adds.
 
 
-# %%
+# %% tags=["hide-input"]
 def initialise_as_gpt2(model: nn.Module, n_layers: int) -> None:
     for name, parameter in model.named_parameters():
         if name.endswith(("w_o.weight", "w_2.weight")):
@@ -192,28 +196,40 @@ check(next_token_loss)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague is happy: "After 100 steps my loss is below 0.1!" Which line is wrong? Decide *before* you run the check.
-# Then fix it.
+# A colleague's model writes well, but her texts never end: each runs on until the limit, although every text that it
+# was trained on ends in `<eos>`, and none is padded. Which line is wrong? Decide *before* you run the check. Then write
+# a correct `mended` in the cell after it.
 
 
-# %% id="mend-loss" tags=["bug-hunt"]
+# %% tags=["bug-hunt"]
 def loss_of_a_colleague(logits, tokens, pad_id):
-    log_p = logits.log_softmax(dim=-1)
-    log_p = log_p.gather(-1, tokens[..., None])[..., 0]
-    real = tokens != pad_id
+    log_p = logits[:, :-2].log_softmax(dim=-1)
+    targets = tokens[:, 1:-1]
+    log_p = log_p.gather(-1, targets[..., None])[..., 0]
+    real = targets != pad_id
     return -(log_p * real).sum() / real.sum()
 
 
+# %% id="mend-loss"
+mended = loss_of_a_colleague
+
 # %% id="check-mend-loss"
-check(loss_of_a_colleague, "next_token_loss")
+check(mended, "next_token_loss", save=False)
 
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# A loss that is too good is a symptom. English has an entropy; nobody predicts it with certainty. Let the model
-# generate: it repeats its last token. The leak test of lesson 04 finds nothing, because the model is correct; the
-# question that the loss asks is wrong.
+# Count the predictions: a text of n tokens has n − 1 of them, and here there are n − 2. Or ask which logits the loss
+# depends on, as the cell below does with gradients. The last target is cut off, and that is where `<eos>` stands; with
+# padding behind it, only the longest text of each batch would lose it. The loss itself looks as it should.
 # </details>
+
+# %%
+four_tokens = torch.tensor([[1, 2, 3, 4]])
+for name, loss in {"the colleague's": loss_of_a_colleague, "yours or the library's": parts.next_token_loss}.items():
+    logits = torch.zeros(1, 4, 6, requires_grad=True)
+    loss(logits, four_tokens, 0).backward()
+    print(f"{name}: targets that count:", [t + 1 for t in range(4) if logits.grad[0, t].any()], "of 1, 2, 3")
 
 # %% [markdown]
 # ## Perplexity and bits per byte
@@ -350,7 +366,7 @@ compare(after_500, measured=beaten[500])
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
-# The bigram is hard to beat: that takes more than the last token. (With a good initialisation, the first loss is that
+# To beat the bigram, a model has to use more than the last token. (With a good initialisation, the first loss is that
 # of the uniform model.)
 #
 # ### The logit lens
@@ -366,10 +382,12 @@ with torch.no_grad():
 lens = [parts.next_token_loss(logits, batch, PAD_ID).item() for logits in streams]
 print("loss after 0, 1 and 2 blocks:", *(f"{loss:.1f}" for loss in lens))
 print("each block improves the prediction:", lens[0] > lens[1] > lens[2])
+again = (streams[0].argmax(dim=-1) == batch).float().mean().item()
+print(f"before the first block, the likeliest token is the one just read at {again:.0%} of the positions")
 
 # %% [markdown]
-# Before the first block, the stream holds little but the token just read, so the lens predicts that token again: worse
-# than uniform.
+# Before the first block, the stream holds little but the token just read, so the lens predicts that token again, and
+# its loss is worse than uniform.
 #
 # ## Sampling
 #
@@ -488,7 +506,7 @@ with torch.no_grad():
     generated = {name: parts.generate(gpt, prompts, 200, 64, sample)[:, 10:] for name, sample in samplers.items()}
 generated["held-out text"] = windows(held_out_ids, torch.arange(0, 80_000, 10_000) + 10, 200)
 repeated = {name: repetition(texts) for name, texts in generated.items()}
-compare(prediction, measured=nearest(repeated["greedy"], 0.0, 0.2, 0.7))
+compare(prediction, measured=repeated["greedy"], choices=(0.0, 0.2, 0.7))
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
@@ -498,8 +516,8 @@ pd.Series(repeated, name="repeated").round(2).to_frame()
 # ## How a model copies: induction heads
 #
 # A name that occurred once is likely to come again, and so is what followed it. We study only that: random tokens that
-# repeat with a period. In the first period there is nothing to copy. Once a token has come again, the rest can be
-# known, but not by looking a fixed distance back: the period differs from text to text.
+# repeat with a period. In the first period there is nothing to copy. From the first repeated token on, everything can
+# be predicted, but not by looking back a fixed distance: the period differs from text to text.
 
 
 # %%
@@ -644,9 +662,9 @@ diagrams.language_model.induction()
 
 
 # %% [markdown]
-# In layer 0, a **previous-token head** stores at each position which token came before it. In layer 1, the induction
-# head searches for the position that stores the current token, and copies what stands there. So one layer is not
-# enough.
+# In layer 0, a **previous-token head** stores at each position of the first period which token came before it. In layer
+# 1, the induction head searches for the position that stores the current token, and copies what stands there. So one
+# layer is not enough.
 #
 # Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So the
 # ablation of a single head may find little, although the mechanism is there.
@@ -678,8 +696,8 @@ compare(prediction, measured=torch.linalg.matrix_rank(scores.softmax(dim=-1)).it
 
 
 # %% [markdown]
-# The softmax is not linear and raises the rank: both have full rank. What does hold: as the text grows, no earlier
-# output changes, so nothing need be read again. Lesson 10 uses that.
+# The softmax is not linear and raises the rank: both have full rank. The next argument does hold: as the text grows,
+# earlier outputs stay as they are, so nothing has to be read twice. Lesson 10 uses that.
 
 # %%
 leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
@@ -692,16 +710,18 @@ print("does a later token change an earlier output?", leaks)
 # A model that continues text is not yet one that answers. Assistants are trained in stages ([Ouyang et al.,
 # 2022](https://arxiv.org/abs/2203.02155)):
 #
-# 1. **Pretraining**: the next token of any text, as above.
-# 2. **Supervised fine-tuning** (SFT): the next token of good answers. The prompt is read, but does not count: the model
-#    should learn to answer, not to ask.
-# 3. **Preference**: of two answers, the one that people chose should gain more probability.
+# 1. **Pretraining**: the next token of any text.
+# 2. **Supervised fine-tuning** (SFT): the next token of good answers. The model reads the prompt, but the loss leaves
+#    it out: it should learn to answer, not to ask.
+# 3. **Preference**: of two answers, the one that people chose should gain more probability. In **RLHF**, a *reward
+#    model* learns to predict such choices, and reinforcement learning (PPO) raises its reward.
 #
 # Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021` instead. Next, the
-# model should answer `?3 mars 2021>`, a form of prompt that it has never seen. Last, it should prefer dashes.
+# model should answer `?3 mars 2021>`, a prompt form that it has never seen.
 
 # %%
-diagrams.language_model.losses(["<bos>", "?", "3 mars 2021", ">"], ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
+text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
+diagrams.language_model.losses(text, prompt, ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
 
 
 # %%
@@ -713,7 +733,7 @@ french = {day: write_date(day, "fr", "long") for day in new_days + days}
 letters = character_tokenizer([*french.values(), "-/=?>"])
 
 
-# %%
+# %% tags=["hide-input"]
 def examples(days: list[date], form: str, *styles: str) -> tuple[Tensor, Tensor]:
     """Return the tokens of prompts and answers, and labels: the same, but with padding in place of the prompts."""
     tokens, labels = [], []
@@ -791,13 +811,13 @@ rows |= {"then fine-tuned": map(answers, tuned), "fine-tuned only": map(answers,
 rows |= {"then fine-tuned, old form": [answers(model, "{} = ") for model in tuned]}
 runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
 medians = runs.groupby(level=0, sort=False).median()
-compare(with_pretraining, measured=nearest(medians.loc["then fine-tuned", "other"], 0.2, 0.5, 1.0))
-compare(without, measured=nearest(medians.loc["fine-tuned only", "other"], 0.2, 0.5, 1.0))
+compare(with_pretraining, measured=medians.loc["then fine-tuned", "other"], choices=(0.2, 0.5, 1.0))
+compare(without, measured=medians.loc["fine-tuned only", "other"], choices=(0.2, 0.5, 1.0))
 runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 
 # %% [markdown]
 # The knowledge comes from pretraining: without it, the same 60 steps give no right answers. Fine-tuning teaches the new
-# form and takes something away: asked in the old form, the model has forgotten much (**catastrophic forgetting**).
+# prompt format, at a price: asked in the old one, the model has forgotten much (**catastrophic forgetting**).
 
 # %% [markdown]
 # ## ★ Transfer: preferring one answer
@@ -865,13 +885,13 @@ print("other answers likelier at the end, with each model:", least["other"][40] 
 
 # %% [markdown]
 # After four steps the model prefers dashes. But the loss asks only for a *difference*: it goes on falling while slashes
-# become nearly impossible, dashes less likely, and other answers take their place. This is **over-optimisation**.
-# Would a smaller learning rate help, a larger β, or the loss of SFT added to that of DPO?
+# become nearly impossible, dashes less likely, and other answers take their place. When the chosen answers themselves
+# lose probability, that is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)).
 
 # %% [markdown]
 # ## In short
 #
-# - Without an encoder, one causal self-attention and one network are left in each block.
+# - Without an encoder, one causal self-attention and one feed-forward network are left in each block.
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
@@ -881,7 +901,6 @@ print("other answers likelier at the end, with each model:", least["other"][40] 
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
 top = table["module"].str.count(r"\.") < 3
 table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {"": "GPT"}}).reset_index(drop=True)
-
 
 # %% [markdown]
 # ## New words
@@ -902,7 +921,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
 # - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
 # - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
-# - **over-optimisation**: improving a measure of quality until quality itself gets worse.
+# - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
+# - **likelihood displacement**: the fall of a chosen answer's own probability while it is preferred to another.
 
 # %% [markdown]
 # ## Interview questions
@@ -930,7 +950,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>A language model's loss falls to nearly 0 within 100 steps. What do you suspect?</summary>
 #
-# That labels leak: the shift is missing, or the mask. Baselines tell which loss is credible. (<i>Bug hunt</i>)
+# That labels leak: the shift is missing, or the mask. Baselines tell which loss is credible. (<i>Baselines first</i>)
 # </details>
 #
 # <details><summary>Top-k or top-p: what is the difference?</summary>
@@ -958,16 +978,16 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # impossible; silencing either head did not. (<i>How a model copies</i>)
 # </details>
 #
-# <details><summary>Why does the prompt not count in the loss of supervised fine-tuning?</summary>
+# <details><summary>Why does the loss of supervised fine-tuning leave the prompt out?</summary>
 #
-# The model should learn to answer prompts, not to invent them. The prompt is still read. (<i>Three losses on one
+# The model should learn to answer prompts, not to invent them. It still reads the prompt. (<i>Three losses on one
 # model</i>)
 # </details>
 #
 # <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
 #
-# The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more.
-# Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
+# The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more:
+# likelihood displacement. Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
@@ -977,13 +997,9 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - Olsson et al. (2022), [arXiv:2209.11895](https://arxiv.org/abs/2209.11895): induction heads.
 # - Rafailov et al. (2023), [arXiv:2305.18290](https://arxiv.org/abs/2305.18290): DPO.
 # - `transformer_lab/models/language_model.py`: the library's language model, from GPT-2 to Llama in small steps.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: next_token_loss 3, bits_per_byte 1, sample_next 4, generate 3; stretch: dpo_loss 2. The bug hunt is not
-# graded. *Where students stumble*: comparing the logits with the token that was just read; comparing perplexities of
-# different tokenizers; top-p that drops the token which crosses p; cropping the text that is returned, and not only
-# what the model sees; a silenced head taken for proof that it does nothing. *To ask in class*: which baseline would you
-# add, and what would it cost? Why does a fixed period not need an induction head? What would the model learn if the
-# prompts counted? Why does DPO need the reference?
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

@@ -5,9 +5,10 @@
 # be saved, what does that cost, and is the output still the same?
 #
 # **Afterwards you can** serve a model with a KV cache, count its bytes, say why generation is slow, search with a beam,
-# and tell shortcuts that change the output from those that do not.
+# and tell the shortcuts that change the output from those that do not.
 #
-# Reading: 40 minutes. Exercises: 70 minutes (four core, one stretch ★).
+# Reading: 40 minutes. Exercises: 70 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 135 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -44,8 +45,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from transformer_course import check, compare, diagrams, hint, parts, solution
-from transformer_lab import initialise, plots
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_lab import initialise, plots, record_attention
 from transformer_lab.data.docstrings import python_docstrings
 
 # %%
@@ -97,7 +98,7 @@ def loss_of(model: nn.Module, tokens: Tensor = held_out, mask: Tensor | None = N
     return parts.next_token_loss(model(tokens, mask), tokens, pad_id=-1)  # no token is padding
 
 
-# %%
+# %% tags=["hide-input"]
 def trained(seed: int, n_steps: int = 300) -> nn.Module:
     torch.manual_seed(seed)
     model = LanguageModel()
@@ -266,7 +267,7 @@ print("the same text:", torch.equal(without, with_cache))
 # token (which still attends to all keys so far). The processor time of one token:
 
 
-# %%
+# %% tags=["hide-input"]
 def cpu_milliseconds(runs: dict[object, Callable], n_turns: int = 8) -> dict[object, float]:
     """Return the best time of each; they take turns, so that a busy moment hits all of them."""
     best = dict.fromkeys(runs, math.inf)
@@ -300,17 +301,17 @@ print("at token 512, the cache is at least twice as fast:", without[-1] > 2 * wi
 # %% [markdown]
 # ## Prefill and decode
 #
-# A larger model, with random parameters: four layers of width 512, 12.6 million parameters, 50 MB. It reads a prompt of
-# 128 tokens, then generates.
+# A larger model, with random parameters: one layer of width 2,048, which has 50 million parameters, 200 MB. It reads a
+# prompt of 128 tokens, then generates.
 #
-# **Predict.** How many times as long as a token of the prompt does a generated token take: about 1, 4 or 16? And with
-# 16 texts side by side, how many times as long does a step take as with one: about 1, 4 or 16?
+# **Predict.** How much longer does a generated token take than a token of the prompt: about 1, 4 or 16 times as long?
+# And with 16 texts side by side, how many times as long does a step take as with one: about 1, 4 or 16?
 
 # %% tags=["prediction"]
 prediction_token, prediction_step = ..., ...
 
 # %% tags=["nbval-ignore-output"]
-large = LanguageModel(d_model=512, n_heads=8, n_layers=4).requires_grad_(False)
+large = LanguageModel(d_model=2048, n_heads=16, n_layers=1).requires_grad_(False)
 prompts = held_out_ids[: 16 * 128].view(16, 128)
 caches = {rows: read(large, prompts[:rows])[1] for rows in (1, 16)}
 numbers = nn.utils.parameters_to_vector(large.layers.parameters())
@@ -323,8 +324,8 @@ table["tokens per second"] = 1000 * table["tokens"] / table["ms"]
 table["GB/s of parameters"] = numbers.nbytes / table["ms"] / 1e6
 table["10⁹ products per second"] = len(numbers) * table["tokens"] / table["ms"] / 1e6
 adding_up, in_prompt, alone, together = table["ms"] / table["tokens"]
-compare(prediction_token, measured=nearest((1, 4, 16), alone / in_prompt))
-compare(prediction_step, measured=nearest((1, 4, 16), 16 * together / alone))
+compare(prediction_token, measured=alone / in_prompt, choices=(1, 4, 16))
+compare(prediction_step, measured=16 * together / alone, choices=(1, 4, 16))
 table.round(1)
 
 # %%
@@ -333,14 +334,15 @@ print("adding up the parameters takes longer than a token of the prompt:", addin
 print("16 at once: at least twice as many tokens per second:", alone > 2 * together)
 
 # %% [markdown]
-# In prefill, a parameter that has arrived from memory serves 128 tokens, and arithmetic takes the time
-# (**compute-bound**). In decode it serves one: just adding up all parameters takes longer than the arithmetic of a
-# token at the speed of prefill. The processor waits for bytes: decode is **memory-bound**. (torch's product with a
-# single row is slower still than that sum.) Operations per byte read, the **arithmetic intensity**, are 64 in prefill
-# and ½ in decode: for each token, a product and a sum with each number of 4 bytes.
+# In prefill, each parameter that is loaded is used for 128 tokens, so arithmetic dominates: prefill is
+# **compute-bound**. In decode it is used for one token. Merely adding up all parameters takes far longer than a token's
+# arithmetic at prefill's speed, so the processor waits for bytes: decode is **memory-bound**. The **arithmetic
+# intensity** is the number of operations per byte read. A parameter has 4 bytes and costs each token a product and a
+# sum: that makes ½ in decode, and 64 in prefill with 128 tokens.
 #
-# That is why texts are generated side by side: **throughput** (tokens per second, of all) grows, and each user's
-# **latency** (time to the next token) grows less. Their number is limited by the memory for their caches.
+# That is why texts are generated side by side. **Throughput** (tokens per second, of all texts) grows, while
+# **latency** (the time until a user's next token) grows by less. How many texts fit is limited by the memory for their
+# caches.
 
 # %% [markdown]
 # ## The bytes of a cache
@@ -362,10 +364,11 @@ _, cache = read(model, held_out[:3, :40])
 print("counted:", sum(x.nbytes for pair in cache for x in pair), "computed:", parts.cache_bytes(2, 4, 16, 40, 3, 4))
 
 # %% [markdown]
-# Llama-3-8B has 32 layers and 32 query heads of width 128. Its parameters take 16 GB in bfloat16, two bytes each.
+# Llama 3.1 8B reads up to 128 k (131,072) tokens. It has 32 layers and 32 query heads of width 128; its parameters take
+# 16 GB in bfloat16, two bytes each.
 #
-# **Predict.** With 32 heads of keys and values, too, how many GiB would the cache of a *single* text of 128 k (131,072)
-# tokens take: 1, 8 or 64?
+# **Predict.** With 32 heads of keys and values, too, how many GiB would the cache of a *single* text of that length
+# take: 1, 8 or 64?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -374,16 +377,17 @@ prediction = ...
 kinds = {"MHA: 32 heads": (32, 131_072), "GQA: 8 heads": (8, 131_072), "MQA: 1 head": (1, 131_072)}
 kinds["GQA, last 4,096 tokens"] = 8, 4_096
 gib = {name: parts.cache_bytes(32, heads, 128, length, 1, 2) / 2**30 for name, (heads, length) in kinds.items()}
-gib["MLA: a latent of 512, and 64"] = 32 * (512 + 64) * 131_072 * 2 / 2**30
+gib["MLA, if Llama had it: 512 and 64 numbers"] = 32 * (512 + 64) * 131_072 * 2 / 2**30
 compare(prediction, measured=gib["MHA: 32 heads"])
 pd.DataFrame({"GiB": gib, "of MHA": {name: size / gib["MHA: 32 heads"] for name, size in gib.items()}}).round(3)
 
 # %% [markdown]
 # - **Multi-query attention** (MQA, [Shazeer, 2019](https://arxiv.org/abs/1911.02150)): all query heads share one head
 #   of keys and values. **Grouped-query attention** (GQA, [Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)):
-#   each group shares one. Llama-3-8B has 8 groups.
+#   each group shares one. Llama 3.1 8B has 8 groups.
 # - **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
-#   per token (512 numbers, and 64 more for RoPE), from which matrices compute the keys and values of all heads.
+#   per token (512 numbers, and 64 more for RoPE), from which matrices compute the keys and values of all heads. (The
+#   row gives DeepSeek's vector Llama's depth: no such model exists.)
 
 # %%
 diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
@@ -415,7 +419,7 @@ prediction = ...
 
 # %%
 def grouped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Make the queries of a group the rows of one table, which attends to the group's keys; nothing is copied."""
+    """Make the queries of a group the rows of one matrix, which attends to the group's keys; nothing is copied."""
     rows = q.view(8, 2, 4, 64)  # (batch, n_kv_heads, queries of the group, d)
     return parts.scaled_dot_product_attention(rows, k, v).view_as(q)
 
@@ -472,11 +476,22 @@ compare(prediction_kept, measured="bos" if (bos < sixth)[:, 1].all() else "anoth
 print("a window of 4: bos helps more than the sixth token, with each seed:", (bos < sixth)[:, 1].all().item())
 print("a window of 16 costs less than 0.1 nats, with each seed:", (only[:, 3] < 0.1).all().item())
 
+# %% tags=["nbval-ignore-output"]
+on_bos = []
+for m in models:
+    with record_attention(m) as recorded:
+        m(held_out[:50])
+    on_bos.append(recorded["layers.0.self_attention"][..., N // 2 :, 0].mean().item())
+equal = (1 / torch.arange(N // 2 + 1, N + 2)).mean().item()
+print(
+    "weight on bos in the first layer, with each seed:", *(f"{w:.2f}" for w in on_bos), f"(equal weights: {equal:.2f})"
+)
+
 # %% [markdown]
 # A model this small relies on the last few characters, so the window costs little. Yet bos helps more than a real token
-# does, though it carries no information: a trace of the attention sinks of lesson 08, where heads put weight they do
-# not need. LLMs trained without a window fail as soon as their first tokens leave it, and recover if a few are kept
-# ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)).
+# does, though it carries no information but where the text begins. In large models the first token is an **attention
+# sink**, where heads put weight that they do not need: LLMs trained without a window fail as soon as their first tokens
+# leave it, and recover if a few are kept ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)).
 
 # %% [markdown]
 # ## int8 weights
@@ -520,9 +535,9 @@ print(
 )
 
 # %% [markdown]
-# Eight bits are nearly free; two are not. Here products are still in float32. Fast kernels multiply int8, and round the
-# activations too. In large models, a few of them are so large that one scale leaves nothing for the others ([Dettmers
-# et al., 2022](https://arxiv.org/abs/2208.07339)).
+# Eight bits are nearly free; two are not. Here products are still in float32. Fast implementations multiply int8
+# numbers, so they round the inputs of each layer, too. In large models a few of these are so large that one scale
+# leaves nothing for the others ([Dettmers et al., 2022](https://arxiv.org/abs/2208.07339)).
 
 # %% [markdown]
 # ## Beam search
@@ -610,11 +625,11 @@ for name, rows in {"rows follow": followed, "rows stay": cache}.items():
 # %% [markdown]
 # ## Speculative decoding
 #
-# If decode is memory-bound, the large model reads five tokens in nearly the time of one. So a cheap **draft** model
-# proposes the next few, and the large one reads them all in a single pass: **speculative decoding** ([Leviathan et al.,
-# 2023](https://arxiv.org/abs/2211.17192)). A token x, drawn from the draft's q, is accepted with probability
-# min(1, p(x) / q(x)), where p is the large model's. At the first rejection another token is drawn, and the rest are
-# dropped. If all are accepted, the pass gives one more.
+# Decode waits for parameters, so a pass over five tokens should take far less than five passes. A cheap **draft** model
+# proposes the next few tokens, and the large one reads them all in a single pass: this is **speculative decoding**
+# ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)). A token x, drawn from the draft's q, is accepted with
+# probability min(1, p(x) / q(x)), where p is the large model's. At the first rejection another token is drawn, and the
+# rest are dropped. If all are accepted, the pass yields one more token.
 #
 # **Predict.** The output should be distributed exactly as p. Is the other token drawn from `"p"` or from
 # `"max(0, p − q)"`, normalised?
@@ -637,8 +652,8 @@ compare(prediction, measured=min(chi_squared, key=chi_squared.get))
 print(f"accepted: {accepted.float().mean():.1f}; the sum of min(p, q): {torch.minimum(p, q).sum():.1f}")
 
 # %% [markdown]
-# A token is drafted and accepted with probability min(p, q). What is missing from p is max(0, p − q), no more. So a bad
-# draft costs speed, never quality.
+# A token is drafted and accepted with probability min(p, q). What remains of p is exactly max(0, p − q). So a bad draft
+# costs speed, never quality.
 #
 # As drafts, we count in the training text how often each character follows the last one (bigrams) or the last two
 # (trigrams). The trigrams predict held-out text better.
@@ -680,65 +695,69 @@ print("accepted more often than unigrams, with each seed:", (accepted["bigram"] 
 
 # %% [markdown]
 # The better draft is the one that agrees with the *model*, not with the text. After 300 steps, ours is nearer to the
-# bigrams. So a good draft is trained on the large model's own texts, or on the same data. (The last column is
-# 1 + a + a² + a³ + a⁴, if each token is accepted with probability a.)
+# bigrams. So a good draft is trained on the large model's own texts. (The last column is 1 + a + a² + a³ + a⁴, if each
+# token is accepted with probability a.)
 #
 # ## Paged caches
 #
-# Nobody knows how long an output will be. If each text reserves memory for the longest possible, much of it stays
-# empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands memory out in small pages,
-# with a table for each text; texts that begin alike can share pages.
+# Nobody knows how long an output will be. If each text reserves memory for the longest possible output, much of it
+# stays empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands memory out in small
+# pages, with a table for each text; texts that begin alike can share pages.
 
 # %%
 diagrams.kv_cache.pages(n_tokens=(6, 3), room=8, page=2)
 
 # %%
-n_tokens = torch.randint(50, 2_000, (64,))  # of 64 texts
+n_tokens = torch.randint(50, 2_000, (64,))  # of 64 texts; their lengths are made up
 used, in_pages = n_tokens.sum(), 16 * (n_tokens / 16).ceil().sum()
 print(f"used, of 2,048 reserved for each: {used / (64 * 2_048):.1f}; of pages for 16 tokens: {used / in_pages:.2f}")
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague has rewritten `attend_with_cache`. All outputs are right, and so are the texts. *Before* you run the
-# check, decide what is wrong and when it will show. Then fix it.
+# A colleague has rewritten `attend_with_cache`: she divides the keys instead of the scores. Her first token is right.
+# *Before* you run the check, decide what is wrong and what it does to a long text. Then write a correct `mended` in the
+# cell after it.
 
 
-# %% id="mend-cache" tags=["bug-hunt"]
+# %% tags=["bug-hunt"]
 def attend_of_a_colleague(query, key, value, cache):
     if cache is not None:
-        key, value = (torch.cat([new, old], dim=2) for new, old in zip((key, value), cache))
-    scores = query @ key.mT / query.shape[-1] ** 0.5
-    return torch.softmax(scores, dim=-1) @ value, (key, value)
+        key, value = (torch.cat([old, new], dim=2) for old, new in zip(cache, (key, value)))
+    key = key / query.shape[-1] ** 0.5
+    return torch.softmax(query @ key.mT, dim=-1) @ value, (key, value)
 
+
+# %% id="mend-cache"
+mended = attend_of_a_colleague
 
 # %% id="check-mend-cache"
-check(attend_of_a_colleague, "attend_with_cache")
+check(mended, "attend_with_cache", save=False)
 
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# A dictionary has no order (lesson 01): one query mixes the same values in whatever order they come, so its output does
-# not tell. Compare the *cache* with that of a prefill. It shows as soon as order matters: when several tokens are
-# read with a mask, or when a window keeps the last few, as in the cells below.
+# Compare with a prefill token by token, and then the *cache* too. What is returned is the scaled key, and at the next
+# step it is scaled again: a key that is t tokens old has been divided t + 1 times. Soon its score is 0, whatever the
+# query. The newest token still counts in full, so the text stays fluent, and forgets what it is about. The cell below
+# shows how the error grows.
 # </details>
 
 
 # %%
-def last_outputs(attend_one: Callable, window: int) -> Tensor:
-    """Feed nine tokens, one by one, and keep the last few of the cache each time; return the last output."""
-    torch.manual_seed(0)
-    cache = None
-    for _ in range(9):
-        output, cache = attend_one(*torch.randn(3, 1, 2, 1, 8), cache)
-        cache = tuple(x[:, :, -window:] for x in cache)
-    return output
+def outputs_one_by_one(attend_one: Callable, n_tokens: int) -> Tensor:
+    """Feed random tokens one by one, and return all outputs."""
+    draws, cache, outputs = torch.Generator().manual_seed(0), None, []
+    for _ in range(n_tokens):
+        output, cache = attend_one(*torch.randn(3, 1, 2, 1, 8, generator=draws), cache)
+        outputs.append(output)
+    return torch.cat(outputs, dim=2)
 
 
 # %%
-for window in (9, 4):
-    both = [last_outputs(attend_one, window) for attend_one in (attend_of_a_colleague, parts.attend_with_cache)]
-    print(f"a window of {window}: equal outputs: {torch.allclose(*both, atol=1e-5)}")
+outputs = [outputs_one_by_one(attend_one, 9) for attend_one in (attend_of_a_colleague, parts.attend_with_cache)]
+errors = (outputs[0] - outputs[1]).abs().amax(dim=(0, 1, 3))
+print("largest error at tokens 1, 2 and 9:", [f"{errors[t]:.1f}" for t in (0, 1, 8)])
 
 # %% [markdown]
 # ## ★ Transfer: attention without the table of scores
@@ -812,8 +831,8 @@ diagrams.online_softmax.blocks([1.0, 3.0, 2.0, 5.0, 4.0, 0.0], block=2)
 # - Under a causal mask, keys and values never change: keep them, and each token costs one vector. Queries are not kept.
 # - Prefill is compute-bound, decode memory-bound; many texts at once use each byte many times.
 # - GQA, MQA, MLA and windows make the cache smaller; copying the cache loses the time saved.
-# - The same output: cache, online softmax, pages, and (in distribution) speculative decoding. Another output: windows,
-#   rounded weights, beam search.
+# - These leave the output as it is: the cache, pages, the online softmax, and (in distribution) speculative decoding.
+#   These change it: windows, rounded weights, beam search.
 
 # %%
 x, kept, source = torch.randn(2, 3, 1, 8), torch.randn(2, 3, 5, 8), torch.zeros(2, 4, dtype=torch.long)
@@ -885,7 +904,7 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 # decode</i>: 16 texts, at least twice the tokens per second)
 # </details>
 #
-# <details><summary>How large is the cache of Llama-3-8B at 128 k tokens?</summary>
+# <details><summary>How large is the cache of Llama 3.1 8B at 128 k tokens?</summary>
 #
 # 2 · 32 layers · 8 heads · 128 · 131,072 · 2 bytes = 16 GiB, about as much as its parameters; 32 heads would take 64.
 # (<i>The bytes of a cache</i>)
@@ -901,7 +920,7 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 # <details><summary>What is an attention sink, and what does a sliding window do to it?</summary>
 #
 # A token, usually the first, that collects weight which heads do not need elsewhere. A window drops it, and LLMs fail;
-# if the first few tokens are kept, they recover. (<i>Windows and attention sinks</i>: a trace of it)
+# if the first few tokens are kept, they recover. (<i>Windows and attention sinks</i>)
 # </details>
 #
 # <details><summary>What does FlashAttention save?</summary>
@@ -935,12 +954,9 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #   why.
 # - `transformer_lab/attention/kv_cache.py` and `grouped_query.py`, `transformer_lab/generation/beam_search.py` and
 #   `speculative.py`: the library's versions.
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: attend_with_cache 3, cache_bytes 1, repeat_kv 2, beam_search 4; stretch: blockwise_attention 4. The bug hunt
-# is not graded. *Where students stumble*: attending before appending; forgetting keys *or* values; `repeat` for
-# `repeat_interleave`; finished texts that drop out of the beam; sums that are not brought to the new maximum. *To ask
-# in class*: how many texts of 8 k tokens fit beside Llama-3-8B into 80 GB? Why does speculative decoding gain less when
-# many texts are served at once? Which of the shortcuts would a test of the generated text alone have passed?
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

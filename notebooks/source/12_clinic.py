@@ -6,7 +6,8 @@
 # **Afterwards you can** list what may cause a symptom, choose the one measurement that tells the causes apart, and
 # write the test that would have caught the bug.
 #
-# Reading: 35 minutes. Exercises: 60 minutes (three core, one stretch ★).
+# Reading: 36 minutes. Exercises: 60 minutes (three core, one stretch ★). With all predictions, runs and questions:
+# about 120 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -43,7 +44,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally
 from transformer_course.clinic import instruments
 from transformer_course.clinic.case_report import DIAGNOSES
 from transformer_course.clinic.findings import MEASURED, findings
@@ -146,7 +147,7 @@ print("about half of the digits in all nine runs with a cause:", all(0.4 < fract
 print("more than two thirds without:", min(right["none"]) > 0.67)
 
 # %% [markdown]
-# Three causes, one **symptom**: half of the digits are wrong. Each of the three curves falls, and alone none tells its
+# Three causes, one **symptom**: half of the digits are wrong. All three curves fall, and none of them reveals its
 # cause. We have to measure, but what? Four proposals:
 #
 # - `"held-out"`: the loss on held-out days
@@ -172,7 +173,7 @@ compare(prediction, measured=expected.nunique().idxmax())
 expected.rename_axis("cause")
 
 # %% [markdown]
-# Such a table is made by thought, *before* anything is measured. Each row is a **hypothesis**: a cause, and what it
+# Fill in such a table by reasoning, *before* you measure anything. Each row is a **hypothesis**: a cause, and what it
 # predicts. A column with the same entry in every row is a waste of time: whatever comes out, no hypothesis is ruled
 # out. In the column of a **discriminating measurement** the entries differ, at best from row to row.
 #
@@ -326,9 +327,10 @@ def diagnose(number: int, letter: str) -> None:
 # %% [markdown]
 # ## Instruments
 #
-# A measurement whose right result is known in advance, such as exactly 0, we call an **instrument**; in the ward, it is
-# that of the healthy twin. Each covers some stages of training. One that covers all, such as the loss, tells *that*
-# something is wrong; one that covers a single stage tells *where*.
+# We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. (The field says
+# *diagnostic*, or *check*.) In the ward the healthy twin supplies that result. Each instrument covers some stages of
+# training: one that covers all, such as the loss, tells *that* something is wrong; one that covers a single stage tells
+# *where*.
 
 # %%
 diagrams.diagnosis.instruments()
@@ -573,8 +575,7 @@ clinic.summary().set_index("patient")
 # ## Which instrument finds which bug?
 #
 # All sixteen instruments were tried on all sixteen patients, one healthy and 15 with different bugs: does the result
-# differ from the twin's? (The course's thorough tests measure the whole table again, its usual ones all but the last
-# row, after a shorter training; `findings([13])` measures one patient.) A well-known recipe has you overfit one batch
+# differ from the twin's? (`findings([13])` measures one patient again.) A well-known recipe has you overfit one batch
 # before a long run ([Karpathy, 2019](https://karpathy.github.io/2019/04/25/recipe/)).
 #
 # **Predict.** How many of the 15 bugs does `overfit_one_batch` find? And how many instruments does it take to find all
@@ -644,36 +645,59 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # %% [markdown]
 # ## Bug hunt
 #
-# Instruments have bugs, too. A colleague's `padding_difference` finds nothing wrong with any of our decoder-only
-# patients, not even patient 5. Decide why *before* you run the check. Then fix it.
+# Instruments have bugs, too. A colleague's `padding_difference` keeps the length of the texts, for her model can take
+# no longer ones. For a healthy model it gives 0, as it should. Decide which faults it cannot find *before* you run the
+# check. Then write a correct `mended` in the cell after it.
 
 
-# %% id="mend-instrument" tags=["bug-hunt"]
+# %% tags=["bug-hunt"]
 def difference_of_a_colleague(model, tokens, pad_id, n_pads):
+    n = tokens.shape[1]
     was_training = model.training
     model.eval()
     pads = torch.full((len(tokens), n_pads), pad_id)
     with torch.no_grad():
-        alone, padded = model(tokens), model(torch.cat([tokens, pads], dim=1))
+        alone, padded = model(tokens), model(torch.cat([pads, tokens], dim=1)[:, :n])
     model.train(was_training)
-    return (padded[:, : tokens.shape[1]] - alone)[tokens != pad_id].abs().max().item()
+    differences = padded[:, n_pads:] - alone[:, : n - n_pads]
+    return differences[tokens[:, : n - n_pads] != pad_id].abs().max().item()
 
+
+# %% id="mend-instrument"
+mended = difference_of_a_colleague
 
 # %% id="check-mend-instrument"
-check(difference_of_a_colleague, "padding_difference")
+check(mended, "padding_difference", save=False)
+
 
 # %%
-texts = cases[5].patient.batch(draw_pairs(16, seed=12)).inputs
+class WrongAtOneToken(nn.Module):
+    """A model that is broken on purpose: at one real token, its output shows how many pads stand in front."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self.place = place
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        n_pads = (tokens[0] == PAD_ID).sum().item()
+        logits = torch.zeros(*tokens.shape, 3)
+        logits[:, n_pads + self.place : n_pads + self.place + 1] = n_pads
+        return logits
+
+
+# %%
+six_tokens = torch.full((1, 6), PAD_ID + 1)
 for whose, difference in {"hers": difference_of_a_colleague, "that of parts": parts.padding_difference}.items():
-    print(
-        f"{whose} finds something wrong with patient 5:", difference(cases[5].patient.model, texts, PAD_ID, 2) > 0.001
-    )
+    found = [place for place in range(6) if difference(WrongAtOneToken(place), six_tokens, PAD_ID, 2) > 0.001]
+    print(f"{whose} finds a fault at these of six tokens:", found)
 
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Try the instrument on a model that is known to be broken. An instrument that has never found anything may be unable
-# to. The same holds for a test: see it fail once.
+# Try the instrument on models that are broken on purpose, each in one place, as the cell above does, and see whether it
+# finds them all. Here the pads push the last tokens out of the text, so what the model says at the end is never
+# compared, and the end is where a model generates. The same holds for a test: see it fail for each thing that it
+# should find.
 # </details>
 
 
@@ -828,13 +852,9 @@ table.drop(columns="class")[:12]
 #   networks fail silently, and what to do about it.
 # - `transformer_course/clinic/instruments.py`: all sixteen instruments. (Open `patients/` beside it only when your
 #   cases are closed.)
-#
-# <details><summary>For instructors</summary>
-#
-# *Points*: gradient_norms 2, cached_difference 3, padding_difference 3; stretch: which_inputs 4. The bug hunt is not
-# graded, and neither are the diagnoses. *Where students stumble*: measuring before there are two hypotheses; a
-# diagnosis from the complaint alone; a model that is left in evaluation mode; differences whose signs cancel; taking
-# "found nothing" for "healthy". *To ask in class*: which two diagnoses does your next measurement tell apart? Which
-# instrument would you run on every commit, and which only once? Play it in pairs: one closes patients 13 to 16 with the
-# fewest measurements.
-# </details>
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

@@ -1,19 +1,21 @@
 # %% [markdown] id="title"
 # # Primer · PyTorch for readers of Python
 #
-# **The question.** The lessons are written in PyTorch. How much of it do you need before the first lesson, if all you
-# know is Python?
+# **The question.** A model looks up a list of numbers for each letter of a word, averages the lists, and guesses which
+# month the word means. You will train it to read months in dozens of languages, and still it will take `srma` for the
+# French `mars`, March. How much PyTorch does it take to write such a model, and to find out why?
 #
 # **Afterwards you can** tell the shape of a result before you run the line, let PyTorch compute any gradient, and read
 # and write the training loop that all lessons share.
 #
-# Reading: 38 minutes. Optional: if you know PyTorch, try the [self-check](#Self-check) at the end. If nothing in it
-# surprises you, go on to [lesson 00](00_bottleneck.ipynb).
+# Reading: 39 minutes. With all predictions, runs and questions: about 70 minutes. If you know PyTorch, try the
+# [self-check](#Self-check); if it holds no surprise, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]
 # Run every cell in order with **Shift+Enter**. Where a cell holds `...`, replace it with what you expect *before* you
 # run it. The next code cell gives the answer. Nothing here is graded, and a wrong guess teaches more than a right one.
-# (`torch.manual_seed` sets the **seed**: with a fixed seed, the random numbers are the same in every run.)
+# (If you like, say how sure you are: `prediction = "same", "70 %"`. At the end you see how often you were sure and
+# wrong.)
 
 # %% id="imports"
 import re
@@ -26,21 +28,44 @@ from babel.dates import get_month_names
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import compare
+from transformer_course import compare, tally
 from transformer_lab import plots, trace_shapes
 from transformer_lab.data.dates import LOCALES
 
 # %%
-torch.manual_seed(0)
+torch.manual_seed(0)  # the seed: with a fixed one, the random numbers are the same in every run
 torch.set_printoptions(precision=2, sci_mode=False)
+
+# %% [markdown]
+# Here is the core of that model, before any training. You need not understand the lines yet. `vectors` holds four
+# random numbers for each letter (their **seed** was set above), and `read` averages those of a word's letters.
+#
+# **Predict.** Does the model get the `"same"` four numbers for `mars` and for `srma`, or `"different"` ones?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+vectors = torch.randn(26, 4)
+
+
+def read(word: str) -> Tensor:
+    return vectors[[ord(letter) - ord("a") for letter in word]].mean(dim=0)
+
+
+compare(prediction, measured="same" if torch.allclose(read("mars"), read("srma")) else "different")
+print({word: [round(number, 1) + 0.0 for number in read(word).tolist()] for word in ("mars", "srma", "mai")})
+
+# %% [markdown]
+# To the model the two words are the same, and no training will change that: an average does not know in which order its
+# terms came. How to mend this is the subject of the course. This notebook teaches the language that it is written in.
 
 # %% [markdown]
 # ## A tensor is a block of numbers
 #
-# All through the course, a model will turn `3 mars 2021` into `2021-03-03`. A piece of text that a model reads as one
-# unit is called a **token**; here each character is a token. The set of all tokens that a model knows is its
-# **vocabulary**. Models compute with numbers, so every token gets a number, its **token id**: here its index in an
-# alphabet.
+# All through the course, models turn `3 mars 2021` into `2021-03-03`. A piece of text that a model reads as one unit is
+# called a **token**; here each character is a token. The set of all tokens that a model knows is its **vocabulary**.
+# Models compute with numbers, so every token gets a number, its **token id**: here its index in an alphabet.
 
 # %%
 alphabet = " 0123456789abcdefghijklmnopqrstuvwxyz"
@@ -55,13 +80,11 @@ batch = torch.stack([march, may])
 print(batch.tolist())
 print("shape", tuple(batch.shape), " dtype", batch.dtype, " numbers in all", batch.numel())
 print("stack gives", tuple(batch.shape), " and cat", tuple(torch.cat([march, may]).shape))
-print("march, read with another alphabet:", "".join(alphabet[::-1][i] for i in march))
 
 # %% [markdown]
 # A **tensor** is a block of numbers. Its **shape** is its size along each **axis**: here 2 rows of 11. Its **dtype** is
 # the type of its numbers, the same for all of them: ids are integers (`int64`), almost everything else is
-# floating-point (`float32`, about seven digits), and yes-or-no tables are `bool`. (Ids mean nothing without their
-# alphabet: use a model only with the vocabulary that it was trained with.)
+# floating-point (`float32`, about seven digits), and answers of yes or no are `bool`.
 
 # %% [markdown]
 # `torch.stack` puts tensors of equal shape side by side along a *new* axis; `torch.cat` joins them end to end along an
@@ -145,17 +168,17 @@ except RuntimeError as error:
 # | `sum(dim=-1)` | | 3 | 4 against 3: an error |
 
 # %% [markdown]
-# Now take three of the nights, so `three` is (3, 3). We want to subtract each person's mean, but forget the `keepdim`.
+# Now take three of the nights, a (3, 3) tensor. We want to subtract each person's mean, but forget the `keepdim`.
 #
-# **Predict.** What does `three - three.mean(dim=-1)` give: an `"error"`, the `"right"` numbers or `"wrong"` numbers?
+# **Predict.** What does `nights - nights.mean(dim=-1)` give: an `"error"`, the `"right"` numbers or `"wrong"` numbers?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
-three = hours[:, :3]
-forgotten = three - three.mean(dim=-1)
-kept = three - three.mean(dim=-1, keepdim=True)
+nights = hours[:, :3]
+forgotten = nights - nights.mean(dim=-1)
+kept = nights - nights.mean(dim=-1, keepdim=True)
 compare(prediction, measured="right" if torch.equal(forgotten, kept) else "wrong")
 print("mean of each row, keepdim forgotten:", [round(x, 1) for x in forgotten.mean(dim=-1).tolist()])
 print("mean of each row, keepdim kept:     ", [round(x, 1) + 0.0 for x in kept.mean(dim=-1).tolist()])
@@ -188,28 +211,28 @@ compare(mine, measured=days[:, None] * factors)
 # `torch.arange(6)` holds the numbers 0 to 5, and `.view(2, 3)` makes two rows of them:
 
 # %%
-table = torch.arange(6).view(2, 3)
-print(table.tolist())
+matrix = torch.arange(6).view(2, 3)
+print(matrix.tolist())
 
 # %% [markdown]
-# **Predict.** What is the first row of `table.view(3, 2)`, and what is that of `table.T`? Write them as lists, such as
-# `[0, 5]`.
+# **Predict.** What is the first row of `matrix.view(3, 2)`, and what is that of `matrix.T`? Write them as lists, such
+# as `[0, 5]`.
 
 # %% tags=["prediction"]
 by_view, by_transpose = ..., ...
 
 # %%
-compare(by_view, measured=table.view(3, 2)[0].tolist())
-compare(by_transpose, measured=table.T[0].tolist())
-print("view(3, 2):", table.view(3, 2).tolist())
-print("T:         ", table.T.tolist())
+compare(by_view, measured=matrix.view(3, 2)[0].tolist())
+compare(by_transpose, measured=matrix.T[0].tolist())
+print("view(3, 2):", matrix.view(3, 2).tolist())
+print("T:         ", matrix.T.tolist())
 
 # %% [markdown]
-# Both have the shape (3, 2), and they are different tables. `view` reads the numbers row by row and cuts them into rows
-# of another length. `.T`, the **transpose**, swaps rows and columns. With more than two axes, `x.transpose(1, 2)` swaps
-# axes 1 and 2, and `x.mT` the last two. In `view(-1, 2)` the −1 stands for whatever length fits. `flatten` merges
-# several axes into one, and `unflatten` splits one into several. (`x.reshape` also works where `view` cannot, by
-# copying; see lesson 03.)
+# Both have the shape (3, 2), but their numbers are in different places. `view` reads the numbers row by row and cuts
+# them into rows of another length. `.T`, the **transpose**, swaps rows and columns. With more than two axes,
+# `x.transpose(1, 2)` swaps axes 1 and 2, and `x.mT` the last two. In `view(-1, 2)` the −1 stands for whatever length
+# fits. `flatten` merges several axes into one, and `unflatten` splits one into several. (`x.reshape` also works where
+# `view` cannot, by copying; see lesson 03.)
 
 # %% [markdown]
 # ## A matrix product is many dot products
@@ -236,9 +259,9 @@ print("row 0 times column 2:", f"{a[0] @ b[:, 2]:.2f}", " entry (0, 2):", f"{(a 
 print("seven at once:", tuple((torch.randn(7, 3, 4) @ b).shape))
 
 # %% [markdown]
-# `allclose` allows for rounding: sums in another order may differ in the seventh digit. Axes in front of the last two
-# are a **batch**: `@` does the same for each entry of the batch, and these axes broadcast. Most of the work in a
-# Transformer is matrix products, and computers are built to do them fast.
+# `allclose` allows for rounding. Axes in front of the last two are a **batch**: `@` does the same for each entry of the
+# batch, and these axes broadcast. Most of the work in a Transformer is matrix products, and computers are built to do
+# them fast.
 #
 # **Predict.** `rows @ columns`, (50, 64) @ (64, 50), computes 2500 dot products. Which takes longer: the `"loop"` that
 # computes these 2500 one by one, or 100 such `"products"`, with 250,000 dot products in all?
@@ -308,7 +331,7 @@ print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabula
 # %% [markdown]
 # We keep the 1000 most common words. Two of them count as neighbours if they stand at most three positions apart. We
 # give the pair $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million counts as
-# a table.
+# a matrix.
 
 # %%
 pairs = [1000 * ids[:-gap] + ids[gap:] for gap in (1, 2, 3)]
@@ -320,7 +343,7 @@ print("vectors", tuple(vectors.shape), " two looked up:", tuple(vectors[[number[
 
 # %% [markdown]
 # The word `the` stands next to everything, which says little. So each count is divided by the count that chance alone
-# would give: a column of sums, (1000, 1), times a row of sums, (1, 1000), is a whole table, by broadcasting. We keep
+# would give: a column of sums, (1000, 1), times a row of sums, (1, 1000), is a whole matrix, by broadcasting. We keep
 # the logarithm, and 0 where two words meet less often than by chance (`clamp`): their *positive pointwise mutual
 # information* (PPMI).
 #
@@ -344,12 +367,12 @@ def nearest(word: str, n: int = 3) -> list[str]:
 
 compare(prediction, measured=nearest("row")[0])
 words = ["row", "matrix", "sin", "encoder", "zeros", "max", "true", "weight"]
-table = {word: nearest(word) for word in words}
-pd.DataFrame.from_dict(table, orient="index", columns=["nearest", "second", "third"])
+neighbours = {word: nearest(word) for word in words}
+pd.DataFrame.from_dict(neighbours, orient="index", columns=["nearest", "second", "third"])
 
 # %% [markdown]
-# Nobody told the program what a word means. But these eight words were hand-picked. A fairer question: are words more
-# similar to their plurals than to other words?
+# Nobody told the program what a word means. But these eight words were hand-picked. A fairer test asks whether words
+# are more similar to their plurals than to other words.
 
 # %%
 plurals = [(word, word + "s") for word in vocabulary if len(word) > 2 and word + "s" in number]
@@ -358,17 +381,16 @@ print(f"{len(plurals)} words and their plurals, such as {plurals[0]}: median cos
 print(f"any two words: {cosines.median():.2f}")
 
 # %% [markdown]
-# So a word and its plural typically have more similar vectors than two random words. But `max` and `min`, `true` and
-# `false`, `zeros` and `ones` are *opposites*. Where one of them can stand, the other can too. And `weight` is near
-# `decay`, which often stands beside it. These vectors capture which words occur together, and that is not quite the
-# same as meaning.
+# They are, typically. But `max` and `min`, `true` and `false`, `zeros` and `ones` are *opposites*: where one of them
+# can stand, the other can too. And `weight` is near `decay`, which often stands beside it. These vectors capture which
+# words occur together, and that is not quite the same as meaning.
 
 # %% [markdown]
 # ## Gradients
 #
-# Training asks about every number in a model: if it grew a little, how fast would the result change? Together, the
-# answers are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation, and then goes
-# back through the steps in reverse (**backpropagation**).
+# Training asks about every number in a model: if this number grew a little, how fast would the result change? All the
+# answers together are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation, and
+# then goes back through the steps in reverse (**backpropagation**).
 #
 # **Predict.** $y = x^2$, at $x = 3$. If $x$ grows by a tiny amount, by how many times that amount does $y$ grow?
 
@@ -416,9 +438,8 @@ print("after steps 1, 2, 5 and 20:", [round(path[step - 1], 3) for step in (1, 2
 
 # %% [markdown]
 # That is $\sqrt 2$. Inside `with torch.no_grad():` nothing is recorded, which also saves memory: use it whenever you
-# need no gradient, for example when you evaluate a model. `@torch.no_grad()` above a function does the same for the
-# whole function. (`x.detach()` returns the same numbers without their history. Methods that end in `_`, such as
-# `zero_`, change the tensor itself.)
+# need no gradient. `@torch.no_grad()` above a function does the same for the whole function. (`x.detach()` returns the
+# same numbers without their history. Methods that end in `_`, such as `zero_`, change the tensor itself.)
 
 # %% [markdown]
 # ## Modules hold parameters
@@ -522,9 +543,9 @@ print("of probabilities (wrong):  ", round(F.cross_entropy(scores.softmax(-1), t
 
 # %% [markdown]
 # Now the loop. Its core is the same in every lesson, and four lines long: compute the loss, set the old gradients to
-# zero, compute the new ones, take a step. `Adam` is an **optimizer**: it does what we did with `x`, for all parameters,
-# with a running mean of the gradients and a separate step size for each parameter. Each step here uses the whole
-# training set; one pass over that set is called an **epoch**.
+# zero, compute the new ones, take a step. `Adam` is an **optimizer**: it does what we did with `x`, with a separate
+# step size for each parameter. Each step here uses the whole training set; one pass over that set is called an
+# **epoch**.
 #
 # **Predict.** After 300 steps, what fraction of the *held-out* names does the model get right (its **accuracy**)? A
 # random guess is right in 1 of 12 cases, 0.08.
@@ -559,18 +580,12 @@ at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 
 # %% [markdown]
-# The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (That is easier than it sounds.
-# Languages borrow from one another: avril, aprile, april. More than half of the held-out names begin with the same
-# three letters as a training name of their month.) But the training curve ends near 1, far above the held-out curve:
-# the rest is memorised, which is called **overfitting**. So judge a model by its held-out set. And a loop that runs
-# without an error proves nothing; look at the curves.
+# The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (Languages borrow from one
+# another: avril, aprile, april.) But the training curve ends near 1, far above the held-out curve: the rest is
+# memorised, which is called **overfitting**. So judge a model by its held-out set, and look at the curves: a loop that
+# runs without an error proves nothing.
 #
-# What does the model see of `mars`? Only the *mean* of the embeddings of its letters and the padding.
-#
-# **Predict.** Does the model give `mars` and `srma` the `"same"` logits, or `"different"` ones?
-
-# %% tags=["prediction"]
-prediction = ...
+# And `srma`? All that the model sees of a name is the *mean* of the embeddings of its letters and the padding.
 
 
 # %%
@@ -580,12 +595,12 @@ def logits_of(name: str) -> Tensor:
 
 
 mars, srma = logits_of("mars"), logits_of("srma")
-compare(prediction, measured="same" if torch.allclose(mars, srma, atol=1e-4) else "different")
-print("mars is read as month", mars.argmax().item() + 1)
+print("mars is read as month", mars.argmax().item() + 1, " and srma as month", srma.argmax().item() + 1)
+print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 
 # %% [markdown]
-# A mean ignores order. To read a whole date, a model has to know which character stands at which **position**, and
-# which characters matter at each step. The rest of the course is about that.
+# The model is as wrong about `srma` as before training. To read a whole date, a model has to know which character
+# stands at which **position**, and which characters matter at each step. The rest of the course is about that.
 
 # %% [markdown]
 # ## In short
@@ -643,6 +658,12 @@ for _ in range(3):
 compare(eight, measured=x.grad)
 
 # %% [markdown]
+# How well did you predict in this notebook?
+
+# %% id="tally"
+tally()
+
+# %% [markdown]
 # <details><summary>Why 1 to 4?</summary>
 #
 # 1: aligned on the right, (5, 1, 4) and (3, 1): 4 against 1, 1 against 3, 5 against nothing. 2: −2 is the axis of
@@ -669,7 +690,7 @@ compare(eight, measured=x.grad)
 # - **position**: where a token stands in its sequence, counted from 0.
 # - **tensor**: a block of numbers with any number of axes.
 # - **shape**: the sizes of a tensor along its axes.
-# - **axis**: one dimension of a tensor; a table has two, its rows and its columns.
+# - **axis**: one dimension of a tensor; a matrix has two, its rows and its columns.
 # - **broadcasting**: combining tensors of different shapes by repeating those axes that are missing or have length 1.
 # - **dot product**: the sum of the products of two vectors' entries.
 # - **batch**: several examples that are processed at once.
@@ -708,7 +729,7 @@ compare(eight, measured=x.grad)
 # <details><summary>What is broadcasting, and how can it hurt?</summary>
 #
 # Shapes are aligned on the right; an axis of length 1, or a missing one, is repeated to match the other. It hurts when
-# shapes match by accident: a (3,) mean subtracted from a (3, 3) table works on the wrong axis without an error.
+# shapes match by accident: a (3,) mean subtracted from a (3, 3) tensor works on the wrong axis without an error.
 # (<i>Broadcasting</i>)
 # </details>
 #
@@ -774,11 +795,3 @@ compare(eight, measured=x.grad)
 #   learned vectors; Levy and Goldberg (2014), *Neural Word Embedding as Implicit Matrix Factorization*: how the two are
 #   related.
 # - Kingma and Ba (2015), [arXiv:1412.6980](https://arxiv.org/abs/1412.6980): Adam.
-#
-# <details><summary>For instructors</summary>
-#
-# Nothing in this notebook is graded. *Where students stumble*: `dim` is the axis that disappears, not the one that
-# stays; the (3, 3) table (let them say each axis aloud); `view` mistaken for `transpose`; gradients that add up. *To
-# ask in class*: which shapes can be added to (2, 1, 5), and what comes out? Which word would be nearest to `column` in
-# a newspaper? How would the curves look if the held-out names were all of one language?
-# </details>

@@ -76,8 +76,8 @@ def solutions(lesson: Lesson) -> dict[str, str]:
     answers = {name: exercise.solution for name, exercise in lesson.exercises.items()}
     for cell in lesson.tagged("bug-hunt"):
         if hunted := bug_hunted(lesson, cell):
-            function, name, _ = hunted
-            answers[cell.id] = renamed(lesson.exercises[name].solution, name, function)
+            mend, mended, name, _ = hunted
+            answers[mend.id] = renamed(lesson.exercises[name].solution, name, mended)
     return answers
 
 
@@ -85,10 +85,6 @@ def saved_answers(lesson: Lesson) -> str:
     """Write the file that is kept for later lessons once all exercises of this one are solved."""
     imports, answers = lesson.code[0].source, solutions(lesson)
     sections = {name: standalone_source(name, [imports, answers[name]]) for name in lesson.exercises}
-    for cell in lesson.tagged("bug-hunt"):  # what is mended there passes too, and takes the place of the answer
-        if hunted := bug_hunted(lesson, cell):
-            function, name, _ = hunted
-            sections[name] = f"{standalone_source(function, [imports, answers[cell.id]])}\n\n\n{name} = {function}"
     written = (f"# %% {name}\n{source}\n\n\n" for name, source in sections.items())
     return parts_file.HEAD.format(lesson=lesson.name) + "".join(written)
 

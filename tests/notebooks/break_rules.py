@@ -44,7 +44,8 @@ def fail(lesson: Lesson) -> None:
 
 
 def swap_the_last_two_sections(lesson: Lesson) -> None:
-    lesson.book.cells.insert(-2, lesson.book.cells.pop())
+    begin = [place for place, cell in enumerate(lesson.book.cells) if cell.source.startswith("## ")]
+    lesson.book.cells.insert(begin[-2], lesson.book.cells.pop(begin[-1]))
 
 
 def add_a_check_of_nothing(lesson: Lesson) -> None:

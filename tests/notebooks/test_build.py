@@ -112,6 +112,12 @@ def test_sections_of_one_name_and_ids_that_look_like_sections_stay_apart(folder:
     assert ids(folder)[-1] == "why-d-k-2"
 
 
+def test_a_cell_that_need_not_be_read_is_folded(folder: Path) -> None:
+    edit(folder, "# %%\nimport os", '# %% tags=["hide-input"]\nimport os')
+    cell = read_source(folder / "source" / "01_word.py").cells[3]
+    assert cell.metadata == {"tags": ["hide-input"], "jupyter": {"source_hidden": True}}
+
+
 def test_an_id_that_is_given_twice_is_refused(folder: Path) -> None:
     edit(folder, 'id="softmax"', 'id="title"')
     with pytest.raises(ValueError, match=r"01_word\.py: more than one cell has the id title"):

@@ -63,14 +63,23 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     exercises.no_exercise_is_started: [
         (output("check-softmax", "softmax: passed"), "it says: softmax: passed"),
     ],
-    exercises.each_bug_hunt_names_its_mistake: [
-        (drop("check-mend-attention"), "mend-attention is not followed by"),
-        (output("check-mend-attention", "attention: passed"), "does not name a mistake"),
+    exercises.each_bug_hunt_is_wrong_without_a_name: [
+        (drop("check-mend-attention"), "bug-hunt-2 is not followed by"),
+        (text("save=False", "save=True"), "bug-hunt-2 is not followed by"),
+        (output("check-mend-attention", "attention: passed"), "it says: attention: passed"),
+        (output("check-mend-attention", "attention: a known mistake\nIt is."), "it says: attention: a known mistake"),
     ],
     contents.the_title_says_what_to_expect: [
         (text("# 01 · ", "# 02 · "), "# 01 · "),
         (text("Reading: ", "Takes "), "Reading: "),
         (text("Exercises: ", "Tasks: "), "how long the exercises take"),
+    ],
+    contents.the_title_says_how_long_everything_takes: [
+        (text("With all predictions", "And"), "how long everything takes"),
+    ],
+    contents.predictions_are_counted_at_the_end: [
+        (text("tally()", "1"), "does not count the predictions"),
+        (drop("tally"), "does not count the predictions"),
     ],
     contents.the_parts_come_in_order: [
         (text("## In short", "## Sum"), "0 headings begin with 'In short'"),
@@ -103,14 +112,14 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (text("compare(prediction_alone", "compare(alone"), "not predicted"),
     ],
     contents.it_has_experiments_a_bug_hunt_and_a_transfer_task: [
-        (untag("mend-attention"), "tagged bug-hunt; found 0"),
+        (untag("bug-hunt-2"), "tagged bug-hunt; found 0"),
     ],
     contents.a_table_shows_the_shapes: [
         (drop("in-short-2"), "no table has the columns module"),
     ],
-    contents.instructors_find_a_note_with_the_points: [
-        (text("similarity 1", "similarity 9"), "does not say: similarity 1"),
-        (text("For instructors", "For you"), "found 0"),
+    contents.instructors_find_a_note_with_the_points_in_the_guide: [
+        (text("## What to read next", "## What to read next\nFor instructors"), "stands in docs/lesson_notes.md"),
+        (lambda lesson: lesson.exercises.update(soft=lesson.exercises["softmax"]), "does not say: soft 2"),
     ],
     length.prose_comes_in_small_pieces: [
         (text("## In short", "## In short\n" + "word " * 140), "in-short has"),
@@ -121,7 +130,10 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     length.the_lesson_is_read_in_time: [
         (text("## In short", "## In short\n" + "word " * 9000), "reading takes"),
         (text("Reading: ", "Reading: 9"), "reading takes 9"),
-        (text("Reading: 31", "Reading: 20"), "the title promises 20"),
+        (text("Reading: 33", "Reading: 20"), "the title promises 20"),
+    ],
+    length.no_exercise_is_far_away: [
+        (text("**Exercise.** Score all the keys.", "word " * 300), "words are read before similarity"),
     ],
     length.figures_show_themselves: [
         (text("ax.legend()", "plt.show()"), "calls plt.show"),
@@ -148,7 +160,7 @@ def test_a_doctored_lesson_is_found_out(rule: Rule, doctor: Doctor, complaint: s
         ("Reading: ", "Takes ", "Reading: "),
         ("## Self-check", "## Check", "0 headings begin with 'Self-check'"),
         ("**Your turn.**", "Try.", "says neither **Predict.**"),
-        ("For instructors", "For you", "found 0"),
+        ("## What to read next", "## What to read next\nFor instructors", "stands in docs/lesson_notes.md"),
     ],
 )
 def test_a_doctored_primer_is_found_out(old: str, new: str, complaint: str) -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from authoring.glossary import terms_of
+from docs.site.teaching_plan import note_to
 from notebooks.build import FOLDER
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
 from transformer_course.home.reading_time import promised_minutes
@@ -26,6 +27,7 @@ TITLE = [
     r"\*\*Afterwards you can\*\*",
     r"Reading: \d+ minutes\.",
 ]
+ALL_TOLD = r"With\s+all\s+predictions,\s+runs\s+and\s+questions:\s+about\s+\d+\s+minutes"
 DETAILS = re.compile(r"<details>\s*<summary>(.+?)</summary>(.*?)</details>", re.DOTALL)
 
 
@@ -36,6 +38,16 @@ def the_title_says_what_to_expect(lesson: Lesson) -> Iterator[str]:
             yield f"the first cell does not match {wanted!r}"
     if lesson.exercises and promised_minutes(lesson.book, "Exercises") is None:
         yield "the first cell does not say how long the exercises take"
+
+
+def the_title_says_how_long_everything_takes(lesson: Lesson) -> Iterator[str]:
+    if not re.search(ALL_TOLD, lesson.cells[0].source):
+        yield "the first cell does not say how long everything takes: With all predictions, runs and questions: about …"
+
+
+def predictions_are_counted_at_the_end(lesson: Lesson) -> Iterator[str]:
+    if [cell.source for cell in lesson.code[-1:]] != ["tally()"]:
+        yield "the last code cell does not count the predictions: tally()"
 
 
 def the_parts_come_in_order(lesson: Lesson) -> Iterator[str]:
@@ -132,22 +144,16 @@ def a_table_shows_the_shapes(lesson: Lesson) -> Iterator[str]:
         yield f"no table has the columns {', '.join(columns)}"
 
 
-def instructors_find_a_note_with_the_points(lesson: Lesson) -> Iterator[str]:
-    notes = [
-        " ".join(answer.split())
-        for cell in lesson.prose
-        for q, answer in DETAILS.findall(cell.source)
-        if q == "For instructors"
-    ]
-    if len(notes) != 1:
-        yield f"there should be one note for instructors; found {len(notes)}"
-    for note in notes:
-        for name, exercise in lesson.exercises.items():
-            if f"{name} {exercise.points}" not in note:
-                yield f"the note for instructors does not say: {name} {exercise.points}"
-        for topic in ("*Where students stumble*", "*To ask in class*"):
-            if topic not in note:
-                yield f"the note for instructors has no {topic}"
+def instructors_find_a_note_with_the_points_in_the_guide(lesson: Lesson) -> Iterator[str]:
+    if any("For instructors" in cell.source for cell in lesson.prose):
+        yield "what is meant for instructors stands in docs/lesson_notes.md, and not in the lesson"
+    note = note_to(lesson.name)
+    for name, exercise in lesson.exercises.items():
+        if f"{name} {exercise.points}" not in note:
+            yield f"the note for instructors does not say: {name} {exercise.points}"
+    for topic in ("*Where students stumble*", "*To ask in class*"):
+        if topic not in note:
+            yield f"the note for instructors has no {topic}"
 
 
 def _predicted(tree: ast.Module) -> list[str]:
@@ -168,6 +174,8 @@ def _predicted(tree: ast.Module) -> list[str]:
 
 RULES = [
     the_title_says_what_to_expect,
+    the_title_says_how_long_everything_takes,
+    predictions_are_counted_at_the_end,
     the_parts_come_in_order,
     the_first_code_imports_and_the_second_seeds,
     old_and_new_questions_are_asked,
@@ -177,5 +185,5 @@ RULES = [
     every_prediction_is_asked_for_and_answered,
     it_has_experiments_a_bug_hunt_and_a_transfer_task,
     a_table_shows_the_shapes,
-    instructors_find_a_note_with_the_points,
+    instructors_find_a_note_with_the_points_in_the_guide,
 ]

@@ -25,7 +25,10 @@ def every_exercise_cell_and_check_belongs_to_an_exercise(lesson: Lesson) -> Iter
     for cell in lesson.tagged("exercise"):
         if cell.id not in lesson.exercises:
             yield f"{cell.id} is tagged exercise, and the lesson has no such exercise"
-    known = {f"check-{cell}" for cell in (*lesson.exercises, *(cell.id for cell in lesson.tagged("bug-hunt")))}
+    known = {
+        f"check-{cell}"
+        for cell in (*lesson.exercises, *(cell.id for cell in lesson.cells if cell.id.startswith("mend-")))
+    }
     for cell in lesson.code:
         is_check = bool(list(calls(cell, "check")))
         if is_check != (cell.id in known):
@@ -65,28 +68,34 @@ def no_exercise_is_started(lesson: Lesson) -> Iterator[str]:
                 yield f"the check of {name} should say that it is not started; it says: {shown(cell)}"
 
 
-def each_bug_hunt_names_its_mistake(lesson: Lesson) -> Iterator[str]:
+def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
+    """Yield the hunts in which the check names the mistake: who reads the code should find it first."""
     for cell in lesson.tagged("bug-hunt"):
         hunted = bug_hunted(lesson, cell)
         if hunted is None:
-            yield f"{cell.id} is not followed by check-{cell.id} with check(its function, the exercise)"
+            yield f"{cell.id} is not followed by `mended = …` and check(mended, the exercise, save=False)"
             continue
-        _, name, check = hunted
-        told = shown(check)
-        if not any(told == f"{name}: a known mistake\n{mistake.says}" for mistake in lesson.exercises[name].mistakes):
-            yield f"{check.id} does not name a mistake of {name}; it says: {told}"
+        _, _, name, check = hunted
+        if not shown(check).startswith(f"{name}: not right yet\n"):
+            yield f"{check.id} should find {name} wrong, and name no mistake; it says: {shown(check)}"
 
 
-def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[str, str, NotebookNode] | None:
-    """Find the broken function of a bug hunt, the exercise that it should have solved, and the cell that checks it."""
-    check = lesson.after(cell)
+def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[NotebookNode, str, str, NotebookNode] | None:
+    """Find the cell that mends the code of a bug hunt, the name it gives, the exercise, and the cell that checks it.
+
+    The broken code keeps its own name, for the cells below; its second one is for the learner to define anew.
+    """
     defined = {getattr(node, "name", None) for node in syntax(cell).body}
-    if check is not None and check.id == f"check-{cell.id}":
-        for call in calls(check, "check"):
-            match call.args:
-                case [ast.Name(function), ast.Constant(str(name))]:
-                    if function in defined and name in lesson.exercises:
-                        return function, name, check
+    mend = lesson.after(cell)
+    check = mend and lesson.after(mend)
+    if check is None or check.id != f"check-{mend.id}":
+        return None
+    for call in calls(check, "check"):
+        match syntax(mend).body, call:
+            case [ast.Assign([ast.Name(mended)], ast.Name(broken))], ast.Call(
+                args=[ast.Name(attempt), ast.Constant(str(name))], keywords=[ast.keyword("save", ast.Constant(False))]
+            ) if broken in defined and attempt == mended and name in lesson.exercises:
+                return mend, mended, name, check
     return None
 
 
@@ -117,5 +126,5 @@ RULES = [
     every_exercise_cell_and_check_belongs_to_an_exercise,
     stubs_look_like_the_answers,
     no_exercise_is_started,
-    each_bug_hunt_names_its_mistake,
+    each_bug_hunt_is_wrong_without_a_name,
 ]

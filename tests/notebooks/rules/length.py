@@ -1,5 +1,6 @@
 """A lesson can be read: one idea per cell, and an end within reach."""
 
+import re
 from collections.abc import Iterator
 
 from tests.notebooks.lesson import Lesson
@@ -8,6 +9,9 @@ from transformer_course.home.reading_time import minutes_to_read, promised_minut
 WORDS_PER_CELL = 130
 LINES_PER_CELL = 25
 MINUTES = 40
+WORDS_TO_AN_EXERCISE = 700
+TOO_FAR = {"05_positions", "06_encoder", "07_decoder", "08_training", "09_language_model", "12_clinic", "13_scale"}
+"""Lessons in which an exercise is still farther away."""
 
 
 def prose_comes_in_small_pieces(lesson: Lesson) -> Iterator[str]:
@@ -32,6 +36,21 @@ def the_lesson_is_read_in_time(lesson: Lesson) -> Iterator[str]:
         yield f"reading takes {minutes:.0f} minutes; the title promises {said}"
 
 
+def no_exercise_is_far_away(lesson: Lesson) -> Iterator[str]:
+    if not lesson.exercises or lesson.name in TOO_FAR:
+        return
+    n_words = 0
+    for cell in lesson.cells:
+        if cell.cell_type == "markdown":
+            if re.search("^## In short", cell.source, re.MULTILINE):
+                return
+            n_words += words(cell.source)
+        elif {"exercise", "bug-hunt"} & {*cell.metadata.get("tags", [])}:
+            if n_words > WORDS_TO_AN_EXERCISE:
+                yield f"{n_words} words are read before {cell.id}; at most {WORDS_TO_AN_EXERCISE} without an exercise"
+            n_words = 0
+
+
 def figures_show_themselves(lesson: Lesson) -> Iterator[str]:
     for cell in lesson.code:
         if "plt.show" in cell.source:
@@ -42,5 +61,6 @@ RULES = [
     prose_comes_in_small_pieces,
     code_comes_in_small_pieces,
     the_lesson_is_read_in_time,
+    no_exercise_is_far_away,
     figures_show_themselves,
 ]
