@@ -6,8 +6,8 @@ import tempfile
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.helpers.repetition import Repetition
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
+from tests.helpers.thoroughness import Thoroughness
 
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported
@@ -20,7 +20,7 @@ os.environ.pop("MPLBACKEND", None)  # lessons draw where they stand, whatever th
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the command line say how often tests repeat."""
-    group = parser.getgroup("repetition")
+    group = parser.getgroup("thoroughness")
     group.addoption("--thorough", action="store_true", help="repeat as often as proves something: takes hours")
     group.addoption("--seed", type=int, default=0, help="the seed that is always tried (default: 0)")
     group.addoption("--shard", default="1/1", metavar="N/M", help="run the Nth of M parts, which M machines share")
@@ -37,15 +37,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lessons.cleanup)
 
 
-def repetition_of(config: pytest.Config) -> Repetition:
+def thoroughness_of(config: pytest.Config) -> Thoroughness:
     """Return how often a run repeats."""
-    return Repetition(config.option.thorough, config.option.seed)
+    return Thoroughness(config.option.thorough, config.option.seed)
 
 
 @pytest.fixture(scope="session")
-def repetition(pytestconfig: pytest.Config) -> Repetition:
+def thoroughness(pytestconfig: pytest.Config) -> Thoroughness:
     """Return how often this run repeats."""
-    return repetition_of(pytestconfig)
+    return thoroughness_of(pytestconfig)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -77,4 +77,4 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScope
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print how often things were repeated."""
-    terminalreporter.write_line(str(repetition_of(config)))
+    terminalreporter.write_line(str(thoroughness_of(config)))

@@ -12,7 +12,7 @@ import torch
 from hypothesis import Phase, settings
 
 from tests.helpers.own_exercises import OWN_EXERCISES
-from tests.helpers.repetition import Repetition
+from tests.helpers.thoroughness import Thoroughness
 from transformer_course import exercises
 from transformer_lab import shape_checks
 
@@ -24,12 +24,12 @@ torch.set_num_threads(1)
 settings.register_profile(
     "tests",
     deadline=None,
-    max_examples=Repetition(False, 0).examples,
+    max_examples=Thoroughness(False, 0).examples,
     # Known mistakes fail on purpose: that should be quick, and raise a plain AssertionError.
     phases=[phase for phase in Phase if phase != Phase.explain],
     report_multiple_bugs=False,
 )
-settings.register_profile("thorough", settings.get_profile("tests"), max_examples=Repetition(True, 0).examples)
+settings.register_profile("thorough", settings.get_profile("tests"), max_examples=Thoroughness(True, 0).examples)
 
 
 @pytest.fixture

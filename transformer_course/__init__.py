@@ -13,7 +13,8 @@ use those before it.
    lesson 12, and what finds it. They need the model library alone.
 6. ``grading``: notebooks in, gradebook and feedback out. ``commands``: what is typed in a terminal.
 
-A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here, and that begins its session.
+A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from here, and that begins its
+session.
 """
 
 import os
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from transformer_course.lesson.notebook import hint as hint
     from transformer_course.lesson.notebook import parts as parts
     from transformer_course.lesson.notebook import solution as solution
+    from transformer_course.lesson.notebook import tally as tally
 
-__all__ = ["check", "compare", "hint", "parts", "solution"]
+__all__ = ["check", "compare", "hint", "parts", "solution", "tally"]
 
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks

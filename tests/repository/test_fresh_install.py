@@ -4,11 +4,13 @@ The packages it needs are linked from this environment, so that nothing is downl
 """
 
 import csv
+import json
 import os
 import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -83,6 +85,15 @@ def run(command: list[str | Path], where: Path, code: int = 0) -> str:
 @pytest.fixture(scope="module")
 def fresh(wheel, tmp_path_factory) -> Environment:
     return Environment(tmp_path_factory.mktemp("fresh"), wheel)
+
+
+def test_the_wheel_has_the_lessons_without_outputs(wheel):
+    with zipfile.ZipFile(wheel) as packed:
+        names = [name for name in packed.namelist() if name.endswith(".ipynb")]
+        books = [json.loads(packed.read(name)) for name in names]
+    assert {Path(name).name for name in names} == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert [cell["outputs"] for book in books for cell in book["cells"] if cell.get("outputs")] == []
+    assert wheel.stat().st_size < 3_000_000
 
 
 def test_the_library_can_be_used_where_the_course_is_installed(fresh):

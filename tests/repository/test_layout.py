@@ -43,7 +43,8 @@ MAY_USE: dict[str, str] = {
     "transformer_course.steps": "",
     "transformer_course.exercise": "running steps",
     "transformer_course.exercises": "exercise attention layers models generation training",
-    "transformer_course.checking": "exercise",
+    "transformer_course.slips": "exercise",
+    "transformer_course.checking": "slips",
     "transformer_course.locating": "checking",
     "transformer_course.workspace": "exercises atomic_write",
     "transformer_course.lesson": "locating exercises workspace",
@@ -54,7 +55,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading": "locating exercises jail atomic_write",
     "transformer_course.commands": "cli home grading",
     # For authors, who have a clone.
-    "authoring": "diagrams views",
+    "authoring": "diagrams views lesson",
 }
 """The rooms, each with the last names of those that it may import."""
 

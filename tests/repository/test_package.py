@@ -12,7 +12,7 @@ import pytest
 
 import transformer_course
 import transformer_lab
-from tests.helpers.repetition import one_in
+from tests.helpers.thoroughness import one_in
 from transformer_course.lesson import notebook
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +78,6 @@ def test_the_version_is_that_of_the_installed_package():
 
 
 def test_the_course_offers_what_a_lesson_imports():
-    assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution"]
+    assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
     for name in transformer_course.__all__:
         assert getattr(transformer_course, name) is getattr(notebook, name)

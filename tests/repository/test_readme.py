@@ -10,6 +10,7 @@ from tests.notebooks.lesson import Lesson
 from tests.transformer_lab.pretrained.language_model_folders import publish
 from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS
 from transformer_course.exercises import LESSONS, every_exercise
+from transformer_course.home.reading_time import promised_minutes
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
@@ -58,6 +59,9 @@ def test_the_figures_that_can_be_counted_are_right():
     exercises = every_exercise().values()
     named = sum(len(exercise.mistakes) for exercise in exercises)
     assert f"The {len(exercises)} exercises know {named:,} mistakes" in README
+    books = [Lesson.stored(name) for name in ("primer", *LESSONS)]
+    minutes = sum(promised_minutes(book, what) or 0 for book in books for what in ("Reading", "Exercises"))
+    assert f"**{len(books)} lessons, {round(minutes / 60)} hours, a laptop, no GPU.**" in README
     assert f"Over {len(VARIANTS)} small models" in GENERATING
 
 

@@ -90,6 +90,17 @@ def test_pip_installs_where_uv_cannot(repository):
     ]
 
 
+def test_a_newer_pip_is_asked_for_and_done_without(repository):
+    note = f"import sys; print(*sys.argv[1:], file=open({str(repository.installs)!r}, 'a'))\n"
+    repository.pip(note + "sys.exit('ERROR: no newer one' if '--upgrade' in sys.argv else 0)")
+    done = repository.run("lab")
+    assert done.returncode == 0
+    assert "no newer one" not in done.stdout + done.stderr
+    newer, course = repository.installed
+    assert newer.endswith("--upgrade pip")
+    assert course.endswith("-e .[test]")
+
+
 def test_an_environment_that_cannot_be_made_is_named(repository):
     repository.fake("venv", "import sys; sys.exit('Error: Permission denied')")
     said = complaint(repository.run("lab"))

@@ -147,14 +147,11 @@ def print_stream(pieces: Iterable[str]) -> int:
 
 
 def load_model(args: argparse.Namespace, threads: int | None = None) -> "TextTranslator":
-    """Load the translator that ``--model`` names, on the device and with the threads that were asked for.
-
-    Args:
-        args: The arguments of the command.
-        threads: The number of threads if none was asked for. None: as many as torch takes.
-    """
+    """Load the translator that ``--model`` names, with so many threads if no number was asked for; None: as torch."""
     from transformer_lab.device import pick_device
     from transformer_lab.text.marian_translator import load_translator
 
+    if args.model == DEFAULT_MODEL and not os.path.isdir(DEFAULT_MODEL):
+        raise ValueError(f"no folder {DEFAULT_MODEL} here: `transformer-course train dates` makes it; or give --model")
     set_threads(args.threads, otherwise=threads)
     return load_translator(args.model, pick_device(args.device))

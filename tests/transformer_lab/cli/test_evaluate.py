@@ -112,5 +112,5 @@ def test_what_stands_in_the_way_of_evaluating_text_is_told_in_one_line(model, st
 def test_a_model_that_is_none_is_told_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "dates"]) == 2
-    said = "model-dates is neither a folder nor a name on the hub, such as Helsinki-NLP/opus-mt-en-de"
+    said = "no folder model-dates here: `transformer-course train dates` makes it; or give --model"
     assert capsys.readouterr().err == f"transformer-course: {said}\n"

@@ -7,30 +7,30 @@ import pytest
 
 
 @dataclass(frozen=True)
-class Repetition:
+class Thoroughness:
     """How often this run repeats: the same from day to day.
 
     Args:
-        thorough: Whether to repeat as often as proves something.
+        enabled: Whether to repeat as often as proves something.
         seed: The seed that is always tried; another one than 0 looks at what no run has tried yet.
     """
 
-    thorough: bool = False
+    enabled: bool = False
     seed: int = 0
 
     def seeds(self, n: int) -> list[int]:
         """Return the seeds to try where a thorough run tries n: all of them or none, and the one that is always."""
-        return [*dict.fromkeys([self.seed, *range(n if self.thorough else 0)])]
+        return [*dict.fromkeys([self.seed, *range(n if self.enabled else 0)])]
 
     @property
     def examples(self) -> int:
         """Number of examples that each property is tried on."""
-        return 500 if self.thorough else 50
+        return 500 if self.enabled else 50
 
     def __str__(self) -> str:
         """Return what this run repeats, in one line."""
         tried = f"seed {self.seed}, {self.examples} examples of each property"
-        if self.thorough:
+        if self.enabled:
             return f"Thorough: {tried}, up to 10 more seeds, every lesson, and every way of every mistake."
         return f"Not thorough: {tried}, every fourth mistake; `python3 course.py test --thorough` tries the rest."
 

@@ -4,28 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.repetition import Repetition
 from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, Shard, expected_order, unit
+from tests.helpers.thoroughness import Thoroughness
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_one_seed_is_always_tried_and_a_thorough_run_tries_more():
-    assert Repetition().seeds(5) == [0]
-    assert Repetition(seed=7).seeds(5) == [7]
-    assert Repetition(thorough=True).seeds(5) == [0, 1, 2, 3, 4]
-    assert Repetition(thorough=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
+    assert Thoroughness().seeds(5) == [0]
+    assert Thoroughness(seed=7).seeds(5) == [7]
+    assert Thoroughness(enabled=True).seeds(5) == [0, 1, 2, 3, 4]
+    assert Thoroughness(enabled=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
 
 
 def test_a_run_says_in_one_line_which_seed_it_takes_and_what_would_repeat_more():
-    said = str(Repetition(seed=20261122))
+    said = str(Thoroughness(seed=20261122))
     assert "\n" not in said
     assert "seed 20261122," in said
     assert "course.py test --thorough" in said
 
 
-def test_a_seed_can_be_chosen(repetition, pytestconfig):
-    assert repetition == Repetition(pytestconfig.option.thorough, pytestconfig.option.seed)
+def test_a_seed_can_be_chosen(thoroughness, pytestconfig):
+    assert thoroughness == Thoroughness(pytestconfig.option.thorough, pytestconfig.option.seed)
 
 
 def test_every_test_is_in_one_shard_together_with_its_unit():
