@@ -36,18 +36,32 @@ def test_docstrings_come_in_the_order_of_the_source():
     assert [text.endswith(end) for text, end in zip(found, ends, strict=True)] == [True] * 5
 
 
-def test_every_tenth_module_is_held_out_as_a_whole(tmp_path: Path):
-    write(tmp_path, 2 * HOLD_OUT_EVERY + 3)
+def numbers(texts: list[str]) -> list[int]:
+    return [int(re.findall(r"\d+", text)[0]) for text in texts]
+
+
+def test_about_one_module_in_ten_is_held_out_as_a_whole(tmp_path: Path):
+    write(tmp_path, 50 * HOLD_OUT_EVERY)
     train, held_out = python_docstrings(tmp_path)
-    assert held_out == ["Module 10.", "Module 20."]
-    assert [int(re.findall(r"\d+", text)[0]) for text in train] == [*range(1, 10), *range(11, 20), 21, 22, 23]
+    assert 35 < len(held_out) < 65
+    assert sorted(numbers(train) + numbers(held_out)) == list(range(1, 50 * HOLD_OUT_EVERY + 1))
+
+
+def test_a_module_more_changes_nothing_for_the_others(tmp_path: Path):
+    write(tmp_path, 50)
+    train, held_out = python_docstrings(tmp_path)
+    (tmp_path / "m000_of_a_distribution.py").write_text('"""Module 0."""')
+    more_train, more_held_out = python_docstrings(tmp_path)
+    assert [numbers(texts) for texts in (train, held_out)] == [
+        [i for i in numbers(texts) if i] for texts in (more_train, more_held_out)
+    ]
 
 
 def test_what_occurs_twice_is_kept_once(tmp_path: Path):
-    write(tmp_path, 4)
-    train, _ = python_docstrings(tmp_path)
-    assert train[0] == "Module 1.\n\nThe same everywhere."
-    assert train[1:] == ["Module 2.", "Module 3.", "Module 4."]
+    write(tmp_path, 3)
+    train, held_out = python_docstrings(tmp_path)
+    assert train == ["Module 1.\n\nThe same everywhere.", "Module 2.", "Module 3."]
+    assert held_out == []
 
 
 def test_modules_without_docstrings_are_left_out(tmp_path: Path):
