@@ -819,13 +819,11 @@ ax.yaxis.set_minor_formatter("{x:.1f}")
 
 # %%
 compare(prediction, measured="better" if max(sixth) < predicted["a = 0"] else "worse")
-misses = {name: abs(predicted[name] - sum(sixth) / 3) for name in laws}
-print("with an irreducible loss, the law is nearer:", misses["best a"] < misses["a = 0"])
 
 # %% [markdown]
-# The straight line predicts too low a loss. The law with an irreducible loss comes nearer. But no law
-# can be more exact than the losses it is fitted to: each seed alone gives another law. So such laws are fitted to many
-# runs.
+# The straight line predicts too low a loss. The law with an irreducible loss has one number more to fit, and is no sure
+# help: each seed alone gives another law, and no law can be more exact than the losses it is fitted to. So such laws are
+# fitted to many runs.
 #
 # <details><summary>What is a, in our case?</summary>
 #
