@@ -144,7 +144,7 @@ pd.DataFrame(right).round(2).rename_axis("digits right, seed")
 compare(prediction, measured=min((0.1, 0.25, 0.5, 0.75), key=lambda guess: abs(guess - right["mask"][0])))
 sick = [fraction for cause in CAUSES[1:] for fraction in right[cause]]
 print("about half of the digits in all nine runs with a cause:", all(0.4 < fraction < 0.6 for fraction in sick))
-print("more than two thirds without:", min(right["none"]) > 0.67)
+print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
 # Three causes, one **symptom**: half of the digits are wrong. All three curves fall, and none of them reveals its
