@@ -623,7 +623,7 @@ losses = {name: torch.stack([loss for _, loss in of_mask]) for name, of_mask in 
 compare(loss_leaky, measured=losses["leaky"][:, -50:].mean())
 print({name: [round(end, 2) for end in loss[:, -50:].mean(dim=1).tolist()] for name, loss in losses.items()})
 ax = plots.lines(range(250), losses, xlabel="step", ylabel="loss (nats per character)")
-ax.axhline(floor, color="black", linestyle=":", linewidth=1)
+ax.axhline(floor, color=plots.INK, linestyle=":", linewidth=1)
 note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="right")
 
 # %% [markdown]

@@ -604,7 +604,7 @@ floor = -(smoothed * smoothed.log()).sum().item()
 means = np.array(monitor.losses).reshape(-1, 25).mean(axis=1)
 ends = range(25, N_STEPS + 1, 25)
 ax = plots.lines(ends[4:], {"training": means[4:].tolist()}, "step", "loss (mean of 25 steps)")
-_ = ax.axhline(floor, color="black", linestyle=":"), ax.text(ends[4], floor + 0.01, "lowest possible")
+_ = ax.axhline(floor, color=plots.INK, linestyle=":"), ax.text(ends[4], floor + 0.01, "lowest possible")
 print(f"lowest possible loss {floor:.3f}; our last 25 steps come within 0.02 of it: {means[-1] < floor + 0.02}")
 
 # %% [markdown]
@@ -648,6 +648,21 @@ print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spr
 
 # %% [markdown]
 # eos gets little more weight than its even share: if it is a sink here, it is a weak one.
+
+# %% [markdown]
+# Now follow a date through your model. Type one, open a block to see what leaves it for every token, choose a head, and
+# let the model go on, token by token.
+
+# %% tags=["hide-input"]
+def read(text: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the source, the target as the model generates it, and the source mask."""
+    [(source, target, source_mask)] = parts.make_batches(encode([(text, "")], tokenizer), 1, PAD_ID)
+    generated = parts.greedy_decode(model, source, BOS_ID, EOS_ID, 11)
+    return source, torch.cat([target[:, :1], generated[:, :-1]], dim=1), source_mask
+
+
+# %% tags=["nbval-ignore-output"]
+views.ModelMap(model, read, tokenizer.id_to_token, [text])
 
 # %% [markdown]
 # ## Teacher-forced or free-running?

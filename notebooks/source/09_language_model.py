@@ -356,7 +356,7 @@ ax = plots.lines(list(curve), {"GPT": list(curve.values())}, "step", "held-out l
 bits = parts.bits_per_byte(curve[500], len(held_out_ids), n_bytes)
 print(f"at the end: loss {curve[500]:.2f}, perplexity {math.exp(curve[500]):.0f}, bits per byte {bits:.2f}")
 for name, loss in baselines.items():
-    _ = ax.axhline(loss, color="black", linestyle=":"), ax.text(500, loss + 0.05, name, ha="right")
+    _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(500, loss + 0.05, name, ha="right")
 _ = ax.set_ylim(3.3, 6.7)
 
 # %%

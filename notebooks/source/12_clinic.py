@@ -282,7 +282,7 @@ for number, case in cases.items():
     print(f"{number}: {case.complaint}")
 
 # %% tags=["nbval-ignore-output"]
-figure, axes = plt.subplots(3, 4, figsize=(10, 6), sharex=True, sharey=True, layout="constrained", facecolor="white")
+figure, axes = plt.subplots(3, 4, figsize=(10, 6), sharex=True, sharey=True, layout="constrained")
 for ax, (number, case) in zip(axes.flat, cases.items()):
     smooth = case.losses().rolling(10, min_periods=1).mean()[["healthy twin", "patient"]]
     plots.lines(list(smooth.index), {name: smooth[name].tolist() for name in smooth}, "step", "loss", ax=ax)
@@ -591,7 +591,7 @@ for number, names in MEASURED.items():
         found[name].add(report(number).diagnosis)
 letters = sorted(report(number).diagnosis for number in MEASURED)
 cells = torch.tensor([[letter in bugs for letter in letters] for bugs in found.values()])
-figure, ax = plt.subplots(figsize=(9, 5), layout="constrained", facecolor="white")
+figure, ax = plt.subplots(figsize=(9, 5), layout="constrained")
 says = ("finds nothing", "finds it")
 ax = plots.mask(cells, list(found), letters, ax, says, xlabel="diagnosis", ylabel="instrument")
 
@@ -753,7 +753,7 @@ compare(prediction_window, measured=fields["window, two layers"][-1].sum().item(
 compare(prediction_norm, measured=fields["BatchNorm"][-1].sum().item())
 
 # %%
-figure, axes = plt.subplots(1, 5, figsize=(11, 2.6), layout="constrained", facecolor="white")
+figure, axes = plt.subplots(1, 5, figsize=(11, 2.6), layout="constrained")
 for ax, (name, field) in zip(axes, fields.items()):
     plots.mask(field, ax=ax, says=("no", "depends"), xlabel="input", ylabel="output").set_title(name)
 
