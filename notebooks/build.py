@@ -21,6 +21,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +105,19 @@ def _parsed(file: str, text: str) -> NotebookNode:
         new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(lesson, name), **tags}}
         is_code = cell.cell_type == "code"
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
+    for before, cell in pairwise(cells):
+        if cell.id in _names(lesson):
+            heading = f"### Exercise: `{cell.id}`\n\n"  # for JupyterLab's table of contents, and that of the site
+            before.source = re.sub(r"^\*\*Exercise\.\*\* ", heading, before.source, flags=re.MULTILINE)
     if "imports" in taken:
         tags = {"tags": [NOT_RUN, "remove-cell"]}  # nor is it shown on the web
         cells.insert(1, nbformat.v4.new_code_cell(COLAB_SOURCE, id=COLAB, metadata=tags))
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
+
+
+def _names(lesson: str) -> set[str]:
+    """Return the names of a lesson's exercises, which are the ids of their cells; a page that is no lesson has none."""
+    return {exercise.name for exercise in exercises_of(lesson)} if lesson in LESSONS else set()
 
 
 def for_nbgrader(lesson: str, cell: str) -> dict[str, Any]:

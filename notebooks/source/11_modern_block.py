@@ -135,7 +135,9 @@ two, three = 2 * 32 * 128, [3 * 32 * d_ff for d_ff in range(129)]
 compare(prediction, measured=min(range(129), key=lambda d_ff: abs(three[d_ff] - two)))
 
 # %% [markdown]
-# Three matrices instead of two: two thirds of the width. **Exercise.** Write `forward`. (`F.silu` is given.)
+# Three matrices instead of two: two thirds of the width.
+#
+# **Exercise.** Write `forward`. (`F.silu` is given.)
 
 
 # %% id="SwiGLU" tags=["exercise"]
