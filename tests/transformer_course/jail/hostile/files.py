@@ -33,7 +33,7 @@ ANSWERS = [
     ),
     in_vain("lists a folder of the grader", "raise SystemExit(os.listdir('VICTIM'))"),
     in_vain("deletes what the jail is made of", "import shutil\nshutil.rmtree(os.path.dirname(os.getcwd()))"),
-    in_vain("rewrites the jail's own code", "open(sys.modules['transformer_lab'].__file__, 'w')"),
+    in_vain("rewrites the jail's own code", "open(sys.modules['transformer_course'].__file__, 'w')"),
     in_vain("writes where all may write", "open('/dev/shm/eve', 'w')"),
     in_vain("writes into /tmp", "open('/tmp/eve', 'w')"),
     in_vain("reads what the fork server was started with", "open(f'/proc/{os.getppid()}/environ').read(); exit()"),
