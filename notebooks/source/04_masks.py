@@ -658,10 +658,10 @@ def generate(model: nn.Module, n_texts: int = 200) -> list[str]:
 known = {f"<{day}>" for day in days}
 texts_of = {"honest": generate(honest), "leaky": generate(leaky)}
 real = {name: sum(text in known for text in generated) / 200 for name, generated in texts_of.items()}
-compare(real_honest, measured=round(real["honest"], 1))
-compare(real_leaky, measured=round(real["leaky"], 1))
 
 # %% tags=["nbval-ignore-output"]
+compare(real_honest, measured=round(real["honest"], 1))
+compare(real_leaky, measured=round(real["leaky"], 1))
 pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 
 # %% [markdown]

@@ -611,8 +611,8 @@ compare(prediction_exchanged, measured="worse" if exchanged < own - 0.02 else "e
 table.round(2)
 
 # %% [markdown]
-# Layer to layer can be learned as well, at least for our dates: it is another model, not a broken one. But with each
-# seed its parameters do worse when all decoder layers read the encoder's last layer, mostly much worse. The paper's
+# Layer to layer can be learned as well, at least for our dates: it is another model, not a broken one. But its
+# parameters do worse when all decoder layers read the encoder's last layer, with some seeds much worse. The paper's
 # Transformer reads the last layer, and so do T5, BART and Marian, published encoder-decoder models: to load their
 # parameters, your code must do the same. It is also simpler: one memory is handed over, and the two stacks need not be
 # equally deep.

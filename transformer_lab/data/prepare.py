@@ -146,7 +146,8 @@ def _in_words(origin: Any) -> str:
     """Return what a folder was made from, in a few words: of a file its name and how its hash begins."""
     try:
         files = [f"{file['name']} (SHA-256 {file['sha256'][:8]}…)" for file in origin["files"]]
-        return ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
+        made = ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
+        return " ".join(made.split())  # on one line, whatever stands in a damaged file
     except (KeyError, TypeError):  # it was not written here
         return str(origin)
 
