@@ -822,8 +822,8 @@ compare(prediction, measured="better" if max(sixth) < predicted["a = 0"] else "w
 
 # %% [markdown]
 # The straight line predicts too low a loss. The law with an irreducible loss has one number more to fit, and is no sure
-# help: each seed alone gives another law, and no law can be more exact than the losses it is fitted to. So such laws are
-# fitted to many runs.
+# help: each seed alone gives another law, and no law can be more exact than the losses it is fitted to. So such laws
+# are fitted to many runs.
 #
 # <details><summary>What is a, in our case?</summary>
 #
