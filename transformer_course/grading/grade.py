@@ -146,6 +146,8 @@ def grade(
                 raise ValueError(f"{caution(guards)} To grade all the same, give --unconfined.")
             if warning := caution(guards):
                 logging.getLogger(__name__).warning(warning)  # before anything runs
+            if note := only_watched(guards):
+                logging.getLogger(__name__).warning(note)
             if fresh:
                 records.forget_all()
             # That nothing can be written shows now, not when the whole class has been graded.
@@ -318,3 +320,15 @@ def caution(guards: Mapping[str, Any]) -> str:
         return ""
     advice = "Grade only what you would run yourself, or grade in a container."
     return f"Caution: on this system the code in the notebooks can {join_words(can)}. {advice}"
+
+
+def only_watched(guards: Mapping[str, Any]) -> str:
+    """Return what nothing bounds on this system for all processes of an answer together; empty where all is bounded."""
+    needs = {"memory": "cgroup", "disk space": "own_disk"}
+    if guards.get("container") or sys.platform != "linux":  # bounded by the container; or not even watched: a caution
+        return ""
+    watched = [what for what, guard in needs.items() if not guards.get(guard)]
+    if not watched:
+        return ""
+    which = f"the {join_words(watched)} of all processes of an answer"
+    return f"Note: on this system {which} can only be watched: for a tenth of a second it may take more than its share."

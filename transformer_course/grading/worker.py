@@ -178,12 +178,21 @@ class Worker:
         theirs.close()
         self._jail.leave_to_child()
 
+    def _receive_guards(self) -> dict[str, Any] | str:
+        """Return the guards of the jail, or why it does not start."""
+        try:
+            ready: dict[str, Any] | str = self._receive(START_TIMEOUT)
+        except (EOFError, TimeoutError):
+            return f"the process that grades {'was ended' if self._is_killed else 'does not start'}"
+        return ready
+
     def _wait_until_ready(self) -> dict[str, Any]:
         if self._guards is None:
-            try:
-                ready = self._receive(START_TIMEOUT)
-            except (EOFError, TimeoutError):
-                ready = f"the process that grades {'was ended' if self._is_killed else 'does not start'}"
+            ready = self._receive_guards()
+            if isinstance(ready, str) and not self._is_killed:  # once, the system may have killed it as it started
+                self._end()
+                self._start()
+                ready = self._receive_guards()
             if isinstance(ready, str):
                 self._end()
                 raise JailError(ready)

@@ -21,7 +21,7 @@ from transformer_course.grading.assess import Allowance, GradedExercise, assess,
 from transformer_course.grading.class_report import read_results
 from transformer_course.grading.class_rules import read_class_rules
 from transformer_course.grading.exports import merge_into_moodle
-from transformer_course.grading.grade import caution, grade
+from transformer_course.grading.grade import caution, grade, only_watched
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Task
@@ -328,6 +328,19 @@ def test_the_caution_comes_before_anything_runs(
     worker.guards = GUARDED | {"landlock": 0}
     monkeypatch.setattr(worker, "assess", lambda _: pytest.fail(caplog.text))
     with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
+        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+def test_what_is_not_bounded_is_said_before_anything_runs(
+    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    assert not only_watched(GUARDED | {"own_disk": True, "cgroup": True})
+    assert not only_watched(GUARDED | {"container": "podman"})
+    assert "the disk space of all processes" in only_watched(GUARDED | {"cgroup": True})
+    worker.guards = GUARDED
+    monkeypatch.setattr(worker, "assess", lambda _: pytest.fail(caplog.text))
+    with pytest.raises(pytest.fail.Exception, match="the memory and disk space of all processes of an answer can only"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
 

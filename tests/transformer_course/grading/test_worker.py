@@ -1,5 +1,6 @@
 """A worker survives whatever comes out of its jail."""
 
+import contextlib
 import os
 import select
 import signal
@@ -107,6 +108,21 @@ def test_an_answer_whose_worker_was_killed_is_graded_again(tmp_path: Path, monke
     monkeypatch.setattr(worker_module, "serve", partial(is_killed_once, tmp_path))
     with Worker(LIMITS) as worker:
         assert worker.assess(task("")).points == 2
+
+
+def is_killed_as_it_starts(n: int, folder: Path, connection: Connection, *_: object) -> None:
+    (folder / str(os.getpid())).touch()
+    if len([*folder.iterdir()]) <= n:
+        os.kill(os.getpid(), signal.SIGKILL)
+    says_that_it_is_ready(connection)
+
+
+def test_a_worker_that_was_killed_as_it_started_is_started_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for n in (1, 2):
+        (folder := tmp_path / str(n)).mkdir()
+        monkeypatch.setattr(worker_module, "serve", partial(is_killed_as_it_starts, n, folder))
+        with Worker(LIMITS) as worker, contextlib.nullcontext() if n == 1 else pytest.raises(JailError, match="start"):
+            assert worker.guards == {"landlock": 7}
 
 
 def test_other_code_gets_other_cases_and_the_same_code_the_same():
