@@ -653,6 +653,7 @@ print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spr
 # Now follow a date through your model. Type one, open a block to see what leaves it for every token, choose a head, and
 # let the model go on, token by token.
 
+
 # %% tags=["hide-input"]
 def read(text: str) -> tuple[Tensor, Tensor, Tensor]:
     """Return the source, the target as the model generates it, and the source mask."""
