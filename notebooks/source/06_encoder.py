@@ -629,9 +629,9 @@ ax = plots.lines(range(5, 70, 10), curves, xlabel="step", ylabel="loss, 12 layer
 _ = ax.set_ylim(2.2, 3.2)
 
 # %% [markdown]
-# At 12 layers and this learning rate, post-norm without warm-up learns nothing, whatever the seed. With warm-up, or at a
-# third of the rate, it begins to learn with most seeds. Pre-norm learns with or without. With 2 layers, post-norm learns
-# the whole task either way; without residual connections it lags behind.
+# At 12 layers and this learning rate, post-norm without warm-up learns nothing, whatever the seed. With warm-up, or at
+# a third of the rate, it begins to learn with most seeds. Pre-norm learns with or without. With 2 layers, post-norm
+# learns the whole task either way; without residual connections it lags behind.
 
 # %% [markdown]
 # ### What a layer changes
