@@ -391,6 +391,15 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 # Before the first block, the stream holds little but the token just read, so the lens predicts that token again, and
 # its loss is worse than uniform.
 #
+# The map shows every block at once. Type the beginning of a sentence, and step through its tokens: what leaves a block,
+# and which tokens may follow?
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+views.ModelMap(
+    gpt, lambda text: [encode([text])[None]], lambda i: tokenizer.decode([i]) or "bos", ["Return the name of the"]
+)
+
+# %% [markdown]
 # ## Sampling
 #
 # Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
