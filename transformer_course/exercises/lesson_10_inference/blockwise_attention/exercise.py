@@ -57,10 +57,10 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
 
 
 def blockwise_attention_in_little_memory(seed: int) -> Case:
-    """Draw keys of which all scores take 256 MB, and those of a block one."""
+    """Draw keys of which all scores take 128 MB, and those of a block one."""
     rng = generator(seed)
-    inputs = {"queries": normal(rng, 512, 4), "keys": normal(rng, 131_072, 4), "values": normal(rng, 131_072, 3)}
-    return Case({**inputs, "block": 512}, "512 queries and 131,072 keys, 512 at a time", kind="once")
+    inputs = {"queries": normal(rng, 512, 4), "keys": normal(rng, 65_536, 4), "values": normal(rng, 65_536, 3)}
+    return Case({**inputs, "block": 512}, "512 queries and 65,536 keys, 512 at a time", kind="once")
 
 
 BLOCKWISE_ATTENTION = Exercise(
