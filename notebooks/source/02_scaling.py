@@ -536,7 +536,7 @@ prediction = ...
 
 # %%
 aligned = {d: (torch.randn(2000, d) ** 2).sum(dim=-1).mean().item() for d in (64, 1024)}  # q · k for q = k
-compare(prediction, measured=round((aligned[1024] / 1024**0.5) / (aligned[64] / 64**0.5), 1))
+compare(prediction, measured=round((aligned[1024] / 1024**0.5) / (aligned[64] / 64**0.5)))
 print({f"d_k = {d}": {"q·k / √d_k": round(x / d**0.5), "q·k / d_k": round(x / d, 1)} for d, x in aligned.items()})
 
 # %% [markdown]
@@ -637,7 +637,7 @@ print("parameters: dot product 0, additive", w_q.numel() + w_k.numel() + w.numel
 # %% tags=["prediction"]
 prediction = ...  # "below" or "above"
 
-# %%
+# %% tags=["nbval-ignore-output"]
 wide_q, wide_k = torch.randn(2, 1, 256, 1024)
 wide = parts.additive_scores(wide_q, wide_k, torch.randn(64, 1024), torch.randn(64, 1024), w)
 compare(prediction, measured="below" if wide.abs().max() < 10 else "above")

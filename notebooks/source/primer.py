@@ -595,11 +595,11 @@ def logits_of(name: str) -> Tensor:
 
 
 mars, srma = logits_of("mars"), logits_of("srma")
-print("mars is read as month", mars.argmax().item() + 1, " and srma as month", srma.argmax().item() + 1)
+print("mars and srma are read as the same month:", mars.argmax().item() == srma.argmax().item())
 print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 
 # %% [markdown]
-# The model is as wrong about `srma` as before training. To read a whole date, a model has to know which character
+# To the model, `srma` is still `mars`. To read a whole date, a model has to know which character
 # stands at which **position**, and which characters matter at each step. The rest of the course is about that.
 
 # %% [markdown]
