@@ -1,13 +1,13 @@
 # %% [markdown] id="title"
 # # 03 · Multi-head attention: several lookups at once
 #
-# **The question.** Attention gives each query one weighted average. What if a position has to attend to two others,
-# for two different reasons?
+# **The question.** Attention gives each query one weighted average. What if a position has to attend to two others, for
+# two different reasons?
 #
-# **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its
-# parameters, and measure what a second head is good for.
+# **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its parameters,
+# and measure what a second head is good for.
 #
-# Reading: 37 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 38 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 105 minutes.
 
 # %% [markdown]
