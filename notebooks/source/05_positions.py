@@ -441,8 +441,8 @@ def trained(scheme: str, seed: int, base: float = 10000.0) -> tuple[LanguageMode
 
 
 # %% [markdown]
-# **Predict.** Which scheme is still right on texts *twice* as long as those it was trained on: `"sinusoidal"`,
-# `"learned"`, `"rotary"` or `"alibi"`? (Twelve models: about half a minute.)
+# **Predict.** Which scheme is still right on texts *twice* as long as in training: `"sinusoidal"`, `"learned"`,
+# `"rotary"` or `"alibi"`? (Twelve models: about half a minute.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -495,8 +495,8 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 
 # %% [markdown]
 # **ALiBi** falls most gently but never solved this task, not even at the trained length: a distance penalty can express
-# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found that it
-# extrapolates better than sinusoids and RoPE.
+# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found it to
+# extrapolate better than sinusoids and RoPE.
 
 # %% [markdown]
 # ### Raise the base
