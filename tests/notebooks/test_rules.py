@@ -114,6 +114,13 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     contents.it_has_experiments_a_bug_hunt_and_a_transfer_task: [
         (untag("bug-hunt-2"), "tagged bug-hunt; found 0"),
     ],
+    contents.readers_test_a_claim_of_their_own: [
+        (text("**Claim.**", "Claim:"), "does not say **Claim.**"),
+        (untag("experiment"), "tagged experiment, of that id; found 0"),
+        (text("for seed in range(3):", "for seed in range(1):"), "and run three seeds"),
+        (lambda x: cell(x, "experiment").metadata.update(tags=["experiment"]), "left alone by the build"),
+        (lambda x: cell(x, "in-short").update(source="## Sum"), "right before In short"),
+    ],
     contents.a_table_shows_the_shapes: [
         (drop("in-short-2"), "no table has the columns module"),
     ],
