@@ -715,7 +715,8 @@ print("accepted more often than unigrams, with each seed:", (accepted["bigram"] 
 # Texts that begin alike share the pages of their beginning (*prefix caching*). Where one text ends, a new one takes its
 # place in the running batch at once (*continuous batching*; Yu et al., 2022, *Orca*). Some models are trained to
 # predict several tokens ahead, and so draft for themselves (*multi-token prediction*; [Gloeckle et al.,
-# 2024](https://arxiv.org/abs/2404.19737)). </details>
+# 2024](https://arxiv.org/abs/2404.19737)).
+# </details>
 
 # %%
 diagrams.kv_cache.pages(n_tokens=(6, 3), room=8, page=2)
