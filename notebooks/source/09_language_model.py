@@ -1,11 +1,12 @@
 # %% [markdown] id="title"
 # # 09 · Decoder-only: a language model
 #
-# **The question.** What is left of the Transformer without its encoder, and why do nearly all large models look like
-# that?
+# **The question.** Asked to continue `Return the name of the`, this lesson's model wrote, in one run: *keys. Returns a
+# list of the keys.* It has no encoder. What is left of a Transformer without one, and why do nearly all large models
+# look like that?
 #
 # **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
-# it generate text, explain how it copies, and fine-tune it to answer, and to prefer one answer to another.
+# it generate text, explain how such a model copies, and fine-tune one to answer, and to prefer one answer to another.
 #
 # Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 125 minutes.
@@ -56,18 +57,18 @@ _ = torch.manual_seed(9)
 
 
 # %% [markdown]
-# ## What goes with the encoder
+# ## What disappears with the encoder
 #
 # A translator has two texts, a source and a target. A language model has one, and predicts each token from those before
-# it. So there is nothing to encode, no memory, and nothing for the cross-attention to read.
+# it. So there is nothing to encode, no memory, and nothing for cross-attention to read.
 #
 # **Predict.** We take the encoder and the cross-attention out of the paper's base model. What fraction of its
-# parameters goes, embeddings aside: 0.3, 0.45 or 0.6?
+# parameters disappears, embeddings aside: 0.3, 0.45 or 0.6?
 
-# %% tags=["prediction"]
+# %% id="what-goes-with-the-encoder-2" tags=["prediction"]
 prediction = ...
 
-# %%
+# %% id="what-goes-with-the-encoder-3"
 with torch.device("meta"):  # shapes without numbers
     base = Transformer(TransformerConfig.base(vocab_size=37_000))
 n = pd.Series({name: p.numel() for name, p in base.named_parameters() if "embedding" not in name})
@@ -76,23 +77,24 @@ cross, both = (
 )
 
 
-# %%
+# %% id="what-goes-with-the-encoder-4"
 def nearest(value: float, *guesses: float) -> float:
     return min(guesses, key=lambda guess: abs(guess - value))
 
 
-# %%
+# %% id="what-goes-with-the-encoder-5"
 compare(prediction, measured=both, choices=(0.3, 0.45, 0.6))
 print(f"cross-attention {cross:.1%}, together with the encoder {both:.1%}")
 
 
-# %%
+# %% id="what-goes-with-the-encoder-6"
 diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# A block of a **decoder-only** model has *one* attention, not two: causal self-attention, then the feed-forward
-# network. That is an encoder layer with a causal mask: "decoder-only" refers to the mask, not to the sublayers.
+# In grey, what disappears: more than half. A block of a **decoder-only** model has *one* attention, not two: causal
+# self-attention, then the feed-forward network. That is an encoder layer with a causal mask: "decoder-only" refers to
+# the mask, not to the sublayers.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
@@ -102,7 +104,7 @@ diagrams.language_model.stripped()
 # a GELU.)
 
 
-# %%
+# %% id="what-goes-with-the-encoder-8"
 class GPT(nn.Module):
     """Return the logits of the next token at every position."""
 
@@ -127,11 +129,11 @@ class GPT(nn.Module):
 
 # %% [markdown]
 # As in GPT-2, matrices are drawn with a standard deviation of 0.02. Each block adds to the residual stream twice, so,
-# as its paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers
+# as the paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers
 # add, the less each adds.
 
 
-# %% tags=["hide-input"]
+# %% id="what-goes-with-the-encoder-10" tags=["hide-input"]
 def initialise_as_gpt2(model: nn.Module, n_layers: int) -> None:
     for name, parameter in model.named_parameters():
         if name.endswith(("w_o.weight", "w_2.weight")):
@@ -142,7 +144,7 @@ def initialise_as_gpt2(model: nn.Module, n_layers: int) -> None:
             nn.init.zeros_(parameter)
 
 
-# %%
+# %% id="what-goes-with-the-encoder-11"
 V = 512
 gpt = GPT(V)
 used = ["PreNormEncoderLayer", "MultiHeadAttention", "FeedForward", "causal_mask", "parameter_groups"]
@@ -153,8 +155,8 @@ pd.DataFrame({"whose": {name: parts.whose(name) for name in used}})
 # %% [markdown]
 # ## The text: Python's own documentation
 #
-# Every Python installation contains English text: the docstrings of its standard library. One module in ten is held
-# out as a whole. The tokens are those of BPE (lesson 08), with a vocabulary of 512. Each module begins with `<bos>`.
+# Every Python installation contains English text: the docstrings of its standard library. One module in ten is held out
+# as a whole. BPE (lesson 08) makes a vocabulary of 512 tokens. Each module begins with `<bos>`.
 
 # %%
 train_texts, held_out_texts = python_docstrings()
@@ -196,7 +198,7 @@ check(next_token_loss)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague's model writes well, but her texts never end: each runs on until the limit, although every text that it
+# A colleague's model writes well, but its texts never end: each runs on until the limit, although every text that it
 # was trained on ends in `<eos>`, and none is padded. Which line is wrong? Decide *before* you run the check. Then write
 # a correct `mended` in the cell after it.
 
@@ -235,10 +237,10 @@ for name, loss in {"the colleague's": loss_of_a_colleague, "yours or the library
 # ## Perplexity and bits per byte
 #
 # The exponential of the mean loss is the **perplexity**: a model with a perplexity of 8 is as uncertain as if it chose
-# among 8 equally likely tokens. But tokenizers differ: the next byte is easier to guess than the next three.
+# among 8 equally likely tokens. But what a token is depends on the tokenizer.
 #
-# So divide by something that does not depend on the tokenizer. The loss of a whole text, in bits, divided by the number
-# of its bytes is called **bits per byte**.
+# So divide by something that does not. The loss of a whole text in bits, divided by the number of its bytes, is called
+# **bits per byte**.
 #
 # **Exercise.** `loss` is the mean over the tokens, in nats (natural logarithms). A bit is log 2 nats.
 
@@ -255,9 +257,9 @@ check(bits_per_byte)
 # %% [markdown]
 # ## Baselines first
 #
-# Three models that only count: *uniform* (all tokens are equally likely), **unigram** (the frequency of each token) and
-# **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed in). All
-# are counted on the training text and measured on held-out text.
+# Three models do nothing but count: *uniform* (all tokens are equally likely), **unigram** (the frequency of each
+# token) and **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed
+# in). They count the training text, and are measured on held-out text.
 
 
 # %%
@@ -275,7 +277,7 @@ def count_losses(train: Tensor, held_out: Tensor, vocab_size: int) -> dict[str, 
 
 # %% [markdown]
 # **Predict.** Two bigram models of the same text, one over single bytes, one over our 512 tokens. Which has the lower
-# perplexity, and which needs fewer bits per byte: `"bytes"` or `"tokens"`?
+# perplexity, and which needs fewer bits per byte: the model of `"bytes"` or that of `"tokens"`?
 
 # %% tags=["prediction"]
 lower_perplexity, fewer_bits = ..., ...
@@ -295,11 +297,14 @@ table.astype({"perplexity": int}).round(1)
 
 
 # %% [markdown]
-# The perplexities cannot be compared; the bits can. A bigram of tokens sees further back than one of bytes.
-#
+# The next byte is easier to guess than the next two or three together, so the perplexities cannot be compared; the bits
+# can. A bigram of tokens sees further back than one of bytes.
+
+# %% [markdown]
 # ## Training
 #
-# One loop serves all models of this lesson. The learning rate warms up over a tenth of the steps, then falls to 0.
+# One training loop serves all models of this lesson. The learning rate warms up over a tenth of the steps, then falls
+# to 0.
 
 
 # %%
@@ -368,14 +373,15 @@ compare(after_500, measured=beaten[500])
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
-# To beat the bigram, a model has to use more than the last token. (With a good initialisation, the first loss is that
-# of the uniform model.)
-#
+# The bigram is hard to beat: a model has to use more than the last token. (With a good initialisation, the first loss
+# is that of the uniform model.)
+
+# %% [markdown]
 # ### The logit lens
 #
-# Every block only *adds* to the residual stream. So we may read the stream early, by applying the last norm and the
-# output matrix after each block. This is the **logit lens**
-# ([nostalgebraist, 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
+# Every block only *adds* to the residual stream. So we may read the stream early, applying the last norm and the output
+# matrix after each block: the **logit lens** ([nostalgebraist,
+# 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
 
 # %% tags=["nbval-ignore-output"]
 with torch.no_grad():
@@ -391,8 +397,8 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 # Before the first block, the stream holds little but the token just read, so the lens predicts that token again, and
 # its loss is worse than uniform.
 #
-# The map shows every block at once. Type the beginning of a sentence, and step through its tokens: what leaves a block,
-# and which tokens may follow?
+# The map shows every block at once. Type the beginning of a sentence, and step through its tokens: what does each block
+# return, and which tokens may follow?
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 views.ModelMap(
@@ -403,10 +409,10 @@ views.ModelMap(
 # ## Sampling
 #
 # Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
-# changes are common, in this order: divide the logits by a **temperature** (lesson 01); **top-k**: keep the k most
-# likely tokens; **top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
-# smallest set, starting from the most likely token, whose probabilities add up to at least p. After each of the two,
-# what is kept is normalised.
+# changes are common, in this order. Divide the logits by a **temperature** (lesson 01). **Top-k**: keep the k most
+# likely tokens. **Top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
+# smallest set, starting from the most likely token, whose probabilities add up to at least p. What each of the two
+# keeps is normalised.
 #
 # **Exercise.** Write all three, then draw. If `top_k` is larger than the vocabulary, keep all tokens.
 
@@ -448,7 +454,7 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 # %% [markdown]
 # Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not. Turn
-# the knobs: this is our GPT's own distribution after six tokens.
+# the knobs: the bars are our GPT's own distribution after its prompt.
 
 # %% tags=["nbval-ignore-output"]
 prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
@@ -457,8 +463,8 @@ views.SamplingDial(gpt(prompt)[0, -1], [tokenizer.decode([i]) for i in range(512
 # %% [markdown]
 # ## Generating
 #
-# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. If the text is longer
-# than the context window, the model sees only its end.
+# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. Of a text longer than
+# the context window, the model sees only the end.
 #
 # **Exercise.** `sample` takes logits (batch, vocab_size) and returns ids (batch). Do not change the caller's `tokens`.
 
@@ -491,27 +497,25 @@ for name, sample in samplers.items():
     print(f"{name}: {' '.join(text.split())}\n")
 
 # %% [markdown]
-# It looks like documentation and says nothing: 137,000 parameters and 500 steps are few. (The largest GPT-2 has 1.5
-# billion.)
-#
-# ### Greedy text repeats itself
-#
-# We measure what fraction of all runs of 8 tokens occurred before in the same text.
-#
-# **Predict.** For 200 greedy tokens, is that fraction about 0, 0.2 or 0.7?
+# These texts look like documentation and say nothing: 137,000 parameters and 500 steps are few.
 
-# %% tags=["prediction"]
+# %% [markdown]
+# ### Greedy or sampled text
+#
+# **Predict.** In 200 greedy tokens, what fraction of all runs of 8 has occurred before: about 0, 0.2 or 0.7?
+
+# %% id="greedy-text-repeats-itself-2" tags=["prediction"]
 prediction = ...
 
 
-# %%
+# %% id="greedy-text-repeats-itself-3"
 def repetition(texts: Tensor, n: int = 8) -> float:
     """Return the fraction of runs of n tokens that occurred before in the same text."""
     runs = [[tuple(run) for run in text.unfold(0, n, 1).tolist()] for text in texts]
     return 1 - sum(len(set(text)) for text in runs) / sum(len(text) for text in runs)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% id="greedy-text-repeats-itself-4" tags=["nbval-ignore-output"]
 starts = torch.linspace(0, len(held_out_ids) - 210, 8).long()
 prompts = windows(held_out_ids, starts, 10)
 with torch.no_grad():
@@ -522,14 +526,14 @@ compare(prediction, measured=repeated["greedy"], choices=(0.0, 0.2, 0.7))
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
-# Greedy text runs into loops. The most likely text is not a typical one: people do not always choose the most likely
-# word either (Holtzman et al.). The sampled texts do not loop, but many of their words do not exist.
-#
+# Greedy text runs into loops. People do not always choose the most likely word either (Holtzman et al.). The sampled
+# texts do not loop, but many of their words do not exist.
+
+# %% [markdown]
 # ## How a model copies: induction heads
 #
-# A name that occurred once is likely to come again, and so is what followed it. We study only that: random tokens that
-# repeat with a period. In the first period there is nothing to copy. From the first repeated token on, everything can
-# be predicted, but not by looking back a fixed distance: the period differs from text to text.
+# A name that occurred once is likely to come again, and so is what followed it. We study only that, in random tokens
+# that repeat with a period. The period differs from text to text, so looking back a fixed distance does not help.
 
 
 # %%
@@ -560,7 +564,7 @@ class AttentionOnly(nn.Module):
 
 
 # %% [markdown]
-# **Predict.** Two models, with one and with two layers of attention. What fraction of the repeated tokens does each
+# **Predict.** One model has one layer of attention, another two. What fraction of the repeated tokens does each
 # predict: 0.2, 0.6 or 1.0?
 
 # %% tags=["prediction"]
@@ -630,12 +634,12 @@ print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
 
 
 # %% [markdown]
-# Seven back, not eight: the token that *followed* the last time. That is the one to copy, and a head that attends to it
-# is called an **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). But that token is not like
-# the one just read. How does the head find it?
+# Seven back, not eight: the token that *followed* the last time. (The maps are means over heads and texts.) A head that
+# attends to it, and copies it, is called an **induction head** ([Olsson et al.,
+# 2022](https://arxiv.org/abs/2209.11895)). But how does the head find it?
 #
-# **Predict.** An ablation: in layer 0, we hide from every query the position before it. Or we silence one of its two
-# heads. Which costs more of the copying: `"position"` or `"head"`?
+# **Predict.** In layer 0, we hide from every query the position before it, or silence one of the two heads. Which costs
+# more of the copying: `"position"` or `"head"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -678,8 +682,19 @@ diagrams.language_model.induction()
 # 1, the induction head searches for the position that stores the current token, and copies what stands there. So one
 # layer is not enough.
 #
-# Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So the
-# ablation of a single head may find little, although the mechanism is there.
+# Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So
+# ablating a single head may find little.
+#
+# <details><summary>What are such heads good for in a large model?</summary>
+#
+# Olsson et al. hold that they are behind much of **in-context learning**: after a few examples in its prompt, a large
+# model continues in their pattern, without any training ([Brown et al., 2020](https://arxiv.org/abs/2005.14165)).
+# </details>
+#
+# <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
+#
+# It sees which tokens occur in its text, and to name any of these eight is right in one case of eight.
+# </details>
 
 # %% [markdown]
 # ## Why decoder-only?
@@ -696,7 +711,7 @@ diagrams.language_model.induction()
 # ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead.)
 #
 # **Predict.** Causal weights form a triangle without zeros on its diagonal, so they have full rank. Without a mask, 256
-# queries and 256 keys of width 16 give scores of rank 16. What is the rank of the softmax of these: 16, 128 or 256?
+# queries and 256 keys of width 16 give scores of rank 16. What is the rank of their softmax: 16, 128 or 256?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -709,7 +724,7 @@ compare(prediction, measured=torch.linalg.matrix_rank(scores.softmax(dim=-1)).it
 
 # %% [markdown]
 # The softmax is not linear and raises the rank: both have full rank. The next argument does hold: as the text grows,
-# earlier outputs stay as they are, so nothing has to be read twice. Lesson 10 uses that.
+# earlier outputs stay as they are, so nothing has to be read twice (lesson 10).
 
 # %%
 leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
@@ -724,12 +739,12 @@ print("does a later token change an earlier output?", leaks)
 #
 # 1. **Pretraining**: the next token of any text.
 # 2. **Supervised fine-tuning** (SFT): the next token of good answers. The model reads the prompt, but the loss leaves
-#    it out: it should learn to answer, not to ask.
-# 3. **Preference**: of two answers, the one that people chose should gain more probability. In **RLHF**, a *reward
-#    model* learns to predict such choices, and reinforcement learning (PPO) raises its reward.
+#    it out.
+# 3. **Preference**: the better of two answers. In **RLHF**, a *reward model* learns to predict people's choices, and
+#    reinforcement learning (PPO) raises its reward.
 #
-# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021` instead. Next, the
-# model should answer `?3 mars 2021>`, a prompt form that it has never seen.
+# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021`. Next, the model
+# should answer `?3 mars 2021>`, a new prompt format. In the picture, the loss counts what is coloured.
 
 # %%
 text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
@@ -780,7 +795,7 @@ def trained(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[nn.M
 
 
 # %% [markdown]
-# We judge by the probability of whole answers: your `sequence_log_probability`, from the end of lesson 08.
+# We judge models by the probability of whole answers: your `sequence_log_probability` of lesson 08.
 
 
 # %%
@@ -805,8 +820,8 @@ def answers(model: nn.Module, form: str = "?{}>") -> dict[str, float]:
 
 
 # %% [markdown]
-# **Predict.** Pretraining takes 400 steps, fine-tuning 60. Afterwards, is the probability of `"other"` answers closest
-# to 0.2, 0.5 or 1.0? And if fine-tuning starts from an untrained model?
+# **Predict.** After 400 steps of pretraining and 60 of fine-tuning, is the probability of `"other"` answers closest to
+# 0.2, 0.5 or 1.0? And if fine-tuning starts from an untrained model?
 
 # %% tags=["prediction"]
 with_pretraining, without = ..., ...
@@ -830,18 +845,26 @@ runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 # %% [markdown]
 # The knowledge comes from pretraining: without it, the same 60 steps give no right answers. Fine-tuning teaches the new
 # prompt format, at a price: asked in the old one, the model has forgotten much (**catastrophic forgetting**).
+#
+# <details><summary>And in a real assistant?</summary>
+#
+# Its prompt format is called a *chat template*: special tokens mark who speaks. The stages are these three, on far more
+# data. Where an answer can be checked, as our dates can, reinforcement learning needs no people (lesson 13, *What
+# next*). Whoever evaluates such a model asks first whether the test was in the training text (*contamination*): our
+# held-out days are in no training text, but a test that stands on the internet may be.
+# </details>
 
 # %% [markdown]
 # ## ★ Transfer: preferring one answer
 #
 # **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
-# model with a frozen copy from before, the *reference*. By how much did the log-probability of the chosen answer grow,
-# and that of the rejected one? The first gain minus the second is the margin, and the loss of a pair is
+# model with a frozen copy from before, the *reference*. How much log-probability has the chosen answer gained since
+# then, and the rejected one? The first gain minus the second is the margin, and the loss of a pair is
 #
 # $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
 #
-# **Exercise.** Both answers of a pair have a log-probability from the model and one from the reference. If z is far
-# below 0, σ(z) is rounded to 0 and its logarithm is −∞; `nn.functional.logsigmoid` is safe.
+# **Exercise.** The model and the reference each give both answers a log-probability. Far below 0, σ is rounded to 0 and
+# its logarithm is −∞; `nn.functional.logsigmoid` is safe.
 
 
 # %% id="dpo_loss" tags=["exercise"]
@@ -903,11 +926,12 @@ print("other answers likelier at the end, with each model:", least["other"][40] 
 # %% [markdown]
 # ## In short
 #
-# - Without an encoder, one causal self-attention and one feed-forward network are left in each block.
+# - Without an encoder, each block keeps one causal self-attention and one feed-forward network.
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
-# - Pretraining counts all tokens, fine-tuning only answers; DPO compares two answers, under model and reference.
+# - The loss of pretraining counts all tokens, that of fine-tuning only the answers; DPO compares two answers, under
+#   model and reference.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -930,6 +954,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **prompt**: the text that a language model is given to continue.
 # - **induction head**: an attention head that attends to the token that followed the current one the last time.
 # - **previous-token head**: an attention head that attends to the position before.
+# - **in-context learning**: continuing in the pattern of examples that stand in the prompt, without further training.
 # - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
 # - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
 # - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
@@ -945,7 +970,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # One causal self-attention and one feed-forward network. It lacks cross-attention, for there is no memory. In the
 # paper's base model, encoder and cross-attention have more than half of all parameters outside the embeddings. (<i>What
-# goes with the encoder</i>)
+# disappears with the encoder</i>)
 # </details>
 #
 # <details><summary>What is the perplexity of a model that gives all of 512 tokens the same probability?</summary>
@@ -973,7 +998,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # <details><summary>Why does greedy decoding produce loops?</summary>
 #
 # What was repeated is likely to be repeated again, and greedy decoding takes nothing but the most likely token.
-# Measured: most runs of 8 tokens in our greedy texts had occurred before. (<i>Greedy text repeats itself</i>)
+# Measured: in our greedy texts far more runs of 8 tokens had occurred before than in held-out text. (<i>Greedy or
+# sampled text</i>)
 # </details>
 
 # %% [markdown]
