@@ -40,7 +40,9 @@ def browser_model(
     config = model.config
     rest = config.source_vocab_size is None and not config.learned_positions and not config.output_bias
     if not (config.pre_norm and config.feed_forward == "relu" and rest):
-        raise ValueError(f"the browser runs pre-norm Transformers with ReLU, sinusoids and one vocabulary; got {config}")
+        raise ValueError(
+            f"the browser runs pre-norm Transformers with ReLU, sinusoids and one vocabulary; got {config}"
+        )
     tensors = {key: value for key, value in model.state_dict().items() if not key.endswith("embedding.weight")}
     return {
         "layers": config.n_layers,
@@ -50,7 +52,9 @@ def browser_model(
         "unknown": unknown,
         "longest": longest,
         "vocabulary": {name(i): i for i in range(config.vocab_size)},
-        "parameters": {key: _stored(each) for key, each in {**tensors, "embedding": model.decoder.embedding.weight}.items()},
+        "parameters": {
+            key: _stored(each) for key, each in {**tensors, "embedding": model.decoder.embedding.weight}.items()
+        },
     }
 
 

@@ -4,30 +4,11 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
-import torch
 
 from tests.transformer_course.views.javascript import call_each, needs_node
-from transformer_course.views.browser_model import browser_model, round_parameters
+from tests.transformer_course.views.letter_model import LETTERS, new_model, read, stored
+from transformer_course.views.browser_model import round_parameters
 from transformer_course.views.model_run import record_run
-from transformer_lab.generation.decode import greedy_decode
-from transformer_lab.models.transformer import Transformer
-from transformer_lab.models.transformer_config import TransformerConfig
-
-LETTERS = ["pad", "bos", "eos", "?", *"abcdefgh"]
-BOS, EOS, UNKNOWN, LONGEST = 1, 2, 3, 7
-
-
-def new_model(**changes):
-    torch.manual_seed(3)
-    sizes = {"vocab_size": len(LETTERS), "d_model": 12, "n_heads": 3, "d_ff": 20, "n_layers": 2, "max_length": 16}
-    model = Transformer(TransformerConfig(**{**sizes, "dropout": 0.0, "pre_norm": True, **changes})).eval()
-    for parameter in model.parameters():  # so that biases and the norms' weights matter
-        torch.nn.init.normal_(parameter, std=0.4)
-    return model
-
-
-def stored(model):
-    return browser_model(model, LETTERS.__getitem__, BOS, EOS, UNKNOWN, LONGEST)
 
 
 def numbers(block):
@@ -40,12 +21,10 @@ def test_the_browser_computes_what_the_model_does_in_every_block():
     model = new_model()
     round_parameters(model)
     texts = ["cab!", "h", "deadbeef"]
-    for text, run in zip(texts, call_each("translator", "runOf", [[stored(model), text] for text in texts]), strict=True):
-        ids = [LETTERS.index(letter) if letter in LETTERS else UNKNOWN for letter in text]
-        source = torch.tensor([[*ids, EOS]])
-        generated = greedy_decode(model, source, BOS, EOS, LONGEST)
-        target = torch.cat([torch.tensor([[BOS]]), generated[:, :-1]], dim=1)
-        wanted = record_run(model, [source, target], LETTERS.__getitem__)
+    for text, run in zip(
+        texts, call_each("translator", "runOf", [[stored(model), text] for text in texts]), strict=True
+    ):
+        wanted = record_run(model, read(model, text), LETTERS.__getitem__)
         assert run["sequences"] == wanted["sequences"]
         assert [block["name"] for block in run["blocks"]] == [block["name"] for block in wanted["blocks"]]
         for block, other in zip(run["blocks"], wanted["blocks"], strict=True):
