@@ -48,7 +48,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.locating": "checking",
     "transformer_course.workspace": "exercises atomic_write",
     "transformer_course.lesson": "locating exercises workspace",
-    "transformer_course.home": "workspace exercises inspection diagrams",
+    "transformer_course.home": "workspace exercises inspection diagrams views",
     "transformer_course.diagrams": "models inspection",
     "transformer_course.views": "inspection training",
     "transformer_course.clinic": "generation training",

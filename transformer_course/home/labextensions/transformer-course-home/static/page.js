@@ -11,8 +11,10 @@ export class HomePage {
    * @param address Where the server has it.
    * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
    * @param early The server's answer, if it was asked before.
+   * @param ownModel What shows the learner's own model, if the page has a place for it.
    */
-  constructor(node, address, openFile, early) {
+  constructor(node, address, openFile, early, ownModel) {
+    this.ownModel = ownModel;
     this.address = address;
     this.openFile = openFile;
     this.early = early;
@@ -47,6 +49,7 @@ export class HomePage {
       const answer = await (this.early ?? ask(this.address));
       if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
       this.show(await answer.text());
+      await this.ownModel.place(this.body.querySelector('#tl-own-model'));
     } catch (error) {
       this.fail(error);
     } finally {
