@@ -123,8 +123,8 @@ class Page:
         place = self.target("own-model", file_of(lesson), lesson.map_cell).replace(" href=", " data-href=")
         version = lesson.last_worked_on.isoformat()
         said = (
-            f"The model that you trained in {where}. While that lesson is open and its kernel runs, you can type a text "
-            f"here, too, and see it flow through your code: {link}. Without a kernel, the map is as it was saved."
+            f"The model that you trained in {where}. While that lesson is open and its kernel runs, you can type a "
+            f"text here, too, and see it flow through your code: {link}. Without a kernel, the map is as it was saved."
         )
         return f'<h2>Your own model</h2><p>{said}</p><div {place} data-version="{version}"></div>'
 

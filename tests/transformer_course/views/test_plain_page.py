@@ -137,6 +137,15 @@ def test_a_map_shows_its_head_alone_and_then_all_again(explorer: Page) -> None:
     assert (len(ends(explorer)), button.get_attribute("aria-pressed")) == (6, "false")
 
 
+def test_a_tile_switches_its_head_off_and_on_and_never_the_last(explorer: Page) -> None:
+    first, second = (explorer.get_by_role("button", name=f"head {head}", exact=True) for head in (0, 1))
+    wanted = [(first, 3, [0]), (first, 6, []), (second, 3, [1]), (first, 6, [0, 1])]
+    for tile, lines, off in wanted:
+        tile.press("Enter")
+        explorer.evaluate("frames()")
+        assert (len(ends(explorer)), explorer.evaluate("shown.model.get('off')")) == (lines, off)
+
+
 def test_only_weights_from_the_threshold_on_have_lines(page: Page) -> None:
     show(page, views.AttentionExplorer(torch.tensor([[0.7, 0.3], [0.05, 0.95]]), ["a", "b"]))
     for threshold, lines in ((0.01, 4), (0.1, 3), (0.5, 2)):
