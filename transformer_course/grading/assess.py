@@ -308,8 +308,9 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome
     told: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
     if not told:
         try:
-            records = cut_texts(outcome.answer["records"], MAX_TEXT_LENGTH)
-            told["observations"] = observations_of(records, behaviour(exercise, seed).cases)
+            cases = behaviour(exercise, seed).cases
+            records = cut_texts(outcome.answer["records"][: len(cases)], MAX_TEXT_LENGTH)
+            told["observations"] = observations_of(records, cases)
             told["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
         except Exception:  # forged records can make the code that reads them raise anything
             told["malformed"] = True

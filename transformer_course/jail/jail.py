@@ -169,15 +169,16 @@ class Jail:
         request = [json.dumps(told).encode(), pack(job), packed, *([models] if models else [])]
         started = time.monotonic()
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
-        seconds = time.monotonic() - started
-        reason, _, told_waited = reason.partition("\n")
-        waited = min(float(told_waited or 0.0), seconds)
+        reason, _, waited = reason.partition("\n")
+        answer = None
         if reason == "exit 0" and data:
-            reason = "unreadable"
             with contextlib.suppress(NotPlainData):
-                if isinstance(answer := unpack(data), dict):
-                    return Outcome(answer, "exit 0", seconds, waited)
-        return Outcome(None, reason, seconds, waited)
+                answer = unpack(data)  # which takes seconds for millions of small things: they count as the job's
+            reason = "exit 0" if isinstance(answer, dict) else "unreadable"
+        seconds = time.monotonic() - started
+        return Outcome(
+            answer if isinstance(answer, dict) else None, reason, seconds, min(float(waited or 0.0), seconds)
+        )
 
     @contextlib.contextmanager
     def conversation(self, job: dict[str, Any], limits: Limits, cpu_seconds: float) -> Iterator[Conversation]:
