@@ -613,8 +613,8 @@ compare(prediction, measured="same" if torch.allclose(by_dot_product, by_nearnes
 #
 # Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
 #
-# **Claim.** A query that is a key plus noise of the same size still finds that key among 1,000 keys of width 64: in at
-# least 9 of 10 cases, its largest weight is there. (And at width 16?)
+# **Claim.** A query that is a key plus noise of the same size still finds that key among 1,000 keys of width 32: in at
+# least 9 of 10 cases, its largest weight is there. (And at width 64?)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
@@ -625,7 +625,7 @@ prediction = ...  # in how many of the three runs will the claim hold?
 holds = []
 for seed in range(3):
     torch.manual_seed(seed)
-    stored, noise = torch.randn(2, 1000, 64)
+    stored, noise = torch.randn(2, 1000, 32)
     # In parts.attention_weights(stored + noise, stored), row i should have its largest weight in column i.
     holds.append(...)  # True if it does in at least 9 of 10 rows
 print("predicted:", prediction, " measured:", holds)

@@ -116,8 +116,8 @@ ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
 # All four outputs are the same now. One run trains every position, and each position knows exactly what it will know at
-# **inference**, when the trained model generates by itself. In the picture, a row for each query, the **upper**
-# triangle is hidden.
+# **inference**, when the trained model generates by itself. The picture has a row for each query: the
+# **upper** triangle is hidden.
 
 # %% [markdown]
 # ### The mask at inference
@@ -170,8 +170,8 @@ compare(prediction, measured=round(after.sum().item(), 2))
 pd.DataFrame({"0 after": after.tolist(), "-∞ before": before.tolist()}, index=["key 1", "key 2", "hidden"]).round(2)
 
 # %% [markdown]
-# The row no longer adds up to 1. Worse follows if we change the *hidden* score from 3 to 5, and then to 200: watch the
-# weight of key 1. (A third way **normalises** the weights that are left: it divides them by their sum.)
+# The row no longer adds up to 1. It gets worse when we change the *hidden* score from 3 to 5, and then to 200: watch
+# the weight of key 1. (A third way **normalises** the weights that are left: it divides them by their sum.)
 
 # %%
 rows = {}

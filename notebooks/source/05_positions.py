@@ -77,7 +77,7 @@ compare(prediction, measured="same" if same["dog"] else "different")
 print("same vector in both sentences:", same)
 
 # %% [markdown]
-# Each word gets the same vector as before. Only the order of the rows changes, as that of the words did: attention is
+# Each word gets the same vector as before. Only the order of the rows changes, with that of the words: attention is
 # **permutation-equivariant**. A head cannot see who bites. So the order has to be put into the vectors themselves, or
 # into the scores. This lesson tries both.
 

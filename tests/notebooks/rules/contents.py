@@ -22,9 +22,7 @@ ORDER = [
 ORDER_WITHOUT_NUMBER = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
 """Nothing goes before it, and it has no exercises that a check could judge."""
 AN_EXPERIMENT = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
-WITHOUT_AN_EXPERIMENT = {
-    *("07_decoder", "08_training", "09_language_model", "10_inference", "11_modern_block", "12_clinic", "13_scale")
-}
+WITHOUT_AN_EXPERIMENT = {f"{n:02d}" for n in range(7, 14)}
 """Lessons that do not ask for an experiment of the reader's own yet."""
 TITLE = [
     r"\A# {number} · .+",
@@ -145,7 +143,7 @@ def it_has_experiments_a_bug_hunt_and_a_transfer_task(lesson: Lesson) -> Iterato
 
 def readers_test_a_claim_of_their_own(lesson: Lesson) -> Iterator[str]:
     """A claim, a prediction, three seeds and a verdict, before the summary; neither run by the build nor graded."""
-    if lesson.name in WITHOUT_AN_EXPERIMENT:
+    if lesson.number in WITHOUT_AN_EXPERIMENT:
         return
     said = lesson.section("Your experiment")
     yield from (f"Your experiment does not say {part}" for part in AN_EXPERIMENT if part not in said)
