@@ -10,7 +10,7 @@ WORDS_PER_CELL = 130
 LINES_PER_CELL = 25
 MINUTES = 40
 WORDS_TO_AN_EXERCISE = 700
-TOO_FAR = {"05_positions", "06_encoder", "12_clinic", "13_scale"}
+TOO_FAR = {"05_positions", "06_encoder"}
 """Lessons in which an exercise is still farther away."""
 
 
