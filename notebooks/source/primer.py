@@ -598,8 +598,9 @@ print("mars and srma are read as the same month:", mars.argmax().item() == srma.
 print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 
 # %% [markdown]
-# Training did not help: to this model, `srma` is still `mars`. To read a whole date, a model has to know which character
-# stands at which **position**, and which characters matter at each step. The rest of the course is about that.
+# Training did not help: to this model, `srma` is still `mars`. To read a whole date, a model has to know which
+# character stands at which **position**, and which characters matter at each step. The rest of the course is about
+# that.
 
 # %% [markdown]
 # ## Your experiment
