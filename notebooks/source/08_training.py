@@ -253,7 +253,7 @@ print(f"ours {n_parameters(model):,}; base {n_parameters(base):,} and big {n_par
 # | optimiser | Adam, β = 0.9 and 0.98, ε = 10⁻⁹ | AdamW, same β and ε, weight decay 0.01 |
 # | warm-up steps, all steps | 4,000; 100,000 (300,000) | 400; 2,400 |
 # | machine, time | 8 P100 GPUs, 12 hours (3.5 days) | one core, about two minutes |
-# | at inference | mean of the last 5 (20) checkpoints, beam of 4, α = 0.6 (lesson 10) | running mean of all steps, greedy |
+# | at inference | mean of the last 5 (20) checkpoints, beam of 4, α = 0.6 | running mean of all steps, greedy |
 # | result | BLEU 27.3 (28.4), better than all earlier models | at least 99 % exact match |
 
 # %% [markdown]

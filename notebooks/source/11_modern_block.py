@@ -635,7 +635,7 @@ compare(prediction_with, measured=round(load["experts, balanced"][0].item(), 1))
 # | GPT-2 (2019), 124 million | 12 | 12, 12 | none | all before it | LayerNorm before |
 # | Llama 3.1 8B (2024) | 32 | 32, 8 | none | all before it | RMSNorm before |
 # | DeepSeek-V3 (2024) | 61 | 128, MLA | 256 + 1 shared, 8 + 1 | all before it | RMSNorm before |
-# | Gemma 3 27B (2025) | 62 | 32, 16 | none | the last 1,024; all, in one layer of six | RMSNorm before *and* after; QK-norm |
+# | Gemma 3 27B (2025) | 62 | 32, 16 | none | the last 1,024; in one layer of six all | RMSNorm before, after; QK-norm |
 # | Qwen 3 8B (2025) | 36 | 32, 8 | none | all before it | RMSNorm before; QK-norm |
 # | gpt-oss-120b (2025) | 36 | 64, 8 | 128, 4 | the last 128; all, in every second layer | RMSNorm before |
 #

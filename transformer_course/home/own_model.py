@@ -13,7 +13,7 @@ VIEW = "model_map"
 
 def cell_of_map(cells: Sequence[dict[str, Any]]) -> str:
     """Return the cell that shows a map of a model; an empty text if there is none."""
-    return next((cell["id"] for cell in cells if _state(cell)), "")
+    return next((str(cell["id"]) for cell in cells if _state(cell)), "")
 
 
 def map_to_show(notebook: Path, cell: str) -> dict[str, Any]:
@@ -31,5 +31,5 @@ def map_to_show(notebook: Path, cell: str) -> dict[str, Any]:
 
 def _state(cell: dict[str, Any]) -> str:
     """Return the stored state of the map in a cell."""
-    states = (output.get("metadata", {}).get(STATE, "") for output in cell.get("outputs", ()))
+    states = (str(output.get("metadata", {}).get(STATE, "")) for output in cell.get("outputs", ()))
     return next((state for state in states if f'"view": "{VIEW}"' in state), "")

@@ -128,7 +128,7 @@ def test_that_a_worker_was_killed_twice_is_said_and_stands_in_the_summary(monkey
 def test_a_judge_that_others_keep_waiting_is_waited_for(monkeypatch: pytest.MonkeyPatch):
     """Who computes for longer than is allowed is not: the time on the clock says nothing of that."""
     monkeypatch.setattr(worker_module, "JUDGE_SECONDS", 0.5)
-    for judge, points in ((lambda: time.sleep(0.8), 2), (computes, 0)):
+    for judge, points in ((partial(time.sleep, 0.8), 2), (computes, 0)):
         monkeypatch.setattr(worker_module, "serve", partial(judges, judge))
         with Worker(LIMITS) as worker:
             assert worker.assess(task("")).points == points

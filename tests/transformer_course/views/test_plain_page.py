@@ -80,6 +80,8 @@ def test_where_the_kernel_cannot_be_reached_no_stop_is_offered(page: Page) -> No
     show(page, training_view())
     assert page.get_by_role("button", name="Stop").count() == 0
     assert "Stop" not in page.locator(".tl-help").inner_text()
+    page.evaluate("shown.model.set('state', 'finished')")
+    assert not page.locator(".tl-help").is_visible(), "what has ended cannot be interrupted"
 
 
 @pytest.fixture

@@ -26,8 +26,11 @@ export class OwnModel {
     this.live?.dispose();
     this.live = null;
     this.node.replaceChildren();
-    if (found) await this.showLive(found);
-    else await this.showSaved();
+    try {
+      await (found ? this.showLive(found) : this.showSaved());
+    } catch (error) {
+      this.node.textContent = `The map cannot be shown: ${error.message}`;
+    }
   }
 
   /** Return the view in the open lesson, if its kernel runs. */
@@ -53,7 +56,7 @@ export class OwnModel {
 
   async showSaved() {
     const answer = await fetch(this.address, { credentials: 'same-origin' });
-    if (!answer.ok) return;
+    if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
     const { script, style, traits } = await answer.json();
     const address = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
     const { default: view } = await import(address);

@@ -48,8 +48,11 @@ export class HomePage {
     try {
       const answer = await (this.early ?? ask(this.address));
       if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
-      this.show(await answer.text());
+      const html = await answer.text();
+      const active = document.activeElement;
+      this.show(html);
       await this.ownModel.place(this.body.querySelector('#tl-own-model'));
+      if (active !== document.activeElement && this.ownModel.node.contains(active)) active.focus();
     } catch (error) {
       this.fail(error);
     } finally {
