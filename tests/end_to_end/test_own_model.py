@@ -12,7 +12,8 @@ from tests.end_to_end.open_view import METADATA
 from tests.end_to_end.test_model_map import CELLS
 
 BROWSER = find_browser()
-PATIENCE = 60_000
+PATIENCE = 180_000
+"""Milliseconds that a busy machine may take to show something."""
 
 
 @pytest.mark.slow
