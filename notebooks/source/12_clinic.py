@@ -341,7 +341,7 @@ def diagnose(number: int, letter: str) -> None:
 diagrams.diagnosis.instruments()
 
 # %% [markdown]
-# You will build three of them, and use each in the ward at once.
+# You will build three of them and use each in the ward.
 
 # %% [markdown]
 # ### Gradient norms
