@@ -137,10 +137,10 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     length.the_lesson_is_read_in_time: [
         (text("## In short", "## In short\n" + "word " * 9000), "reading takes"),
         (text("Reading: ", "Reading: 9"), "reading takes 9"),
-        (text("Reading: 33", "Reading: 20"), "the title promises 20"),
+        (text("Reading: 34", "Reading: 20"), "the title promises 20"),
     ],
     length.no_exercise_is_far_away: [
-        (text("**Exercise.** Score all the keys.", "word " * 300), "words are read before similarity"),
+        (text("Score all the keys.", "word " * 300), "words are read before similarity"),
     ],
     length.figures_show_themselves: [
         (text("ax.legend()", "plt.show()"), "calls plt.show"),

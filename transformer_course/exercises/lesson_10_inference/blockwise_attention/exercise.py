@@ -84,5 +84,22 @@ BLOCKWISE_ATTENTION = Exercise(
         "`torch.exp(scores - new_largest)`, and both sums: correction · sum so far + what the block adds. "
         "Begin with a maximum of −∞.",
     ],
+    told={
+        "sibling_block_largest: scores.sum(dim=-1, keepdim=True)": (
+            "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far "
+            "below 0, all are 0. Look at what is subtracted from the scores."
+        ),
+        "all_axes_block_largest": (
+            "One maximum serves all queries. Where the scores of one query are far below it, all their "
+            "exponentials become 0, and 0/0 is nan."
+        ),
+        "call_left_out_block_largest": (
+            "The maximum has the wrong shape. It should be a column: one number for each query, along the "
+            "axis of the keys."
+        ),
+        "part_left_out_output: sums[0]": (
+            "The weighted sum of the values comes out, without the division: the weights do not add up to 1."
+        ),
+    },
     mistakes=[*mistakes_blocks.MISTAKES, *mistakes_sums.MISTAKES],
 )
