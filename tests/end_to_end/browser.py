@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 180_000
+"""Milliseconds that are waited for what the browser is to show: a moment, but not on a machine that is very busy."""
 
 
 def find_browser() -> str | None:
@@ -181,6 +183,8 @@ def open_notebook(
             device_scale_factor=pixels,
             color_scheme="dark" if theme == "JupyterLab Dark" else "light",  # which our JupyterLab follows
         )
+        page.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
         requests: list[str] = []
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url))

@@ -25,10 +25,9 @@ from uuid import uuid4
 import nbformat
 from playwright.sync_api import Locator, expect
 
-from tests.end_to_end.browser import Notebook, open_notebook
+from tests.end_to_end.browser import PATIENCE, Notebook, open_notebook
 
 METADATA = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
-SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,11 @@ class OpenView:
 
     def shows(self, text: str) -> None:
         """Wait until the line that is read aloud says a text."""
-        expect(self.root.locator(".tl-said")).to_contain_text(text, timeout=1000 * SECONDS)
+        expect(self.root.locator(".tl-said")).to_contain_text(text)
 
     def holds(self, expression: str, value: Any) -> None:
         """Wait until a Python expression has a value in the kernel."""
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + PATIENCE / 1000
         while (found := self.notebook.python(expression)) != value and time.monotonic() < deadline:
             time.sleep(0.1)
         assert found == value, expression
@@ -88,7 +87,7 @@ def open_view(lab: Lab, *cells: str, theme: str = "JupyterLab Light") -> Iterato
     with open_notebook(lab.address, name, lab.browser, theme) as notebook:
         notebook.run_all()
         view = OpenView(notebook)
-        view.root.wait_for(timeout=1000 * SECONDS)
+        view.root.wait_for()
         yield view
         here = (lab.address, lab.address.replace("http", "ws", 1), "data:", "blob:")
         assert [address for address in notebook.requests if not address.startswith(here)] == []

@@ -14,14 +14,11 @@ from transformer_course.workspace.progress import FILE
 
 COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
 BROWSER = find_browser()
-PATIENCE = 60_000
-"""Milliseconds that a busy machine may take to show something."""
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
     pytest.mark.slow,
 ]
-expect.set_options(timeout=PATIENCE)
 
 
 def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(

@@ -12,8 +12,6 @@ from tests.end_to_end.open_view import METADATA
 from tests.end_to_end.test_model_map import CELLS
 
 BROWSER = find_browser()
-PATIENCE = 180_000
-"""Milliseconds that a busy machine may take to show something."""
 
 
 @pytest.mark.slow
@@ -40,16 +38,16 @@ def test_a_text_typed_on_the_home_page_flows_through_the_model_of_the_lesson(
         page.locator(".jp-Notebook .tl-view").wait_for()
         notebook.save()
         page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
-        expect(home.get_by_role("heading", name="Your own model")).to_be_visible(timeout=PATIENCE)
+        expect(home.get_by_role("heading", name="Your own model")).to_be_visible()
         home.get_by_role("textbox", name="text").fill("horse")
         home.get_by_role("textbox", name="text").press("Enter")
-        expect(home.locator(".tl-said")).to_contain_text("After e₄, the model says", timeout=PATIENCE)
+        expect(home.locator(".tl-said")).to_contain_text("After e₄, the model says")
 
         home.locator("#tl-to-own-model").click()
         assert notebook.python("view.text") == "horse", "it is one view, in both places"
         page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
         page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
         saved = home.locator("#tl-own-model").get_by_role("combobox", name="text")
-        expect(saved).to_have_value("cat", timeout=PATIENCE)  # as it was saved, without a kernel
+        expect(saved).to_have_value("cat")  # as it was saved, without a kernel
         home.get_by_role("button", name="feed_forward").first.click()
         expect(home.locator(".tl-said")).to_contain_text("blocks.0.feed_forward")

@@ -17,6 +17,7 @@ def plain_page(browser: str) -> Iterator[Page]:
     """Open an empty page; at the end, nothing has failed in it, and nothing was asked of the network."""
     with sync_playwright() as playwright:
         page = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
+        page.set_default_timeout(180_000)  # a moment is enough, but not on a machine that is very busy
         said: list[str] = []
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: None if request.url.startswith("blob:") else said.append(request.url))
