@@ -61,7 +61,7 @@ function textField(view, also) {
   input.addEventListener("change", () => choose(input.value));
   view.follow(["text"], () => (input.value = view.get("text")));
   const texts = view.get("texts");
-  const examples = texts.length > 1 ? [element("span", { class: "tl-control" }, ...texts.map((text) => button(text, () => choose(text))))] : [];
+  const examples = texts.length > 1 ? [element("span", { class: "tl-control mm-examples" }, ...texts.map((text) => button(text, () => choose(text))))] : [];
   return [element("label", { class: "tl-control" }, "text", input), ...examples];
 }
 
