@@ -61,7 +61,7 @@ function textField(view, also) {
   input.addEventListener("change", () => choose(input.value));
   view.follow(["text"], () => (input.value = view.get("text")));
   const texts = view.get("texts");
-  const examples = texts.length > 1 ? [element("span", { class: "tl-control mm-examples" }, ...texts.map((text) => button(text, () => choose(text))))] : [];
+  const examples = texts.length > 1 ? [element("span", { class: "tl-control mm-wrap" }, ...texts.map((text) => button(text, () => choose(text))))] : [];
   return [element("label", { class: "tl-control" }, "text", input), ...examples];
 }
 
@@ -95,7 +95,7 @@ function stepControl(view, run) {
   const begin = () => view.get("step") >= last && view.set({ step: 0 });
   return element(
     "span",
-    { class: "tl-control" },
+    { class: "tl-control mm-wrap" },
     player(view, { name: "go on", milliseconds: TOKEN_MILLISECONDS, begin, onward }),
     slider(view, { trait: "step", label: "token", min: 0, max: last, step: 1 }),
   );
@@ -153,12 +153,14 @@ function map(view, run, isAlive) {
     return stack;
   });
   const side = element("div", { class: "mm-side" }, open, following);
-  const root = element("div", { class: "mm-map" }, element("div", { class: "mm-stacks" }, ...stacks), side);
+  const list = element("div", { class: "mm-stacks" }, ...stacks);
+  const root = element("div", { class: "mm-map" }, list, side);
   let now = { block: 0, step: 0 };
 
   function mark(number, step) {
     now = { block: number, step };
     strips.forEach((strip, i) => attributes(strip, { "aria-pressed": String(i === number) }));
+    list.scrollTop = strips[number].offsetTop - list.clientHeight / 2; // where it is narrow, the list is scrolled
     open.replaceChildren(...opened(blocks[number], sequences, last, step));
     const canAppend = isAlive && last === 0 && step === sequences[0].length - 1;
     const append = canAppend && ((token) => view.set({ text: view.get("text") + token }));
