@@ -173,6 +173,11 @@ def test_where_no_kernel_runs_the_browser_runs_the_text_that_is_typed(page: Page
     assert page.locator(".mm-block").count() == len(wanted["blocks"])
     page.get_by_role("button", name="head", exact=True).click()
     page.locator("h5", has_text="5 × 12").first.wait_for()
+    page.get_by_role("button", name="norm_1").first.click()  # while the text flows
+    assert page.get_by_role("button", name="flow").get_attribute("aria-pressed") == "false", (
+        "the chosen block stays open"
+    )
+    assert "encoder.layers.0.norm_1" in page.locator(".mm-open h5").inner_text()
 
 
 def test_the_open_block_stands_beside_the_stacks_where_there_is_room_and_in_sight_where_there_is_none(

@@ -27,14 +27,14 @@ export function draw(view) {
   let shown = null; // the text
   let players = [];
 
+  const pause = () => players.forEach((each) => each.querySelector('[aria-pressed="true"]')?.click());
+  for (const event of ["click", "focusin"]) scene.addEventListener(event, pause, true); // whoever chooses a block keeps it
   const build = () => {
     const text = view.get("text");
     const run = view.get("runs")[text] ?? translate?.(text);
     if (!run) return view.say(view.get("problem") || "The model is reading.");
-    for (const each of players) {
-      each.querySelector('[aria-pressed="true"]')?.click(); // what plays, stops
-      each.remove();
-    }
+    pause();
+    players.forEach((each) => each.remove());
     drawn = map(view, run, isAlive);
     players = [flowControl(view, drawn.n), stepControl(view, run)];
     controls.append(...players);
