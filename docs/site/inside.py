@@ -31,7 +31,7 @@ This Transformer has learned, in a few minutes on a laptop, to write dates in th
 that you train in [lesson 08](notebooks/08_training.ipynb), and runs here, in your browser. Type a date, in any of a
 dozen languages, and press Enter: it flows through the model. Choose a block to see what leaves it for every token: an
 attention has a map for each head, and bars say how long the vector is that a block adds to the residual stream. *Go on*
-generates the date, a token at a time.
+generates the date, a token at a time. It is not always right: can you find a date that it gets wrong?
 
 <div class="cell_output">{live_views.placed(stored)}</div>
 

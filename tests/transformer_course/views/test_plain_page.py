@@ -173,6 +173,11 @@ def test_where_no_kernel_runs_the_browser_runs_the_text_that_is_typed(page: Page
     assert page.locator(".mm-block").count() == len(wanted["blocks"])
     page.get_by_role("button", name="head", exact=True).click()
     page.locator("h5", has_text="5 × 12").first.wait_for()
+    page.get_by_role("button", name="norm_1").first.click()  # while the text flows
+    assert page.get_by_role("button", name="flow").get_attribute("aria-pressed") == "false", (
+        "the chosen block stays open"
+    )
+    assert "encoder.layers.0.norm_1" in page.locator(".mm-open h5").inner_text()
 
 
 def test_the_open_block_stands_beside_the_stacks_where_there_is_room_and_in_sight_where_there_is_none(
@@ -181,7 +186,12 @@ def test_the_open_block_stands_beside_the_stacks_where_there_is_room_and_in_sigh
     for width in (800, 360):
         page.set_viewport_size({"width": width, "height": 900})
         show(page, model_map())
-        block, opened = (page.locator(name).first.bounding_box() for name in (".mm-block", ".mm-open"))
-        assert block is not None and opened is not None
-        assert opened["y"] - block["y"] < (60 if width == 800 else 420)
+        stacks, opened = (page.locator(name).bounding_box() for name in (".mm-stacks", ".mm-open"))
+        assert stacks is not None and opened is not None
+        assert opened["y"] - stacks["y"] < (60 if width == 800 else 420)
+        page.evaluate("shown.model.set('block', shown.model.get('runs').abcd.blocks.length - 1)")
+        page.evaluate("frames()")
+        chosen = page.locator(".mm-block[aria-pressed=true]").bounding_box()
+        assert chosen is not None
+        assert chosen["y"] + chosen["height"] <= stacks["y"] + stacks["height"] + 1, "the chosen block is out of sight"
     page.set_viewport_size({"width": 1280, "height": 720})

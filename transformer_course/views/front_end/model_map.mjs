@@ -27,14 +27,14 @@ export function draw(view) {
   let shown = null; // the text
   let players = [];
 
+  const pause = () => players.forEach((each) => each.querySelector('[aria-pressed="true"]')?.click());
+  for (const event of ["click", "focusin"]) scene.addEventListener(event, pause, true); // whoever chooses a block keeps it
   const build = () => {
     const text = view.get("text");
     const run = view.get("runs")[text] ?? translate?.(text);
     if (!run) return view.say(view.get("problem") || "The model is reading.");
-    for (const each of players) {
-      each.querySelector('[aria-pressed="true"]')?.click(); // what plays, stops
-      each.remove();
-    }
+    pause();
+    players.forEach((each) => each.remove());
     drawn = map(view, run, isAlive);
     players = [flowControl(view, drawn.n), stepControl(view, run)];
     controls.append(...players);
@@ -61,7 +61,7 @@ function textField(view, also) {
   input.addEventListener("change", () => choose(input.value));
   view.follow(["text"], () => (input.value = view.get("text")));
   const texts = view.get("texts");
-  const examples = texts.length > 1 ? [element("span", { class: "tl-control" }, ...texts.map((text) => button(text, () => choose(text))))] : [];
+  const examples = texts.length > 1 ? [element("span", { class: "tl-control mm-wrap" }, ...texts.map((text) => button(text, () => choose(text))))] : [];
   return [element("label", { class: "tl-control" }, "text", input), ...examples];
 }
 
@@ -95,7 +95,7 @@ function stepControl(view, run) {
   const begin = () => view.get("step") >= last && view.set({ step: 0 });
   return element(
     "span",
-    { class: "tl-control" },
+    { class: "tl-control mm-wrap" },
     player(view, { name: "go on", milliseconds: TOKEN_MILLISECONDS, begin, onward }),
     slider(view, { trait: "step", label: "token", min: 0, max: last, step: 1 }),
   );
@@ -153,12 +153,14 @@ function map(view, run, isAlive) {
     return stack;
   });
   const side = element("div", { class: "mm-side" }, open, following);
-  const root = element("div", { class: "mm-map" }, element("div", { class: "mm-stacks" }, ...stacks), side);
+  const list = element("div", { class: "mm-stacks" }, ...stacks);
+  const root = element("div", { class: "mm-map" }, list, side);
   let now = { block: 0, step: 0 };
 
   function mark(number, step) {
     now = { block: number, step };
     strips.forEach((strip, i) => attributes(strip, { "aria-pressed": String(i === number) }));
+    list.scrollTop = strips[number].offsetTop - list.clientHeight / 2; // where it is narrow, the list is scrolled
     open.replaceChildren(...opened(blocks[number], sequences, last, step));
     const canAppend = isAlive && last === 0 && step === sequences[0].length - 1;
     const append = canAppend && ((token) => view.set({ text: view.get("text") + token }));
