@@ -122,4 +122,9 @@ MISTAKES = [
         ),
         hints=["What part do the targets play, other than to say what is padding?"],
     ),
+    Mistake(
+        "the_loss",
+        STEPS.but(of_tokens=lambda of_tokens: -of_tokens),
+        does="the sign is turned round",
+    ),
 ]
