@@ -47,4 +47,11 @@ MISTAKES = [
         says="The scores are divided by the root of a width. There is no such division in additive attention.",
         hints=["Compare with the formula: w · tanh(W_q q + W_k k)."],
     ),
+    Mistake(
+        "averages_the_products",
+        STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
+        does="the products with `w` are averaged, not added up",
+        says="The products with `w` are averaged. A dot product adds them up. Look for a mean.",
+        hints=["By what number are the scores too small?"],
+    ),
 ]

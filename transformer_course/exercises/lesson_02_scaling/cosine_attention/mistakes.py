@@ -50,6 +50,21 @@ OF_LENGTHS = [
             "`queries[..., :, None, :]` and `keys[..., None, :, :]`.",
         ],
     ),
+    Mistake(
+        "another_length",
+        measured(lambda x: x.square().sum(dim=-1, keepdim=True)),
+        measured(lambda x: x.abs().sum(dim=-1, keepdim=True)),
+        measured(lambda x: x.abs().amax(dim=-1, keepdim=True)).attempt,
+        measured(lambda x: x.sum(dim=-1, keepdim=True)).attempt,
+        measured(lambda x: x.square().mean(dim=-1, keepdim=True).sqrt()).attempt,
+        measured(lambda x: x.std(dim=-1, keepdim=True)).attempt,
+        does="other numbers are taken for the Euclidean lengths of the vectors",
+        says=(
+            "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
+            "length is made of the entries."
+        ),
+        hints=["How long is (3, 4)? It is not 7, and not 25."],
+    ),
 ]
 
 OF_THE_TEMPERATURE = [

@@ -32,13 +32,6 @@ CAUSAL_MASK = Exercise(
             "The first row is True everywhere: the first position sees the whole future, and the last one "
             "only itself. Rows and columns seem to have changed places."
         ),
-        "first_false_mask": (
-            "The first row is all False: the first position may attend to nothing, not even to itself. Look "
-            "at where the rows begin."
-        ),
-        "last_false_mask": (
-            "The last row is all False: the last position may attend to nothing. Look at where the rows end."
-        ),
         "option_left_out_table: torch.ones(length, dtype=torch.bool)": (
             "A triangle needs rows and columns, and the table has one axis only: it crashes. Look at how the "
             "table is made."

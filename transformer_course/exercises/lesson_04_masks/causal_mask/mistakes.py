@@ -22,12 +22,5 @@ MISTAKES = [
         hints=["Print `.dtype` of what stands behind `~`."],
     ),
     mask_mistakes.to_be_added(STEPS),
-    Mistake(
-        "no_pairs",
-        STEPS.but(mask=lambda length: torch.ones(length, dtype=torch.bool)),
-        does="every position is compared with itself only",
-        says="{does}: one row of entries, and all of them True. Every query has to be compared with every key.",
-        hints=["What shape does the comparison have? Which is asked for?"],
-    ),
     mask_mistakes.a_list(STEPS),
 ]

@@ -32,4 +32,12 @@ MISTAKES = [
         says="{does}; they should be. Look at where each new axis stands.",
         hints=["What shape is asked for?"],
     ),
+    Mistake(
+        "hides_the_future",
+        STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
+        STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -1e9)),
+        does="keys after the query are hidden as well",
+        says="{does}. That is a mask's business: the bias alone should work for models that look both ways, too.",
+        hints=["Which entries are minus infinity, or nearly so?"],
+    ),
 ]

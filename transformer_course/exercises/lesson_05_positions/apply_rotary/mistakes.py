@@ -141,4 +141,9 @@ MISTAKES = [
         does="the positions that are given play no part: rows are counted instead",
         hints=["What if the vectors are words 7, 2 and 4 of a sentence?"],
     ),
+    Mistake(
+        "turns_the_other_way",
+        STEPS.but(sines=lambda sines: -sines),
+        does="each pair is turned backwards, by minus its angle",
+    ),
 ]

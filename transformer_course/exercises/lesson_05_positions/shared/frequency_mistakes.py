@@ -48,7 +48,18 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         steps: An answer with a step ``width``, these, and a step ``angles``.
         d: The width, as it is called in the exercise.
     """
+    of_six = f"For {d} = 6 the exponents are 0, −2/6 and −4/6. Which ones are used here?"
     return [
+        Mistake(
+            "forgets_the_factor_of_two",
+            steps.but(two_i=lambda width: torch.arange(width // 2)),
+            does=f"the factor 2 of the exponent 2i/{d} is missing",
+            says=(
+                "The first pair is as it should be, the later ones turn too fast: the exponents only get to about −½ "
+                "instead of −1. Look at what counts the pairs."
+            ),
+            hints=[of_six],
+        ),
         Mistake(
             "reaches_the_base",
             steps.but(exponents=lambda two_i, width: two_i / max(width - 2, 1)),

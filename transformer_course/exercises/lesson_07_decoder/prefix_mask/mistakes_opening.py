@@ -27,4 +27,20 @@ MISTAKES = [
         ),
         hints=["What does the error message say?"],
     ),
+    Mistake(
+        "one_too_few",
+        STEPS.but(in_the_prefix=lambda keys, lengths: keys < lengths - 1),
+        does="the prefix is one position too short",
+    ),
+    Mistake(
+        "upper_triangle",
+        STEPS.but(not_later=lambda keys, queries: keys >= queries),
+        STEPS.but(not_later=lambda keys, queries: keys > queries),
+        does="the causal half opens the future and hides the past",
+        says=(
+            "Behind the prefix, it is the future that is open, and the past that is hidden. Look at which triangle is "
+            "left."
+        ),
+        hints=["What does the last row say, and what should it?"],
+    ),
 ]

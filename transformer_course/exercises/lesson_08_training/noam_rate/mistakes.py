@@ -74,6 +74,19 @@ _OF_EITHER_RATE = [
         says="During the warm-up the rate does not rise in a straight line. Look at exponents and at brackets.",
         hints=["Compare the rates of steps 1 and 2, with a warm-up of 4. The later one should be twice the earlier."],
     ),
+    Mistake(
+        "warmup_to_the_minus_half",
+        STEPS.but(slope=lambda warmup: warmup**-0.5),
+        STEPS.but(slope=lambda warmup: 1 / warmup),
+        STEPS.but(slope=lambda warmup: warmup**-0.75),
+        STEPS.but(slope=lambda warmup: warmup ** -(2 / 3)),
+        does="the exponent of the warm-up is too close to 0: the line is too steep",
+        says=(
+            "The straight line is too steep: it meets the falling root long before the warm-up is over. Look at the "
+            "exponent of the warm-up."
+        ),
+        hints=["At the last step of the warm-up the two rates should be equal. Put step = warmup = 4 into both."],
+    ),
 ]
 
 MISTAKES = [_by_the_step(mistake) for mistake in _OF_EITHER_RATE]

@@ -75,4 +75,12 @@ MISTAKES = [
         ),
         hints=["Which two keys does a group in the text have?"],
     ),
+    Mistake(
+        "a_fixed_weight_decay",
+        STEPS.but(weight_decay=lambda: 0.01),
+        STEPS.but(decay=lambda: 0.1).attempt,
+        does="the weight decay is always the same number, whatever the argument says",
+        says="The weight decay is always the same. The last argument says how much it should be.",
+        hints=["Where does the argument `weight_decay` occur in the code?"],
+    ),
 ]

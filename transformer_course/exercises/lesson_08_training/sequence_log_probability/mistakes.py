@@ -112,4 +112,19 @@ MISTAKES = [
     ),
     another_base(STEPS, "of_tokens"),
     *of_given_targets(STEPS, of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding),
+    Mistake(
+        "the_likeliest_tokens",
+        STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
+        does="the likeliest token is taken at each position, not the target",
+        says=(
+            "At each position the *best* token is taken, and not the one that stands in the targets: any sentence gets "
+            "the same."
+        ),
+        hints=["What part do the targets play, other than to say what is padding?"],
+    ),
+    Mistake(
+        "the_loss",
+        STEPS.but(of_tokens=lambda of_tokens: -of_tokens),
+        does="the sign is turned round",
+    ),
 ]

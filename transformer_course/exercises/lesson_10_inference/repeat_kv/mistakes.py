@@ -57,4 +57,33 @@ MISTAKES = [
             "`x[:, :, None].expand(-1, -1, n_repeats, -1, -1).flatten(1, 2)`, or `repeat_interleave`.",
         ],
     ),
+    Mistake(
+        "positions_and_heads_mixed",
+        STEPS.but(
+            repeated=lambda x, n_heads, n_repeats: (
+                x[:, :, :, None].expand(-1, -1, -1, n_repeats, -1).reshape(len(x), n_heads, *x.shape[2:])
+            )
+        ),
+        STEPS.but(
+            repeated=lambda x, n_heads, n_repeats: (
+                x[..., None].expand(-1, -1, -1, -1, n_repeats).reshape(len(x), n_heads, *x.shape[2:])
+            )
+        ),
+        STEPS.but(
+            repeated=lambda x, copies, n_heads: copies.transpose(2, 3).reshape(len(x), n_heads, *x.shape[2:])
+        ).attempt,
+        does="the axis of the copies stands behind the positions or features when axes are merged",
+        says=(
+            "The shape is right, but heads are made of mixed positions: the axis of the copies stands in another place "
+            "when it is merged with the heads."
+        ),
+        hints=["`reshape` reads the numbers in their order. Which axis has to stand right behind that of the heads?"],
+    ),
+    Mistake(
+        "divided_among_the_copies",
+        STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
+        does="every copy is divided by n_repeats",
+        says="Every copy is divided by `n_repeats`. Each query head should find the whole key or value.",
+        hints=["Do the numbers of the first head change?"],
+    ),
 ]

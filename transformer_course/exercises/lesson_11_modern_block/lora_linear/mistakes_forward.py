@@ -54,6 +54,13 @@ SCALE = [
         says="{does}, too. Look at the brackets.",
         hints=["With `b` 0, what should come out? And if alpha is doubled?"],
     ),
+    Mistake(
+        "change_forgotten",
+        STEPS.but(output=lambda base: base),
+        does="the change is not added",
+        says="`a` and `b` have no part in the output, so they would never learn. A step is missing.",
+        hints=["After `output.sum().backward()`, which gradients have `a` and `b`?"],
+    ),
 ]
 
 BASE = [

@@ -37,4 +37,12 @@ MISTAKES = [
         ),
         hints=["What comes out for a gradient of 3 and −3?"],
     ),
+    Mistake(
+        "norms_of_the_parameters",
+        STEPS.but(gradient=lambda: lambda parameter: parameter.detach()),
+        STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
+        does="the norm is that of the parameter itself, not of its gradient",
+        says="The norms are those of the parameters themselves. Look at which tensor the norm is taken of.",
+        hints=["Does the norm change when the gradient does?"],
+    ),
 ]

@@ -5,6 +5,25 @@ import torch
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_12_clinic.gradient_norms.answer import STEPS, gradient_norms
 
+
+def of_each_child(model):
+    """Put all the parameters of a layer of the model together."""
+
+    def total(child):
+        return sum((p.grad**2).sum() for p in child.parameters() if p.grad is not None)
+
+    return {name: float(total(child)) ** 0.5 for name, child in model.named_children()}
+
+
+def of_each_module(model):
+    """Put all the parameters of a module together."""
+    norms: dict[str, float] = {}
+    for name, norm in gradient_norms(model).items():
+        module = name.rpartition(".")[0]
+        norms[module] = (norms.get(module, 0.0) ** 2 + norm**2) ** 0.5
+    return norms
+
+
 MESSAGES = [
     *[
         AttributeError(f"'NoneType' object has no attribute '{name}'")
@@ -106,6 +125,17 @@ MISTAKES = [
             "Print the gradient of a parameter before the call and after it.",
             "What ends in `_`, as `square_` does, writes into its tensor, and `zero_grad` does, too.",
             "Only read `parameter.grad`: `parameter.grad.norm().item()`.",
+        ],
+    ),
+    Mistake(
+        "one_norm_for_each_module",
+        of_each_module,
+        of_each_child,
+        says="The parameters of each module are put together. One norm for each *parameter* is asked for.",
+        hints=[
+            "How many names are in the dict, and how many has the model?",
+            "A bias may learn where the weight beside it does not.",
+            "`for name, parameter in model.named_parameters()`, and one entry for each.",
         ],
     ),
 ]
