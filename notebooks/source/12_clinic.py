@@ -154,7 +154,7 @@ print("more than 60 % without:", min(right["none"]) > 0.6)
 # |---|---|
 # | `"held-out"` | the loss on held-out days |
 # | `"longer"` | the loss after four times as many steps |
-# | `"early"` | Change a letter of the month: do outputs after the equals sign move? |
+# | `"early"` | whether outputs after the equals sign move if a letter of the month is changed |
 # | `"moved"` | how far each parameter is from where it began |
 #
 # **Predict.** Which *one* of the four gives a different result for each of the three causes?
@@ -341,7 +341,7 @@ def diagnose(number: int, letter: str) -> None:
 diagrams.diagnosis.instruments()
 
 # %% [markdown]
-# You will build three, and use each in the ward at once.
+# You will build three of them and use each in the ward.
 
 # %% [markdown]
 # ### Gradient norms

@@ -30,14 +30,21 @@ function dequantized({ width, levels, scales }) {
 }
 
 const sum = (numbers) => numbers.reduce((total, x) => total + x, 0);
-const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 const norm = (x) => Math.sqrt(dot(x, x));
 const added = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
+
+/** Return the dot product; nearly all of the time is spent here. */
+function dot(a, b) {
+  let total = 0;
+  for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+  return total;
+}
 
 function softmax(scores) {
   const most = Math.max(...scores);
   const powers = scores.map((score) => Math.exp(score - most));
-  return powers.map((power) => power / sum(powers));
+  const total = sum(powers);
+  return powers.map((power) => power / total);
 }
 
 class Run {
@@ -51,18 +58,25 @@ class Run {
   of(text) {
     const source = [...text].map((letter) => this.vocabulary[letter] ?? this.unknown).concat(this.end);
     const memory = this.encoder(source);
-    const encoderBlocks = this.blocks;
-    let target = [this.begin];
-    let logits = null;
-    for (;;) {
-      this.blocks = [...encoderBlocks];
-      logits = this.decoder(target, memory);
-      const next = logits.at(-1).indexOf(Math.max(...logits.at(-1)));
-      if (next === this.end || target.length >= this.longest) break;
-      target = [...target, next];
-    }
+    const target = this.generated(memory);
+    const logits = this.decoder(target, memory);
     const sequences = [source, target].map((ids) => ids.map((id) => this.names[id]));
     return { sequences, blocks: this.blocks, next: logits.map((row) => this.candidates(row)) };
+  }
+
+  /** Return what the model generates, with the token that begins it; no block of it is noted. */
+  generated(memory) {
+    const { blocks } = this;
+    let target = [this.begin];
+    this.blocks = null;
+    while (target.length < this.longest) {
+      const logits = this.decoder(target, memory).at(-1);
+      const next = logits.indexOf(Math.max(...logits));
+      if (next === this.end) break;
+      target = [...target, next];
+    }
+    this.blocks = blocks;
+    return target;
   }
 
   candidates(logits) {
@@ -144,12 +158,13 @@ class Run {
       stream,
       heads: this.heads,
       keys: name.includes("cross") ? 0 : sequence,
-      weights: encoded(Uint8Array.from(weights.flat(2), (weight) => Math.round(255 * weight))),
+      weights: this.blocks && encoded(Uint8Array.from(weights.flat(2), (weight) => Math.round(255 * weight))),
     });
   }
 
-  /** Write a block down, and return its output. */
+  /** Write a block down, unless none is, and return its output. */
   note(name, kind, sequence, output, { stream, ...more } = {}) {
+    if (!this.blocks) return output;
     const numbers = output.flatMap((row) => [...row]);
     const largest = Math.max(...numbers.map(Math.abs));
     const levels = Int8Array.from(numbers, (x) => Math.round((127 * x) / largest));

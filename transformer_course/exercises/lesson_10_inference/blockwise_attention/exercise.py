@@ -71,7 +71,7 @@ BLOCKWISE_ATTENTION = Exercise(
     cases=blockwise_attention_cases,
     in_little_memory=blockwise_attention_in_little_memory,
     points=4,
-    verified="Block after block, with a running maximum and two running sums, and never the whole table of scores: "
+    verified="Block after block, with a running maximum and two running sums, and never the whole matrix of scores: "
     "this is the idea of FlashAttention.",
     hints=[
         "Two sums are enough: the sum of the exponentials, and the sum of the values, each times its exponential. "
