@@ -1,9 +1,8 @@
 # %% [markdown] id="title"
 # # 09 · Decoder-only: a language model
 #
-# **The question.** Asked to continue `Return the name of the`, this lesson's model wrote, in one run: *keys. Returns a
-# list of the keys.* It has no encoder. What is left of a Transformer without one, and why do nearly all large models
-# look like that?
+# **The question.** A language model continues a text, and has no encoder. What is left of a Transformer without one,
+# and why do nearly all large models look like that?
 #
 # **Afterwards you can** build a GPT from your own parts, train it, load stored parameters into it, compare models in
 # bits per byte, let them generate text, and explain how such a model copies.
@@ -384,7 +383,7 @@ print(f"at the start: loss {curve[0]:.1f}, and log 2,048 is {math.log(V):.1f}")
 # %% [markdown]
 # ### A larger model, trained for longer
 #
-# Seconds of training give little more than counts. So the course stores the parameters of a larger GPT, with 4 blocks
+# Seconds of training do not reach the bigram. So the course stores the parameters of a larger GPT, with 4 blocks
 # of width 128. A command trained it, on more text: docstrings of packages and Python's language reference as well, but
 # nothing that we hold out. Parameters are numbers with names, so they fit into *your* class.
 #
