@@ -284,12 +284,12 @@ def _run(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
 
 
 def _run_once(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
-    """Run a job; where its time was up while others had the processors for more than that, the machine is too busy."""
+    """Run a job; the machine is too busy where time was up by the clock, and others had the processors for longer."""
     outcome = jail.run(job, *packed)
     records = (outcome.answer or {}).get("records")
     last = records[-1] if isinstance(records, list) and records else None
     error = last.get("error") if isinstance(last, dict) else None
-    if outcome.waited > jail.limits.seconds and isinstance(error, dict) and error.get("type") == "TookTooLong":
+    if outcome.waited > jail.limits.seconds and isinstance(error, dict) and "computed" in error:
         return replace(outcome, answer=None, reason=TOO_BUSY)
     return outcome
 

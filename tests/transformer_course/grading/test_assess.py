@@ -301,6 +301,22 @@ def test_on_a_machine_that_is_too_busy_a_right_answer_keeps_its_points():
     assert graded.cost < graded.seconds and again.answer is not None
 
 
+def test_what_has_computed_for_as_long_as_it_may_is_not_run_again():
+    runs = []
+    error = {"type": "TookTooLong", "message": "no answer within 10 s for all cases together"}
+
+    def run(*_: Any) -> Outcome:
+        runs.append(1)
+        return Outcome({"records": [{"error": error}], "calls": []}, "exit 0", 29.0, 19.0)
+
+    jail = FakeJail({})
+    with mock.patch.object(jail, "run", run):
+        assert grade_answer(jail, "x").verdict.status == "crashed"
+        assert len(runs) == 1
+        error["computed"] = 3.0  # it was the clock's limit
+        assert grade_answer(jail, "x").ended_by_others and len(runs) == 3
+
+
 def test_what_an_answer_waits_for_others_costs_it_nothing():
     jail = FakeJail({"missing": True})
     with mock.patch.object(jail, "run", lambda *_: Outcome({"missing": True}, "exit 0", 9.0, 8.5)):
