@@ -64,7 +64,7 @@ class GradedExercise:
         seconds: Wall-clock time of the answer in the jail.
         n_right: Number of cases in which everything observed is right; if it passed, all of them.
         n_cases: Number of cases; 0 where none was judged.
-        cost: Seconds that it took in all: in the jail, to be judged, and to be traced for the feedback.
+        cost: Seconds that it took in all: in the jail, less those of others, to be judged, and to be traced.
         remarks: What the instructor may want to look at: that it calls, or is, what was to be written.
     """
 
@@ -174,7 +174,7 @@ def assess(
                 told = NOT_RUN.format(seconds=int(allowance.spent))
                 return GradedExercise(exercise, Verdict(exercise.name, "crashed", told), 0.0)
             one = assess_one(submission, exercise, limits)
-            allowance.spend(max(one.cost, one.seconds))
+            allowance.spend(one.cost)
             return one
 
         first = attempt(submission)
@@ -284,12 +284,12 @@ def _run(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
 
 
 def _run_once(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
-    """Run a job; where its time was up while others had the processors for more than that, the machine is too busy."""
+    """Run a job; the machine is too busy where time was up by the clock, and others had the processors for longer."""
     outcome = jail.run(job, *packed)
     records = (outcome.answer or {}).get("records")
     last = records[-1] if isinstance(records, list) and records else None
     error = last.get("error") if isinstance(last, dict) else None
-    if outcome.waited > jail.limits.seconds and isinstance(error, dict) and error.get("type") == "TookTooLong":
+    if outcome.waited > jail.limits.seconds and isinstance(error, dict) and "computed" in error:
         return replace(outcome, answer=None, reason=TOO_BUSY)
     return outcome
 

@@ -44,9 +44,15 @@ class Records:
         self._folder, self._settings = out / FOLDER, dict(settings)
 
     def is_up_to_date(self, student: str, submissions: Sequence[Submission]) -> bool:
-        """Return whether these very notebooks of a student have been graded with these settings."""
+        """Return whether these very notebooks of a student have been graded with these settings.
+
+        Where others have ended an answer, they have not.
+        """
         record = _read(self._path(student))
-        return record is not None and record["key"] == self._key(submissions)
+        if record is None or record["key"] != self._key(submissions):
+            return False
+        notebooks = map(from_dict, record["notebooks"])
+        return not any(one.ended_by_others for notebook in notebooks for one in notebook.exercises)
 
     def changed_settings(self, student: str) -> str:
         """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""

@@ -148,7 +148,8 @@ class Worker:
                 break
         told = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
         verdict, seconds = Verdict(task.name, "crashed", told), time.monotonic() - begun
-        return GradedExercise(exercise, verdict, min(seconds, task.limits.kill_after), cost=seconds)
+        shown = min(seconds, task.limits.kill_after)
+        return GradedExercise(exercise, verdict, shown, cost=shown if was_killed else seconds)
 
     def _wait_for_reference(self, name: str) -> None:
         if not self._connection.poll(REFERENCE_SECONDS):

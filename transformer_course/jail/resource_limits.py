@@ -9,6 +9,8 @@ GRACE_SECONDS = 1.0
 
 CLOCK_FACTOR = 3.0
 """By the clock, a job may take this many times its time limit, where it is ready to run and other work goes on."""
+LEAST_CLOCK = 30.0
+"""So long it may take at least there: a second is short where twenty programs share a processor."""
 SUPERVISOR_SECONDS = 30.0
 """The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
 MAX_JOB_BYTES = 1 << 30
@@ -55,7 +57,7 @@ class Limits:
     @property
     def clock(self) -> float:
         """Seconds of the clock that all cases together may take on a busy machine."""
-        return CLOCK_FACTOR * self.seconds
+        return max(CLOCK_FACTOR * self.seconds, LEAST_CLOCK)
 
     @property
     def killed_after(self) -> float:

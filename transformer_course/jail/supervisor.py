@@ -24,7 +24,12 @@ from transformer_course.jail.linux import control_groups, disk_quota, namespaces
 from transformer_course.jail.linux.disk_quota import FolderWatch
 from transformer_course.jail.linux.family_watch import MemoryWatch
 from transformer_course.jail.linux.process_settings import SUBREAPER, prctl
-from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds, seconds_of_ended_children
+from transformer_course.jail.linux.process_times import (
+    cpu_seconds,
+    delay_seconds,
+    seconds_of_ended_children,
+    seconds_of_family,
+)
 from transformer_course.jail.resource_limits import CLOCK_FACTOR, MAX_JOB_BYTES, Limits
 from transformer_course.running import served_models
 from transformer_course.running.answer_job import Job, run_job
@@ -296,13 +301,13 @@ def _time_is_up(child: int, clock: float, limits: Limits) -> str:
     """Return whether a child has had its time: ``time``, ``busy`` if others had more of it, or nothing until then.
 
     Sleeping counts, and waiting for what it has started. Only the time for which it was ready and others ran does not,
-    up to a bound: an answer can be kept busy by its own processes, too.
+    up to a bound: what its own processes compute is no time of others, but those that have ended may not be known.
     """
     late = clock - limits.kill_after
     if late < 0:
         return ""
-    delay, most = delay_seconds(child), limits.killed_after - limits.kill_after
-    return "" if late < min(delay, most) else "time" if delay < most else "busy"
+    waited, most = min(delay_seconds(child), clock - seconds_of_family()), limits.killed_after - limits.kill_after
+    return "" if late < min(waited, most) else "time" if waited < most else "busy"
 
 
 def _trace_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO) -> str:

@@ -275,8 +275,8 @@ def test_on_a_machine_that_is_too_busy_a_right_answer_keeps_its_points():
         pytest.skip("this kernel does not tell")
     processor, others, outcomes = {min(os.sched_getaffinity(0))}, [], []
 
-    def run(self: Jail, *job: Any) -> Outcome:
-        outcomes.append(run_job(self, *job))
+    def run(self: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
+        outcomes.append(run_job(self, job if outcomes else {**job, "clock": 3.0}, *packed))
         for process in others:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
@@ -301,11 +301,39 @@ def test_on_a_machine_that_is_too_busy_a_right_answer_keeps_its_points():
     assert graded.cost < graded.seconds and again.answer is not None
 
 
+def test_what_has_computed_for_as_long_as_it_may_is_not_run_again():
+    runs = []
+    error = {"type": "TookTooLong", "message": "no answer within 10 s for all cases together"}
+
+    def run(*_: Any) -> Outcome:
+        runs.append(1)
+        return Outcome({"records": [{"error": error}], "calls": []}, "exit 0", 29.0, 19.0)
+
+    jail = FakeJail({})
+    with mock.patch.object(jail, "run", run):
+        assert grade_answer(jail, "x").verdict.status == "crashed"
+        assert len(runs) == 1
+        error["computed"] = 3.0  # it was the clock's limit
+        assert grade_answer(jail, "x").ended_by_others and len(runs) == 3
+
+
 def test_what_an_answer_waits_for_others_costs_it_nothing():
     jail = FakeJail({"missing": True})
     with mock.patch.object(jail, "run", lambda *_: Outcome({"missing": True}, "exit 0", 9.0, 8.5)):
         graded = grade_answer(jail, "x")
     assert graded.seconds == 9.0 and 0.5 <= graded.cost < 5.0
+
+
+def test_one_that_waited_for_others_leaves_all_their_time_to_the_next():
+    """By the clock, it took longer than all may take together; of its own, a second."""
+    limits = []
+
+    def assess_one(submission: Submission, exercise: Exercise, limit: Limits) -> GradedExercise:
+        limits.append(limit.seconds)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 99.0, cost=1.0)
+
+    graded = assess(SUBMISSION, Allowance(Limits(seconds=10.0)), assess_one)
+    assert limits == [10.0] * len(graded.exercises)
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,7 @@ def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
 
     def sleeps(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
         limits.append(given.seconds)
-        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after, cost=given.kill_after)
 
     assess(
         Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Allowance(Limits(seconds=10.0)), sleeps

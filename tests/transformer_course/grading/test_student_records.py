@@ -11,6 +11,8 @@ from transformer_course.exercises import every_exercise
 from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.student_records import Records, as_dict, read_records
 from transformer_course.grading.submissions import Submission
+from transformer_course.jail.exit_reasons import explain_exit
+from transformer_course.jail.resource_limits import Limits
 
 SUBMISSION = Submission("ada", Path("class", "ada", "01_lookup.ipynb"), "01_lookup", digest="5e")
 VERDICT = Verdict("softmax", "mistake", "Two rows\n    0.5", ("first_axis", "no_sum"), ("Look.", "Look again."))
@@ -59,6 +61,14 @@ def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path
     assert not records(tmp_path).is_up_to_date("ada", [replace(SUBMISSION, digest="5f")])
     assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION, BROKEN.submission])
     assert not records(tmp_path, seed=8).is_up_to_date("ada", [SUBMISSION])
+
+
+@pytest.mark.parametrize("reason", ["SIGKILL", "busy", "SIGSEGV"])
+def test_a_student_whose_answer_others_have_ended_is_graded_again(tmp_path: Path, reason: str):
+    crashed = Verdict("softmax", "crashed", explain_exit(reason, Limits(seconds=3.0)))
+    ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
+    records(tmp_path).write("ada", [SUBMISSION], [ended], GUARDS)
+    assert records(tmp_path).is_up_to_date("ada", [SUBMISSION]) == (reason == "SIGSEGV")
 
 
 def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):

@@ -18,7 +18,7 @@ from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.assess import GradedExercise, assess_exercise
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.jail import Jail
-from transformer_course.jail.resource_limits import CLOCK_FACTOR
+from transformer_course.jail.resource_limits import Limits
 
 IMPORTS = """\
 import math
@@ -33,7 +33,7 @@ RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
 SEED = 20_170_612
 TIME_LIMIT = 0.25
 """Seconds after which an answer that never ends is stopped."""
-STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, CLOCK_FACTOR * TIME_LIMIT))
+STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, Limits(TIME_LIMIT).clock))
 """What it is told: the second limit is that of a busy machine."""
 
 linux = pytest.mark.skipif(

@@ -100,7 +100,15 @@ def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
     monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, says: str
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
+    monkeypatch.setattr(supervisor, "seconds_of_family", lambda: 0.1)
     assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == says
+
+
+def test_that_its_own_processes_kept_it_waiting_is_no_excuse(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(supervisor, "delay_seconds", lambda process: 9.0)
+    for computed, says in ((2.0, ""), (18.0, "time")):
+        monkeypatch.setattr(supervisor, "seconds_of_family", lambda computed=computed: computed)
+        assert supervisor._time_is_up(1, 15.0, Limits(seconds=10.0)) == says
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ from contextlib import contextmanager
 import pytest
 
 from tests.transformer_course.jail.sample_submissions import linux
-from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds, seconds_of_ended_children
+from transformer_course.jail.linux.process_times import (
+    cpu_seconds,
+    delay_seconds,
+    seconds_of_ended_children,
+    seconds_of_family,
+)
 
 pytestmark = linux
 
@@ -54,3 +59,17 @@ def test_what_children_computed_is_known_when_they_have_ended():
             time.sleep(0.01)
         computed = cpu_seconds(one)
     assert seconds_of_ended_children() - before >= computed - 0.01
+
+
+def test_what_a_family_computes_is_known_while_it_does():
+    before = seconds_of_family()
+    with child(lambda: os.waitpid(os.fork() or _computes_and_ends(), 0)) as one:
+        while seconds_of_family() - before < 0.3:
+            time.sleep(0.01)
+        assert cpu_seconds(one) < 0.2  # most of it was that of its children
+
+
+def _computes_and_ends() -> int:
+    while time.process_time() < 0.1:
+        pass
+    os._exit(0)
