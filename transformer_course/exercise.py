@@ -11,7 +11,7 @@ from typing import Any
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps, Variant
 
-LITTLE_MEMORY_MB = 128
+LITTLE_MEMORY_MB = 64
 """Memory for an answer that must need little, on top of what Python, torch and the arguments take."""
 
 
@@ -91,7 +91,8 @@ class Exercise:
         points: Number of points when graded.
         verified: What a pass has shown. What comes next stands in the lesson.
         steps: The answer in steps; None where it cannot be told so.
-        told: What a teacher says of a slip, by its name, such as ``keepdim_total``: of all others the steps' words do.
+        told: What a teacher says of a slip, by its name, such as ``keepdim_total``, or by name and code where not all
+            slips of a name are meant; of all others the steps' words do.
         stretch: Whether it goes beyond the core of its lesson.
         distributions: The arguments whose rows add up to 1. As they cannot move freely, their gradients are compared
             up to a number that is the same along a row: dividing by the sum once more changes nothing else.

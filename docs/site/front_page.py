@@ -58,8 +58,8 @@ In the lessons here, the views are alive, too; [lesson 04](notebooks/04_masks.ip
 
 ## The map
 
-The whole model: each box is built in the lesson whose number it has, and leads there. You can look
-[inside a trained one](inside.md), at the numbers in every block.
+The whole model: each box is built in the lesson whose number it has, and leads there. Type a date, and watch it flow
+[through a trained one](inside.md), with the numbers in every block.
 
 <div class="tl-home tl-scroll">
 {map_of(lessons)}

@@ -8,7 +8,7 @@
 # approach, and write its two central steps: that of a recurrent network, and the weighted average that is now called
 # attention.
 #
-# Reading: 34 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 35 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions: about
 # 85 minutes.
 
 # %% [markdown]
@@ -61,17 +61,17 @@ torch.set_printoptions(precision=2, sci_mode=False)
 #
 # A text goes in, another text comes out: a translation, a summary, an answer. Much of what people ask of a **large
 # language model** (**LLM**) has this form. The two lengths differ, and nobody knows the second one in advance, so a
-# layer such as `nn.Linear`, whose sizes are fixed, will not do.
+# layer of fixed sizes, such as `nn.Linear`, will not do.
 #
-# The solution of 2014 was two networks. An **encoder** reads (it **encodes**), and a **decoder** **generates** (it
+# The solution of 2014 was two networks: an **encoder** reads (it **encodes**), and a **decoder** **generates** (it
 # **decodes**). Such a model is called **sequence to sequence**, or seq2seq.
 
 # %% [markdown]
 # ## The encoder: a recurrent neural network
 #
-# Each character is a token, and is looked up in an embedding. So a text becomes a list of vectors, $x_1$ to $x_n$. A
-# **recurrent neural network** (RNN) reads them in order. Its memory is one vector, the **hidden state** $h$. After each
-# token it computes the new state from the old one and from the token. In the simplest case:
+# Each character is a token with an embedding, so a text is a list of vectors, $x_1$ to $x_n$. A **recurrent neural
+# network** (RNN) reads them in order. Its memory is one vector, the **hidden state** $h$. After each token it computes
+# the new state from the old one and the token. In the simplest case:
 #
 # $$h_t = \tanh(W h_{t-1} + U x_t)$$
 #
@@ -81,7 +81,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # **Exercise.** Write one such step, for a batch of texts at once. The strings in brackets are shapes: `"batch d"` is a
 # tensor with two axes, and a name means the same size throughout. Each *row* of `state` and `token` belongs to one
-# text. `w` and `u` are stored as (outputs, inputs), as in `nn.Linear`.
+# text; `w` and `u` are stored as (outputs, inputs), as in `nn.Linear`.
 #
 # Replace the last line with your code, run the cell, then the check below it. Stuck? `hint(rnn_step)` in a new cell
 # tells you a little more each time. `solution(rnn_step)` shows an answer.
@@ -104,9 +104,9 @@ check(rnn_step)
 # %% [markdown]
 # From here on, `parts.rnn_step` is your function if it passed (and is fast enough), and otherwise the library's.
 #
-# **Predict.** Two random texts of 100 characters differ only in the *first* character. An untrained RNN reads both. Are
-# the last hidden states the `"same"` (to three digits), or `"different"`? (Replace the `...`. If you like, say how sure
-# you are: `prediction = "same", "70 %"`.)
+# **Predict.** Two random texts of 100 characters differ only in the *first* one. An untrained RNN reads both. Are its
+# last hidden states the `"same"` (to three digits), or `"different"`? (Replace the `...`. If you like, say how sure you
+# are: `prediction = "same", "70 %"`.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -139,9 +139,9 @@ print("largest difference after 1, 10 and 100 characters:", [round(differences[n
 #
 # $$s_t = f(s_{t-1}, y_{t-1}, c)$$
 #
-# A linear layer, the *head*, turns $s_t$ and $c$ into a logit for each token, and the most likely token is generated.
-# A model that reads its own output in this way is called **autoregressive**. In the picture, all that the decoder
-# learns about the input passes through one box:
+# A linear layer, the *head*, turns $s_t$ and $c$ into a logit for each token, and the most likely token is generated. A
+# model that reads its own output in this way is called **autoregressive**. In the picture, all that the decoder learns
+# of the input passes through one box:
 
 # %%
 diagrams.recurrent.unrolled("3 mars 2021", "2021-03-03")
@@ -176,8 +176,8 @@ def digits_to_copy() -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# Two folded cells hold the training loop of the primer, and `three_runs`, which trains a model from three seeds and
-# measures what fraction of the digits each has right.
+# Two folded cells hold the primer's training loop, and `three_runs`, which trains a model from three seeds and measures
+# what fraction of the digits each copies correctly.
 
 
 # %% id="training-loop" tags=["hide-input"]
@@ -256,16 +256,15 @@ print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
 # %% [markdown]
 # ## Attention: keep all the hidden states
 #
-# The encoder computes a hidden state after *every* token, and we have thrown away all but the last. Keep them. At each
-# step, give the decoder a context vector of its own: a **weighted average** of all the states, in which those that
+# The encoder computes a hidden state after *every* token, and we threw away all but the last. Now we keep them. At each
+# step, we give the decoder a context vector of its own: a **weighted average** of all the states, in which those that
 # matter now count most. When the month is generated, these should be the states at `mars`.
 #
 # $$c_t = \sum_{i=1}^{n} a_{ti}\, h_i$$
 #
 # The **attention weights** $a_{t1}, \dots, a_{tn}$ of step $t$ are positive and add up to 1. The larger a weight, the
-# more the decoder is said to **attend** to that position. This is **attention** (Bahdanau and others, 2014). In the
-# picture, with made-up weights, the state before step 7 scores all eleven states, and all eleven take part in the
-# average.
+# more the decoder is said to **attend** to that position: this is **attention** (Bahdanau and others, 2014). In the
+# picture (with made-up weights), the state before step 7 scores all eleven states, and all eleven are averaged.
 
 # %%
 weights = torch.tensor([0, 0, 0.01, 0.02, 0.12, 0.6, 0.2, 0.05, 0, 0, 0])
@@ -297,7 +296,7 @@ check(context_vector)
 # ## Where the weights come from: additive attention
 #
 # The decoder itself computes the weights. Its state before step $t$, $s_{t-1}$, can encode how much has been generated,
-# and so what is needed next. A small network compares it with each of the encoder's states, and returns a **score**, a
+# and so what is needed next. A small network compares that state with each of the encoder's, and returns a **score**, a
 # single number: how well do the two match? Softmax turns the scores into weights:
 #
 # $$a_t = \operatorname{softmax}[\operatorname{score}(s_{t-1}, h_1), \dots, \operatorname{score}(s_{t-1}, h_n)]$$
@@ -308,9 +307,8 @@ check(context_vector)
 # **additive attention**.
 
 # %% [markdown]
-# So one step of the decoder is: *score* all the encoder's states with $s_{t-1}$; turn the scores into *weights* by
-# softmax; *average* the states with these weights, $c_t$; and only then take the step,
-# $s_t = f(s_{t-1}, y_{t-1}, c_t)$.
+# So the decoder *scores* all the encoder's states with $s_{t-1}$, turns the scores into *weights* by softmax,
+# *averages* the states with these weights, and only then takes its step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$.
 #
 # `AttentiveRecurrentTranslator` is the model from above with this one change, and your function computes the average.
 # (`mask` is True at tokens and False at padding, which should get no weight.)
@@ -329,11 +327,11 @@ class Translator(AttentiveRecurrentTranslator):
 trace_shapes(Translator(11, 11, 64), source, generated)
 
 # %% [markdown]
-# One module is new: `attention`, which runs at every step, here twice. Now the same training on the same digits, with
-# the *narrow* width, 32. (About 10 seconds.)
+# One module is new: `attention`, which runs at every step, here twice. We train this model on the same digits, with the
+# *narrow* width, 32. (About 10 seconds.)
 #
-# **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, `"about half"`, or `"like
-# guessing"`?
+# **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, `"about half"`, or
+# `"like guessing"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -367,8 +365,8 @@ print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)}
 # ## The gradient on its way back
 #
 # Why was packing so hard to learn? The gradient tells the encoder what it should have done with the *first* digit. On
-# its way back it passes every hidden state, and at each one it is multiplied by how much that state depends on the one
-# before. `gradient_reaching` (folded) measures how much of it arrives at a vector that was read.
+# its way back the gradient passes every hidden state, and at each one it is multiplied by how much that state depends
+# on the one before. `gradient_reaching` (folded) measures how much of the gradient arrives at a vector that was read.
 #
 # **Predict.** In an untrained GRU, the gradient at the *last* of 40 vectors has the size 2. How large is it at the
 # first: about 0.5, about 0.01, or 0 (less than 0.00001)?
@@ -396,9 +394,9 @@ compare(prediction, measured=float(f"{at_the_first:.0e}"), choices=(0.5, 0.01, 0
 print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
 
 # %% [markdown]
-# Next to nothing is left to learn from. This **vanishing gradient** is the second weakness. With factors above 1 it
-# would be an **exploding gradient** instead. We compare simple RNNs with small and with large weights $W$, our
-# untrained GRU, and one that we trained to copy.
+# Next to nothing is left to learn from. This **vanishing gradient** is the second weakness. Factors above 1 would give
+# an **exploding gradient** instead. We compare simple RNNs with small and with large weights $W$, our untrained GRU,
+# and one that we trained to copy.
 
 
 # %% id="fading" tags=["nbval-ignore-output"]
@@ -439,8 +437,8 @@ print("z > 0.9:", {name: round(open_gates(networks[name].encoder), 1) for name i
 
 # %% [markdown]
 # The trained GRU is the surprise: it has *learned* to keep most of its state, and its gradient survives. (Where $z$ is
-# near 1, the factor from the old value to the new one is near 1.) But gates have to be learned first, from gradients
-# that vanish, and whatever is kept still has to fit into one vector.
+# near 1, the factor from the old value to the new one is near 1.) But the gates have to be learned first, from
+# gradients that vanish, and whatever they keep still has to fit into one vector.
 
 # %% [markdown]
 # **Predict.** In an untrained model with attention, all scores are about equal. How large is the gradient of its
@@ -460,7 +458,7 @@ pd.DataFrame(gradients, index=positions).T.map(lambda size: f"{size:.0e}")
 
 # %% [markdown]
 # From 10 to 20 tokens, the gradient of the single vector falls by a factor of a hundred or more, that of attention by a
-# factor of about two: all n states have about the same weight, $1/n$. Any state is one step from the context vector.
+# factor of about two: all n states have about the same weight, $1/n$, and each is one step from the context vector.
 
 # %% [markdown]
 # ## Bug hunt
@@ -533,7 +531,7 @@ translator = train(Translator(len(ids) + 1, len(ids) + 1, 64), dates, steps=200)
 
 # %% [markdown]
 # At **inference**, when a trained model is used, no correct token is known. The decoder reads what it generated itself:
-# we append the token with the largest logit, and go on. (In general, a model stops when it generates an end token.)
+# we append the token with the largest logit, and go on.
 
 
 # %% id="translations" tags=["nbval-ignore-output"]
@@ -574,12 +572,12 @@ ax.set(xlabel="token read", ylabel="token generated")
 compare(prediction, measured="end" if attended[6, 4:7].sum() > attended[6, 2:4].sum() else "beginning")
 
 # %% [markdown]
-# Each row holds the weights of one step. For the year, which comes first, the decoder attends to the end of the input.
-# For the month it attends to the end of `mars` or just behind it, not to the `m`: the encoder reads from left to right,
-# and before the `r` no state can tell `mars` from `mai`. (Whether the largest weight lies on `r`, `s` or the space
-# depends on the seed. Bahdanau's encoder is **bidirectional**: a second RNN reads from right to left, so there even the
-# state at `m` knows the whole word.) For the day it attends to the `3` or the next few characters, whose states still
-# remember it.
+# Each row of the picture holds the weights of one step. For the year, which comes first, the decoder attends to the end
+# of the input. For the month it attends to the end of `mars` or just behind it, not to the `m`: the encoder reads from
+# left to right, and before the `r` no state can tell `mars` from `mai`. (Whether the largest weight lies on `r`, `s` or
+# the space depends on the seed. Bahdanau's encoder is **bidirectional**: a second RNN reads from right to left, so that
+# even the state at `m` knows the whole word.) For the day it attends to the `3` or the next few characters, whose
+# states still remember it.
 
 # %%
 word = torch.tensor([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2])  # which piece each character belongs to: 3, mars or 2021
@@ -587,15 +585,15 @@ most = [["3", "mars", "2021"][torch.zeros(3).index_add(0, word, attended[row]).a
 print({"year": most[0], "month": most[1]})
 
 # %% [markdown]
-# Nobody told the model which part is the month: this **alignment** was learned from pairs of texts alone.
+# Nobody told the model which part is the month: it learned this **alignment** from pairs of texts alone.
 
 # %% [markdown]
 # ## Who has to wait?
 #
-# $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, and a computer that could do a
-# thousand things at once has to wait. This is the third weakness. A weighted average does not wait: two matrix products
-# compute n averages of n vectors (lesson 01). A **convolution** does not wait either. It computes each position from
-# its neighbours alone, which suits images (such a built-in assumption is an **inductive bias**).
+# $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, even on a computer that can do a
+# thousand things at once. This is the third weakness. A weighted average does not wait: two matrix products compute n
+# averages of n vectors (lesson 01). Nor does a **convolution**, which computes each position from its neighbours alone.
+# That suits images (such a built-in assumption is an **inductive bias**).
 #
 # **Predict.** A convolution of kernel size 3 reads one neighbour on each side. After how many such layers can the last
 # of 256 positions depend on the first?
@@ -638,8 +636,9 @@ print("256 tokens, the slowest:", max(best, key=lambda name: best[name][-1]))
 print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1] > 3 * best["GRU"][0]))
 
 # %% [markdown]
-# (Measured on a single core, where nothing runs in parallel.) Table 1 of the Transformer paper, adapted, compares the
-# three for n tokens of width d. The **path length** is the number of steps from one token to another.
+# The GRU is the slowest at 256 tokens, and takes over three times as long as for 16, on a single core, where nothing
+# runs in parallel. Table 1 of the Transformer paper, adapted, compares the three layers for n tokens of width d. The
+# **path length** is the number of steps from one token to another.
 #
 # | layer | operations | sequential steps | longest path |
 # |---|---|---|---|
@@ -648,7 +647,7 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 # | convolution, kernel k | k · n · d² | 1 | 2 (n − 1) / (k − 1) layers; about log n with gaps (dilated) |
 #
 # The price of attention is n²: four times the work for twice the length. Our translator still has two recurrent
-# networks. If attention reaches every position in one step, why keep them? In 2017, *Attention Is All You Need* left
+# networks. Why keep them, if attention reaches every position in one step? In 2017, *Attention Is All You Need* left
 # them out.
 
 # %% [markdown]
@@ -660,7 +659,7 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 # $$a_t = \operatorname{softmax}[s_t \cdot h_1, \dots, s_t \cdot h_n], \quad c_t = \sum_i a_{ti} h_i, \quad
 # \tilde{s}_t = \tanh(W_c\,[c_t; s_t])$$
 #
-# $[c_t; s_t]$ means the two concatenated, the context first (`torch.cat`). $W_c$ is stored as (outputs, inputs), as in
+# $[c_t; s_t]$ means the two concatenated, the context first (`torch.cat`). $W_c$ is stored like the weight of an
 # `nn.Linear`, and there is no bias. Write this step from scratch, for a batch.
 
 
@@ -688,17 +687,40 @@ print("scored with a copy of state 4, found state", similarity.argmax().item(), 
 # Lesson 03 gets the same from two matrices: $(W_s s) \cdot (W_h h)$ is $s^\top (W_s^\top W_h)\, h$.
 
 # %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** One vector of width 32 holds more of sixteen digits if the encoder reads them from last to first.
+# (Sutskever et al., 2014, reversed their sentences, and translated better.)
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    backwards = RecurrentTranslator(11, 11, 32)
+    # Train it like `narrow[seed]`, but on digits.flip(1), and measure it on such digits.
+    holds.append(...)  # True if it copies more of sixteen than right_32[seed, -1]
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
+
+# %% [markdown]
 # ## In short
 #
 # - Seq2seq: an encoder reads, a decoder generates, one token at a time, as many as are needed.
-# - An RNN keeps what it has read in one hidden state of fixed width. To pack long texts into it is hard to learn: the
-#   bottleneck.
-# - On its way to the beginning, the gradient passes every step, and may vanish or explode. Gates help, once they are
-#   learned.
+# - An RNN keeps what it has read in one hidden state of fixed width. Learning to pack long texts into that state is
+#   hard: the bottleneck.
+# - On its way back to the beginning, the gradient passes every step, and may vanish or explode. Gates help, once they
+#   are learned.
 # - Recurrent steps wait for each other; convolutions do not, but connect only neighbours.
 # - Attention keeps all states. At each step the decoder's *previous* state scores them, softmax turns scores into
 #   weights, and the context vector is the weighted average of the states.
-# - The path to every position is one step long. The weights show what the model attends to.
+# - Every position is one step away, and the weights show what the model attends to.
 
 # %%
 batch = (torch.randint(1, 11, (2, 11)), torch.randint(0, 11, (2, 1)))  # two texts of 11 tokens, one step
@@ -719,9 +741,9 @@ print({"batch": 2, "n": 11, "d": 64, "characters": 11})
 pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=True)
 
 # %% [markdown]
-# [Lesson 01](01_lookup.ipynb) gives the parts of attention their names. The decoder's state, which scores, is the
-# *query*. The encoder's states, which are scored, are the *keys*. The *values* are what is averaged: here the encoder's
-# states once more.
+# [Lesson 01](01_lookup.ipynb) names the parts of attention. The decoder's state, which scores, is the *query*. The
+# encoder's states, which are scored, are the *keys*. What is averaged are the *values*: here the encoder's states once
+# more.
 
 # %% [markdown]
 # ## New words
@@ -831,16 +853,20 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # %% [markdown]
 # ## What to read next
 #
-# - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473): figure 2 is our curve over the length,
-#   for real sentences; figure 3 shows alignments.
+# - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473): figure 2 is our curve for real
+#   sentences; figure 3 shows alignments.
 # - Sutskever et al. (2014), [arXiv:1409.3215](https://arxiv.org/abs/1409.3215), sequence to sequence; Cho et al.
 #   (2014), [arXiv:1406.1078](https://arxiv.org/abs/1406.1078), the GRU and the single context vector; Luong et al.
 #   (2015), [arXiv:1508.04025](https://arxiv.org/abs/1508.04025), the other order and three scores.
-# - Hochreiter (1991), Bengio et al. (1994) and Pascanu et al. (2013,
-#   [arXiv:1211.5063](https://arxiv.org/abs/1211.5063)): vanishing and exploding gradients. Hochreiter and Schmidhuber
-#   (1997): the LSTM. Williams and Zipser (1989): teacher forcing.
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4: table 1.
 # - `transformer_lab/models/recurrent.py` and `transformer_lab/attention/additive.py`: the models of this lesson.
+#
+# <details><summary>Where the older parts come from</summary>
+#
+# Hochreiter (1991), Bengio et al. (1994) and Pascanu et al. (2013,
+# [arXiv:1211.5063](https://arxiv.org/abs/1211.5063)): vanishing and exploding gradients. Hochreiter and Schmidhuber
+# (1997): the LSTM. Williams and Zipser (1989): teacher forcing.
+# </details>
 
 # %% [markdown]
 # How far did you come, and how well did you predict?

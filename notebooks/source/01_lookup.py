@@ -7,7 +7,7 @@
 # **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
 # agree, and tell self-attention from cross-attention.
 #
-# Reading: 33 minutes. Exercises: 45 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 34 minutes. Exercises: 45 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 100 minutes.
 
 # %% [markdown]
@@ -139,9 +139,9 @@ scores = parts.similarity(fruit, keys)
 pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
-# The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*, and chairs hardly
-# do: from the tip of each key, the dashed line runs at a right angle to the line of the query. The distance from the
-# origin to the point where they meet, times the length of the query, is the dot product.
+# The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*, chairs hardly at
+# all: from the tip of each key, a dashed line runs at a right angle to the line of the query. The distance from the
+# origin to the point where the two meet, times the length of the query, is the dot product.
 
 # %%
 diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
@@ -177,8 +177,8 @@ measures.round(2)
 #
 # $$-\tfrac12 \|q - k\|^2 = q \cdot k - \tfrac12 \|q\|^2 - \tfrac12 \|k\|^2$$
 #
-# If all keys have the same length, the last two terms are the same for every key. Then the dot product, the cosine and
-# the distance must rank the keys in the same order:
+# If all keys have the same length, the last two terms are the same for every key. Then dot product, cosine and distance
+# must rank the keys in the same order:
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
@@ -208,9 +208,10 @@ ax = plots.histogram(cosines, xlabel="cosine of two random vectors", bins=40)
 print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
-# In high dimensions *random* vectors are nearly orthogonal. So a large cosine is unlikely to be chance, and unrelated
-# words do not have negative dot products, as is sometimes said, but small ones. (Trained embeddings often share a
-# common direction, so their cosines are not centred at 0: Mu and Viswanath, 2018.)
+# The wider the vectors, the narrower the curve: in high dimensions *random* vectors are nearly orthogonal. So a large
+# cosine is unlikely to be chance, and the dot products of unrelated words are not negative, as is sometimes said, but
+# small. (Trained embeddings often share a common direction, so their cosines are not centred at 0: Mu and Viswanath,
+# 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
@@ -272,9 +273,9 @@ print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 # %% [markdown]
 # At a high temperature every key gets nearly the same weight, and the answer is nearly the plain average of the values.
 # At a low temperature the best key gets all the weight, and we are back at a dict: **hard attention is the limit of
-# soft attention at low temperature.** We want **soft attention** because training needs a gradient: numbers that say in
-# which direction to move each score, and how much that matters. Here is the gradient of the price of *fruit* at two
-# temperatures.
+# soft attention at low temperature.** **Soft attention** is what we want, because training needs a gradient: numbers
+# that say in which direction to move each score, and how much that matters. Here is the gradient of the price of
+# *fruit* at two temperatures.
 
 # %%
 gradients = {}
@@ -323,22 +324,21 @@ print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
 # This time the weights 0.6, 0.4 and 0, and (nearly) the price of 8, were computed from vectors. (We chose the vectors
-# so that they would be; in real models they are learned.)
+# to that end; in real models they are learned.)
 #
-# A reading comprehension test works in the same way. The question is the query: *When was Bob born?* Each sentence of
-# the text has something that it is *about* (its key) and something that it *says* (its value): "Bob was born in 1998"
-# is about Bob's birth and says 1998. You match the question with what the sentences are about, and take what they say.
-# Four questions on a text of 20 sentences need 4 × 20 scores.
+# A reading comprehension test works the same way. The question is the query: *When was Bob born?* Each sentence of the
+# text is *about* something (its key) and *says* something (its value): "Bob was born in 1998" is about Bob's birth and
+# says 1998. You match the question with what the sentences are about, and take what they say. Four questions on a text
+# of 20 sentences need 4 × 20 scores.
 
 # %% [markdown]
 # ## Many queries at once
 #
 # All through this course we translate dates. At its end, your own Transformer will turn `3 mars 2021` into
-# `2021-03-03`. It has to understand the pieces, and it has to change their order: the year, last in French, comes
-# first.
+# `2021-03-03`. It has to understand the pieces and to change their order: the year, last in French, comes first.
 #
 # Finding the right piece for each position of the output is a lookup: the position asks a question. We choose keys that
-# say what a piece *is*: (day, month, year).
+# say what each piece *is*: (day, month, year).
 
 # %%
 pieces = ["3", "mars", "2021"]
@@ -477,8 +477,8 @@ print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 # %% [markdown]
 # The output has as many rows as there are queries, however many keys there are.
 #
-# What is self-attention good for? The vector of `bank` is the same in every sentence, since it is looked up in a table
-# of words. We choose one that lies between money and water, and let each word of two short texts attend to its text:
+# What is self-attention good for? A word has one embedding, so `bank` starts out as the same vector in every sentence.
+# We choose one that lies between money and water, and let each word of two short texts attend to its text:
 
 # %%
 vectors = {"bank": torch.tensor([1.0, 1.0]), "loan": torch.tensor([3.2, 0.3]), "river": torch.tensor([0.3, 3.2])}
@@ -489,14 +489,15 @@ neighbours = {word: vectors[word] for word in ("loan", "river")}
 diagrams.lookup.moved("bank", vectors["bank"], after, neighbours, ("money", "water"))
 
 # %% [markdown]
-# One word has become two vectors. `bank` has moved towards the word that it attends to, and what the next layer reads
-# is a bank *of a river*, or one that *lends money*. This is what a layer of attention does to every word of a text.
-#
+# One word has become two vectors. `bank` has moved towards its neighbour, and what the next layer reads is the bank *of
+# a river*, or one that *lends money*. This is what a layer of attention does to every word of a text.
+
+# %% [markdown]
 # ### Is the diagonal the largest?
 #
 # In self-attention each vector meets itself among the keys: its weight there is on the diagonal of the matrix of
-# weights. In a Transformer, queries and keys are **projections** of the vectors: products with two
-# different learned matrices, `x @ w_q` and `x @ w_k`. Before training these matrices are random.
+# weights. In a Transformer, queries and keys are **projections** of the vectors: products with two different learned
+# matrices, `x @ w_q` and `x @ w_k`. Before training these matrices are random.
 #
 # **Predict.** 50 vectors, random projections: in what percentage of the rows is the diagonal the largest weight?
 
@@ -590,10 +591,10 @@ ax.legend()
 print(f"largest error: {(smooth - torch.sin(new_positions)).abs().max():.1f}")
 
 # %% [markdown]
-# The 40 noisy points have become a smooth curve, without any training.
+# Without any training, attention has drawn a smooth curve through 40 noisy points.
 #
-# **Predict.** If all keys have the same length, do
-# attention by dot products and attention by distance give the `"same"` output, or `"different"` ones?
+# **Predict.** If all keys have the same length, do attention by dot products and attention by distance give the
+# `"same"` output, or `"different"` ones?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -604,9 +605,31 @@ by_dot_product, by_nearness = parts.attention(q, k, v), parts.distance_attention
 compare(prediction, measured="same" if torch.allclose(by_dot_product, by_nearness, atol=1e-5) else "different")
 
 # %% [markdown]
-# $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is then the same number for all keys of a query, and softmax ignores a number that
-# is subtracted from every score. So the attention of this lesson is kernel regression, if all keys have the same
-# length.
+# For keys of one length, $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is the same number for all keys of a query, and softmax
+# ignores a number that is subtracted from every score. Then the attention of this lesson *is* kernel regression.
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** A query that is a key plus noise of the same size still finds that key among 1,000 keys of width 32: in at
+# least 9 of 10 cases, its largest weight is there. (And at width 64?)
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    stored, noise = torch.randn(2, 1000, 32)
+    # In parts.attention_weights(stored + noise, stored), row i should have its largest weight in column i.
+    holds.append(...)  # True if it does in at least 9 of 10 rows
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short

@@ -1,14 +1,14 @@
 # %% [markdown] id="title"
 # # 02 · Why divide by √d_k
 #
-# **The question.** Why are attention scores divided by $\sqrt{d_k}$, the square root of the width of queries and keys?
-# Ask around, and one of the two answers that you will get most often does not survive a test. Why divide at all? Why by
-# the root, and not by the width itself?
+# **The question.** There are two popular reasons for dividing attention scores by $\sqrt{d_k}$, the square root of the
+# width of queries and keys, and one of them does not survive a test. Why divide at all? And why by the root, not by the
+# width itself?
 #
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small, and
 # compare dot-product attention with additive attention.
 #
-# Reading: 37 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 36 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 100 minutes.
 
 # %% [markdown]
@@ -30,6 +30,8 @@
 #
 # Only for vectors of length 1. In general it is the cosine times both lengths.
 # </details>
+#
+# The map below shows where we are: inside every attention, one step is new, the division.
 
 # %% id="imports"
 import math
@@ -73,9 +75,9 @@ compare(prediction, measured=round(spread[512], 1), choices=(11, 22, 45, 181))
 pd.DataFrame({"d_k": spread.keys(), "typical score": spread.values(), "√d_k": [d**0.5 for d in spread]}).round(1)
 
 # %% [markdown]
-# Four times the width, twice the score: it grows like $\sqrt{d_k}$. The products are as often negative as positive, so
-# they mostly cancel. What is left still grows, just as a **random walk**, which steps left or right at random, drifts
-# away from its start. Three steps show why.
+# With four times the width, a score is twice as large: it grows like $\sqrt{d_k}$. The products are as often negative
+# as positive, so they mostly cancel. What is left still grows, just as a **random walk**, which steps left or right at
+# random, drifts away from its start. Three steps show why.
 #
 # 1. The **variance** is the square of the standard deviation. A product $q_i k_i$ of two independent numbers with mean
 #    0 has mean 0 too, and its variance is the product of their variances. If both have variance $\sigma^2$, that is
@@ -136,8 +138,9 @@ ax.set_xticks(widths, widths)
 pd.DataFrame(top, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
-# The weight of the best key tells us about one key only. The **entropy** $-\sum_i w_i \log w_i$ tells us about all of
-# them. Divided by its maximum $\log 64$, it is 1 if all 64 weights are equal, and 0 if one key gets all the weight.
+# Without division, the best key takes over as the width grows. But its weight tells us about one key only. The
+# **entropy** $-\sum_i w_i \log w_i$ tells us about all of them. Divided by its maximum $\log 64$, it is 1 if all 64
+# weights are equal, and 0 if one key gets all the weight.
 
 # %%
 pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
@@ -146,9 +149,9 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # Without division, attention gets sharper and sharper as queries and keys get wider, until it is a dict lookup again.
 # With division by $d_k$, it gets softer and softer, until it is a plain average, whatever the query. With division by
 # $\sqrt{d_k}$, it does not change: **at the start of training, the width d_k no longer decides how sharp attention
-# is.** That is the whole point of the root. Dividing a set of numbers by $c$ divides its standard deviation by $c$ and
-# its variance by $c^2$. So dividing by $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at
-# any width.
+# is.** That is the whole point of the root. Dividing numbers by $c$ divides their standard deviation by $c$ and their
+# variance by $c^2$. So dividing by $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at any
+# width.
 
 # %% [markdown]
 # Try it with five keys in the plane. Each arrow stands for a vector of $d_k$ independent numbers, whose dot products
@@ -174,7 +177,7 @@ views.LookupDial(torch.tensor([0.9, 0.5]), five, torch.arange(5.0), list("abcde"
 #
 # This is equation 1 of the paper, **scaled dot-product attention**. $d_k$ is the width of the queries and keys; the
 # width of the values does not matter. Here is the example of lesson 01 once more. The scores are now divided by √3
-# before the softmax, so its weights are softer, and the year is less accurate:
+# before the softmax, so the weights are softer, and the year is less accurate:
 
 # %%
 keys_of_pieces = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
@@ -212,7 +215,7 @@ same = parts.softmax(scores).argmax(dim=-1) == parts.softmax(scores / 22).argmax
 print(f"the best key is the same in {same.sum()} of {len(same)} rows")
 
 # %% [markdown]
-# So if the ranking does not change, why does it matter how sharp the weights are? There are two explanations. We test
+# If the ranking does not change, why does it matter how sharp the weights are? There are two explanations. We test
 # both.
 
 # %% [markdown]
@@ -228,8 +231,8 @@ print("torch.softmax:                ", [f"{w:.0f}" for w in torch.softmax(huge,
 print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge).tolist()])
 
 # %% [markdown]
-# The naive formula overflows. But no library uses it: each subtracts the maximum first, as you did in lesson 01. So in
-# 32 bits, overflow is not why we divide.
+# The naive formula overflows. But no library uses it: all of them subtract the maximum first, as you did in lesson 01.
+# So in 32 bits, overflow is not why we divide.
 #
 # In **half precision** (float16) no number may exceed 65,504. Take queries and keys of width 64 whose entries are all
 # 60 or all −60.
@@ -313,7 +316,7 @@ print("if one weight is 1:", (parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0
 # %% [markdown]
 # In the formula, if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores changes no
 # weight, so the scores get no gradient: from this query the model learns nothing about *which key to attend to*. Does
-# this happen at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares) with 64
+# that happen at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares) with 64
 # keys, and take the median over 300 queries.
 
 # %%
@@ -332,10 +335,10 @@ jacobian_size["scores / √d_k, times 1/√d_k"] = by_the_root
 pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
-# Up to a width of 64, the paper's choice, the typical undivided query passes on as much gradient as a scaled one.
-# Beyond that the gradient shrinks, and at 1024 half of all queries pass on next to nothing. Their weights are nearly 1
-# and 0, by chance, before training has begun: the softmax is **saturated**. This is the reason that the paper gives:
-# large products push the softmax "into regions where it has extremely small gradients".
+# Up to a width of 64, the paper's choice, a typical undivided query passes on as much gradient as a scaled one. Beyond
+# that the gradient shrinks, and at 1024 half of all queries pass on next to nothing. Their weights are nearly 1 and 0,
+# by chance, before training has begun: the softmax is **saturated**. This is the reason that the paper gives: large
+# products push the softmax "into regions where it has extremely small gradients".
 #
 # (Dividing also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor (last column), the
 # two are about equal at 256. But the factor is the same for every query, so a larger learning rate compensates for it.
@@ -344,11 +347,11 @@ pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".for
 # %% [markdown]
 # ## Training with four divisors
 #
-# So we train a model. The task: 32 items, each with a key and one of 10 labels. The query
-# is a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to return that
-# item's label. It learns two matrices, `w_q` and `w_k`, that project queries and keys to a common width, here 512. Only
-# the divisor differs. We also count *dead* queries: those whose scores get hardly any gradient. Each run is repeated
-# with three seeds. (The training loop is folded.)
+# Does it matter in training? There are 32 items, each with a key and one of 10 labels. The query is a distorted copy of
+# one of the keys (always distorted in the same hidden way), and the model has to return that item's label. It learns
+# two matrices, `w_q` and `w_k`, that project queries and keys to a common width, here 512. Only the divisor differs. We
+# also count *dead* queries: those whose scores get hardly any gradient. Each run is repeated with three seeds. (The
+# training loop is folded.)
 
 
 # %% tags=["hide-input"]
@@ -434,13 +437,13 @@ print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item(
 
 # %% [markdown]
 # With √d_k, or something near it, learning starts at once. Without division it starts late: most queries are dead,
-# because chance has already chosen a key for them. (A random answer is right one time in ten.) Divided by $d_k$,
-# learning stalls after a few steps: the weights are nearly equal, and it takes a long time for the scores to grow.
-# Scores that are too small are worse here than scores that are too large. But in the end *all* four learn. The division
-# makes training easier; it is not what makes it possible.
+# since chance has already chosen a key for them. (A random answer is right one time in ten.) Divided by $d_k$, learning
+# stalls after a few steps: the weights are nearly equal, and it takes a long time for the scores to grow. Scores that
+# are too small are worse here than scores that are too large. But in the end *all* four learn. The division makes
+# training easier; it is not what makes it possible.
 
 # %% [markdown]
-# Our loss matters too. It is $-\log(p + 0.001)$, where $p$ is the weight of the right label. It stays below 7 however
+# Our loss matters too. It is $-\log(p + 0.001)$, where $p$ is the weight of the right label, and stays below 7 however
 # small $p$ is. A plain $-\log p$ is so steep for a tiny $p$ that it compensates for a saturated softmax (about 10
 # seconds):
 
@@ -503,7 +506,8 @@ for name, f in {"the colleague's": attention_of_a_colleague, "yours or the libra
 # ## The scale is a temperature
 #
 # The divisor √d_k is what lesson 01 called a temperature. It does not fix how sharp attention is: a model that needs
-# sharper attention can learn longer queries. Here one query is made longer and longer, with the division in place.
+# sharper attention can learn longer queries. Here one query grows longer and longer, with the division in place, until
+# one key has nearly all the weight.
 
 # %%
 characters = [f"{c}, position {i}" for i, c in enumerate("3_mars_2021")]
@@ -536,7 +540,7 @@ prediction = ...
 
 # %%
 aligned = {d: (torch.randn(2000, d) ** 2).sum(dim=-1).mean().item() for d in (64, 1024)}  # q · k for q = k
-compare(prediction, measured=round((aligned[1024] / 1024**0.5) / (aligned[64] / 64**0.5), 1))
+compare(prediction, measured=round((aligned[1024] / 1024**0.5) / (aligned[64] / 64**0.5)))
 print({f"d_k = {d}": {"q·k / √d_k": round(x / d**0.5), "q·k / d_k": round(x / d, 1)} for d, x in aligned.items()})
 
 # %% [markdown]
@@ -579,8 +583,8 @@ print("after dropout                      ", [round(x, 1) for x in dropped.sum(d
 #
 # $$\operatorname{score}(q, k) = w \cdot \tanh(W_q q + W_k k)$$
 #
-# with $W_q$: (d_h, d_q), $W_k$: (d_h, d_k), $w$: (d_h). Queries and keys may have different widths, since each has
-# its own matrix.
+# with $W_q$: (d_h, d_q), $W_k$: (d_h, d_k), $w$: (d_h). Queries and keys may have different widths, since each has its
+# own matrix.
 #
 # **Exercise.** Score every key for every query. The sum is needed for every *pair*: give queries and keys an extra axis
 # of length 1, so that broadcasting forms the pairs.
@@ -637,7 +641,7 @@ print("parameters: dot product 0, additive", w_q.numel() + w_k.numel() + w.numel
 # %% tags=["prediction"]
 prediction = ...  # "below" or "above"
 
-# %%
+# %% tags=["nbval-ignore-output"]
 wide_q, wide_k = torch.randn(2, 1, 256, 1024)
 wide = parts.additive_scores(wide_q, wide_k, torch.randn(64, 1024), torch.randn(64, 1024), w)
 compare(prediction, measured="below" if wide.abs().max() < 10 else "above")
@@ -654,7 +658,7 @@ for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
 #
 # In a comparison that the paper cites (Britz et al., 2017), the two kinds of attention do equally well at small widths,
 # and additive attention does better than *undivided* dot products at large ones. The Transformer's authors suspected
-# the large scores, divided by √d_k, and kept the faster kind.
+# that the scores grew too large, divided them by √d_k, and kept the faster kind.
 
 # %% [markdown]
 # ## ★ Transfer: cosine attention
@@ -686,6 +690,28 @@ before, after = parts.cosine_attention(q, k, v, 0.1), parts.cosine_attention(100
 print("queries and keys 100 times as long, output unchanged:", torch.allclose(before, after, atol=1e-4))
 
 # %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** At the width 128, √d_k is better than its half: with √d_k / 2, fewer answers are right over the first 100
+# steps.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    first_100 = {divisor: train_once(seed, divisor, d_k=128)["right"][:5].mean() for divisor in (11.3, 5.7)}
+    holds.append(...)  # True or False, from the two numbers in `first_100`
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
+
+# %% [markdown]
 # ## In short
 #
 # - A score is a sum of $d_k$ products. Its variance is $d_k \sigma^4$; its standard deviation grows like $\sqrt{d_k}$.
@@ -693,7 +719,7 @@ print("queries and keys 100 times as long, output unchanged:", torch.allclose(be
 #   attention is a plain average.
 # - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width at the start of training. The ranking of the keys
 #   never changes.
-# - Overflow of exp is not the reason: softmax subtracts the maximum. (In float16 the scores themselves can.)
+# - Overflow of exp is not the reason: softmax subtracts the maximum. (In float16 the scores themselves can overflow.)
 # - √d_k is a temperature for the start of training. Learned queries and keys set their own later.
 # - Additive attention has bounded scores (but its matrices have to be scaled, or the tanh saturates), computes a vector
 #   for each pair, and has parameters.
@@ -746,7 +772,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # At initialisation the variance would then be 1/d_k: the scores of wide queries and keys vanish, all keys get the same
 # weight, and learning starts late. But after training, the products of a query and its key no longer cancel, and the
-# score grows like d_k. So μP does divide by d_k, with a constant, to keep hyperparameters valid for other widths.
+# score grows like d_k. So μP does divide by d_k (times a constant), to keep hyperparameters valid for other widths.
 # (<i>Training with four divisors</i>, <i>What √d_k does not do</i>)
 # </details>
 #

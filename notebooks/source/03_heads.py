@@ -1,13 +1,13 @@
 # %% [markdown] id="title"
 # # 03 · Multi-head attention: several lookups at once
 #
-# **The question.** Attention gives each query one weighted average. What if a position has to attend to two others,
-# for two different reasons?
+# **The question.** Attention gives each query one weighted average. What if a position has to attend to two others, for
+# two different reasons?
 #
-# **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its
-# parameters, and measure what a second head is good for.
+# **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its parameters,
+# and measure what a second head is good for.
 #
-# Reading: 37 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 38 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 105 minutes.
 
 # %% [markdown]
@@ -31,6 +31,8 @@
 # By √d_k. Undivided scores grow with the width, and the weights of wide models start out close to 0 and 1, where the
 # softmax has almost no gradient.
 # </details>
+#
+# The map below shows where we are: this lesson completes multi-head attention, but for the mask.
 
 # %% id="imports"
 import math
@@ -54,8 +56,8 @@ diagrams.architecture.you_are_here(3)
 # %% [markdown]
 # ## Is one lookup enough?
 #
-# *The cat that was chased by the dog ran away.* To understand this sentence, a word may need several others, for
-# different reasons:
+# *The cat that was chased by the dog ran away.* In this sentence, a word may need several others, for different
+# reasons:
 #
 # | word | needs | for the reason |
 # |---|---|---|
@@ -82,8 +84,8 @@ uneven = torch.tensor([[0.9, 0.1]])
 print("weights of 0.9 and 0.1:", {date: round((uneven @ values).item(), 1) for date, values in dates.items()})
 
 # %% [markdown]
-# Two dates, one answer. An average does not say which value came from where. With uneven weights the two answers
-# differ, but one of the numbers hardly counts. A second lookup, with weights of its own, solves the problem:
+# The two dates get the same answer: an average does not say which value came from where. With uneven weights the
+# answers differ, but one of the numbers hardly counts. A second lookup, with weights of its own, solves the problem:
 
 # %%
 two_lookups = torch.tensor([[[1.0, 0.0]], [[0.0, 1.0]]])  # (n_heads, n_query, n_key) = (2, 1, 2)
@@ -93,8 +95,8 @@ for date, values in dates.items():
 # %% [markdown]
 # Each of these lookups is an **attention head**. **Multi-head attention** runs several heads in parallel, each with
 # weights of its own, and concatenates their outputs. Here we typed the weights in; in a Transformer each head learns
-# what to attend to. In trained translation models, Voita et al. (2019) found heads that attend to the next or the
-# previous word, heads that link a verb to its subject or object, and heads that attend to rare words.
+# what to attend to. In trained translation models, Voita et al. (2019) found heads that attend to a neighbouring word,
+# to a verb's subject or object, or to rare words.
 
 # %% [markdown]
 # ## Projections: queries, keys and values from one input
@@ -111,8 +113,7 @@ q, k, v = w_q(x), w_k(x), w_v(x)  # self-attention: all three from the same x
 print("x", tuple(x.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tuple(v.shape))
 
 # %% [markdown]
-# Why not use x itself three times? Because then the scores would be symmetric: position i would score j exactly as j
-# scores i.
+# Why not use x itself three times? Then the scores would be symmetric: position i would score j exactly as j scores i.
 
 # %%
 without, projected = x[0] @ x[0].T, q[0] @ k[0].T  # scores: (11, 11)
@@ -129,7 +130,7 @@ print("scores symmetric with projections:", torch.allclose(projected, projected.
 #
 # Four heads need four sets of queries, keys and values. The heads share the width: with d_model = 128 and 4 heads, each
 # head gets d_k = 128 / 4 = 32 of the 128 columns of q, of k and of v. Head 0 gets columns 0 to 31, head 1 columns 32 to
-# 63, and so on. (The paper's base model has d_model = 512 and 8 heads, so d_k = 64.)
+# 63, and so on. (The paper's base model has 8 heads: d_k = 512 / 8 = 64.)
 #
 # Our attention accepts any leading axes. If the heads are one of these, all are computed at once. So (batch, n,
 # d_model) has to become (batch, n_heads, n, d_k).
@@ -318,7 +319,8 @@ trace_shapes(parts.MultiHeadAttention(128, 4), iso, x, x)
 # ## What does the number of heads change?
 #
 # The four layers have the same shapes for any number of heads. So the same parameters can be loaded into modules of 1,
-# 2, 4 and 8 heads (`load_state_dict` copies them by name).
+# 2, 4 and 8 heads (`load_state_dict` copies them by name). Some texts even write $\operatorname{MultiHead}(Q, K, V) =
+# \operatorname{Attention}(Q W^Q, K W^K, V W^V)\, W^O$: heads would then be nothing but a way to compute one attention.
 #
 # **Predict.** Do 1 head and 4 heads with the same layers give the `"same"` output, or a `"different"` one?
 
@@ -342,11 +344,10 @@ single = one.w_o(parts.scaled_dot_product_attention(one.w_q(x), one.w_k(x), one.
 print("one head is a single attention on the projections:", torch.allclose(single, one(x, x, x), atol=1e-5))
 
 # %% [markdown]
-# The parameters are the same, the outputs are not. Some texts write $\operatorname{MultiHead}(Q, K, V) =
-# \operatorname{Attention}(Q W^Q, K W^K, V W^V)$. Even with a $W^O$ after it, that holds for one head only: with four,
-# each quarter of the columns has attention weights of its own. The number of heads is not learned; we choose it before
-# training, as a **hyperparameter**. It says how the outputs of the layers are *split*, so a trained model works only
-# with the number that it was trained with.
+# The parameters are the same, the outputs are not. That equation holds for one head only: with four, each quarter of
+# the columns has attention weights of its own. The number of heads is not learned; we choose it before training, as a
+# **hyperparameter**. This number says how the outputs of the layers are *split*, so a trained model works only with the
+# number that it was trained with.
 #
 # **Exercise.** Count the parameters. `nn.Linear(a, b)` has a · b weights, and b biases unless it was made with
 # `bias=False`.
@@ -439,16 +440,16 @@ print("head by head takes this many times as long:", {n: round(ratio, 1) for n, 
 # %% [markdown]
 # The results are equal, and so is the number of multiplications. But the head-by-head version makes more and smaller
 # matrix products, and each call has a fixed cost. On a CPU this overhead matters most for a short text. (We did not
-# measure a GPU.) So nearly all implementations use the fused projection: what the formula writes as one matrix for each
-# head is stored as slices of a single matrix.
+# measure a GPU.) So nearly all implementations use the fused projection: the matrices of the formula, one for each
+# head, are slices of a single one.
 
 # %% [markdown]
 # ## What do more heads cost?
 #
 # More heads cost no parameters and no multiplications: there are n_heads times as many scores, but each is a sum of
-# only d_k products. They do cost memory: in our code, n × n scores for each head. And each head becomes narrower, so
-# that its scores can form fewer patterns. The **rank** of a matrix is the smallest number of its rows from which all
-# its rows can be made as **linear combinations**: sums of those rows, each times a number.
+# only d_k products. They do cost memory: in our code, n × n scores for each head. And each head becomes narrower. The
+# **rank** of a matrix is the smallest number of its rows from which all its rows can be made as **linear
+# combinations**: sums of those rows, each times a number.
 #
 # **Predict.** 32 positions, d_model = 64, 32 heads of width 2. What is the rank of the 32 × 32 scores of one head?
 
@@ -467,9 +468,10 @@ compare(prediction, measured=rows[-1][-1])
 pd.DataFrame(rows, columns=["heads", "d_k", "scores in all", "rank of one head's scores"])
 
 # %% [markdown]
-# In a head of width 2, every row of scores is a linear combination of just two. So one has to choose between few wide
-# heads and many narrow ones. The paper's authors tried 1 to 32 heads at equal cost: one head was 0.9 BLEU (a score for
-# translations) worse than the best number, and with too many the score fell again. Their base model has 8.
+# In a head of width 2, every row of scores is a linear combination of just two, so a narrow head can form fewer
+# patterns. One has to choose between few wide heads and many narrow ones. The paper's authors tried 1 to 32 heads at
+# equal cost: one head was 0.9 BLEU (a score for translations) worse than the best number, and with too many the score
+# fell again. Their base model has 8.
 
 # %% [markdown]
 # ## Bug hunt
@@ -520,12 +522,12 @@ for name, kind in {
 # %% [markdown]
 # ## A task: name both neighbours
 #
-# Every position of a text must name *two* characters: the one before it and the one after it. In `mars`, the `a`
-# should say `m` and `r`. Where to attend depends on positions alone, so queries and keys are computed from a learned
-# vector for each position, and values from the characters. The output of attention goes through one linear layer, which
-# scores the 15 characters twice: as the left neighbour and as the right one.
+# Every position of a text must name *two* characters: the one before it and the one after it. In `mars`, the `a` should
+# say `m` and `r`. Where to attend depends on positions alone, so queries and keys are computed from a learned vector
+# for each position, and values from the characters. The output of attention goes through one linear layer, which scores
+# the 15 characters twice: as the left neighbour and as the right one.
 #
-# (`nn.Embedding(15, 32)` is a table of 15 learned vectors, looked up by number. 15 characters are enough to write
+# (`nn.Embedding(15, 32)` holds 15 learned vectors, looked up by number. 15 characters are enough to write
 # `3 mars 2021`: ten digits, four letters and the space.)
 
 
@@ -574,8 +576,9 @@ def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300)
 
 
 # %% [markdown]
-# **Predict.** At what fraction of the positions does *one* head name both neighbours, after 300 steps: nearest to 0.1,
-# 0.5 or 0.9? (Twelve models are trained, which takes about ten seconds.)
+# It is often said that one head cannot attend to two things at once. **Predict.** At what fraction of the positions
+# does *one* head name both neighbours, after 300 steps: nearest to 0.1, 0.5 or 0.9? (Twelve models are trained, which
+# takes about ten seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -594,12 +597,11 @@ for kind, [(model, _), *_] in runs.items():
 pd.DataFrame(rows, columns=["", "worst of 3 runs", "best of 3 runs", "parameters"]).round(1)
 
 # %% [markdown]
-# (Lines are means of three runs; bands reach from the lowest run to the highest.) The first three models have the same
-# number of parameters. Two heads learn the task quickly; one head does not learn it. Why? Its weights for a position
-# are the same in every text: α for the left neighbour, β for the right one. So its output is α · left + β · right. A
-# linear layer cannot tell the two apart: what `m` adds to a score when it stands on the left, it also adds when it
-# stands on the right, only scaled by β/α. The neighbour with the larger weight tends to win both answers, and the other
-# one is mostly missed. These are the uneven weights of the two dates again.
+# The first three models have the same number of parameters. Two heads learn the task quickly; one head does not learn
+# it. Why? Its weights for a position are the same in every text: α for the left neighbour, β for the right one. So its
+# output is α · left + β · right. A linear layer cannot tell the two apart: what `m` adds to a score when it stands on
+# the left, it also adds when it stands on the right, only scaled by β/α. The neighbour with the larger weight tends to
+# win both answers, and the other one is mostly missed. These are the uneven weights of the two dates again.
 
 # %% tags=["nbval-ignore-output"]
 texts = torch.randint(15, (500, 11))
@@ -609,10 +611,11 @@ print(f"one neighbour is right at {right.max():.1f} of the positions, the other 
 print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).float().mean():.1f} of them")
 
 # %% [markdown]
-# An MLP after the head can tell which vector came with the larger weight. As the last curve shows, it recovers both
-# neighbours, but more slowly, and in some runs not completely. So the limit is that of one head followed by a linear
-# layer. With more layers, a model can do without a second head; with a second head, the task is easy.
-#
+# So what is said of one head is true if a linear layer follows. An MLP can tell which vector came with the larger
+# weight: as the last curve shows, it recovers both neighbours, but more slowly, and in some runs not completely. With
+# more layers, a model can do without a second head; with a second head, the task is easy.
+
+# %% [markdown]
 # ### Do the heads specialise?
 #
 # Nobody told the heads where to attend. We compute their weights from the trained layers. The labels are those of
@@ -657,15 +660,15 @@ four_heads, _ = runs["4 heads"][0]
 on_each_side(weights_of(four_heads))
 
 # %% [markdown]
-# Each head draws its lines in a colour of its own. Point at a character, or press Tab and the arrow keys, to see only
-# the lines of that character, or choose a head to see it alone.
+# The lines of each head have a colour of their own. Point at a character, or press Tab and the arrow keys, to see only
+# its lines, or choose a single head.
 
 # %%
 views.AttentionExplorer(weights_of(four_heads), queries=letters[1:-1], keys=letters)
 
 # %% [markdown]
 # Nothing in the loss asks the heads to differ. They differ where that helps: in the run that is stored here, there are
-# two for each direction. Are the spare heads of any use? The ★ section below removes heads to find out.
+# two for each direction. Are the spare heads of any use? To find out, the ★ section below removes them.
 
 # %% [markdown]
 # ## ★ Transfer: what does each head add?
@@ -722,9 +725,31 @@ pd.DataFrame(rows).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{acc
 
 # %% [markdown]
 # Without one of its two heads, the model knows one neighbour and can only guess the other, with a chance of 1 in 15. In
-# this run with four heads, removing any one head costs less, since another one attends to the same side, and removing
-# one of them costs hardly anything. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In large
-# trained models, too, many heads can be removed with little harm (Michel et al., 2019).
+# this run with four heads, removing any one of them costs less, since another one attends to the same side, and
+# removing one of them costs hardly anything. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In
+# large trained models, too, many heads can be removed with little harm (Michel et al., 2019).
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** Spare heads make learning faster: four heads name both neighbours at nine of ten positions in fewer steps
+# than two.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    first = {n_heads: int((train(n_heads, seed=seed)[1] > 0.9).int().argmax()) for n_heads in (2, 4)}  # steps needed
+    holds.append(...)  # True or False, from the two numbers in `first`
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short

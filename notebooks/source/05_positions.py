@@ -29,6 +29,8 @@
 #
 # The upper one: a query may not attend to keys that come after it.
 # </details>
+#
+# The map below shows where we are: positions enter between the embedding and the first layer.
 
 # %% id="imports"
 import math
@@ -75,7 +77,7 @@ compare(prediction, measured="same" if same["dog"] else "different")
 print("same vector in both sentences:", same)
 
 # %% [markdown]
-# Each word gets the same vector as before. Only the rows change their order, as the words did: attention is
+# Each word gets the same vector as before. Only the order of the rows changes, with that of the words: attention is
 # **permutation-equivariant**. A head cannot see who bites. So the order has to be put into the vectors themselves, or
 # into the scores. This lesson tries both.
 
@@ -90,8 +92,8 @@ for t in [0, 1, 5, 50]:
     print(f"position {t:2d}: cosine of two unrelated words {torch.cosine_similarity(dog + t, man + t, dim=0):5.2f}")
 
 # %% [markdown]
-# The number drowns the word: at position 50, two unrelated words look alike. We want numbers that stay small however
-# long the text is. Binary notation writes large numbers with small digits:
+# The number drowns the word: at position 50, two unrelated words look alike. We want numbers that stay small, however
+# long the text. Binary notation writes large numbers with small digits:
 
 # %%
 digits = {t: [int(bit) for bit in f"{t:03b}"[::-1]] for t in range(8)}
@@ -132,9 +134,9 @@ check(sinusoidal_encoding)
 ax = diagrams.positions.heat_map(parts.sinusoidal_encoding(60, 32))
 
 # %% [markdown]
-# Read it column by column: fast waves on the left, slow ones on the right, where the cosines (odd columns) stay near 1.
-# Each row is the encoding of one position. A pair is the hand of a clock: its sine says how far right it points, its
-# cosine how far up.
+# Read the picture column by column: the waves are fast on the left and slow on the right, where the cosines (odd
+# columns) stay near 1. Each row is the encoding of one position. A pair is the hand of a clock: its sine says how far
+# right it points, its cosine how far up.
 
 # %%
 diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
@@ -147,7 +149,8 @@ diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
 # %% [markdown]
 # ## What the waves know
 #
-# The scores of attention are dot products. So what is the dot product of the encodings of two positions?
+# The scores of attention are dot products. The dot product of two encodings, it is often said, depends only on how far
+# apart their positions are.
 #
 # **Predict.** Take d_model = 512, and two positions that are 10 apart: once 0 and 10, once 1000 and 1010. Are the two
 # dot products the `"same"` or `"different"`? And if we keep only the sines, without the cosines?
@@ -165,8 +168,8 @@ print("10 apart, starting at 0, 300, 1000:", [f"{value:.1f}" for value in produc
 print("with the sines alone:", [f"{value:.0f}" for value in sines])
 
 # %% [markdown]
-# With sines alone, the product depends on where we are. The cosines repair this: with both, only the **distance**
-# counts, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. Points on a circle have this
+# What is said is true, thanks to the cosines. With sines alone, the product depends on where we are; with both, only
+# the **distance** counts, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. Points on a circle have this
 # property: their dot product is the cosine of the angle between them. Each pair adds
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
@@ -194,7 +197,7 @@ print({f"distance {k}": round(by_distance[k].item()) for k in (0, 1, 10, 50)})
 print(f"steps at which it rises: {(by_distance.diff() > 0).sum()} of 199")
 
 # %% [markdown]
-# Near positions are alike, far ones less so. But that is a trend, not a rule: at one step in four the curve rises,
+# Near positions are alike, and far ones less so. But that is a trend, not a rule: at one step in four the curve rises,
 # as the fastest pairs complete another turn.
 
 # %% [markdown]
@@ -205,8 +208,9 @@ print(f"steps at which it rises: {(by_distance.diff() > 0).sum()} of 199")
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad \cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
 # With $a = p\,\theta_i$ and $b = k\,\theta_i$, $\sin b$ and $\cos b$ are the same at every position $p$: they fill a 2
-# × 2 matrix. These blocks along its diagonal, and 0 elsewhere, make one large matrix $R$, with $\operatorname{PE}(p +
-# k) = R\,\operatorname{PE}(p)$ at *every* position $p$. The offset $k$ may be negative, too: a step back.
+# × 2 block. With these blocks along its diagonal, and 0 elsewhere, one large matrix $R$ moves all pairs, with
+# $\operatorname{PE}(p + k) = R\,\operatorname{PE}(p)$ at *every* position $p$. The offset $k$ may be negative, too: a
+# step back.
 #
 # **Exercise.** Write the matrix, for the encoding above. (Work out the block of one pair on paper first.)
 
@@ -226,26 +230,25 @@ error = (wide[:1000] @ three_on.T - wide[3:1003]).abs().max()
 print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 
 # %% [markdown]
-# This matters because a matrix is something that a model can learn. The paper's authors hoped for just that: that the
-# model would "easily learn to attend by relative positions". The next section tries it.
+# This matters because a model can learn a matrix. The paper's authors hoped for just that: that the model would "easily
+# learn to attend by relative positions". The next section tries it.
 #
 # ---
 #
-# **Half-way.** A good place to stop for today. You have the paper's encoding, and know what its waves are good for. The
-# second half shows how learned projections change it, what later models do instead, and how each scheme fails on longer
-# texts.
+# **Half-way.** This is a good place to stop for today. The second half shows how learned projections change the
+# encoding, what later models do instead, and how each scheme fails on longer texts.
 
 # %% [markdown]
 # ## What learned projections do to the distance
 #
 # A word $x_m$ at position $m$ now comes in as $x_m + p_m$, where $p_m$ is short for $\operatorname{PE}(m)$. For two
-# inputs $a$ and $b$, here column vectors, query and key are $q = W_q a$ and $k = W_k b$, and their score is $q^\top k =
-# a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four terms:
+# inputs $a$ and $b$, here column vectors, query and key are $q = W_q a$ and $k = W_k b$, and their score is
+# $q^\top k = a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four terms:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
-# Word with word, word with position, position with word, position with position. Only the last term holds both
-# positions: it has to carry everything that the score knows about the distance.
+# The terms compare word with word, word with position, position with word, and position with position. Only the last
+# holds both positions: it has to carry everything that the score knows about the distance.
 #
 # **Predict.** Let $H$ be `three_on`, the rotation by 3. From the query at position 50, which key has the highest
 # $p_m^\top H\,p_n$: the key at 47, 50 or 53?
@@ -295,8 +298,8 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# In $\theta_i$, the width d of a head's query takes the place of d_model. Nothing is added to the input. (Compare the
-# matrix of the last exercise: its minus is in the other row, because the pairs of the encoding begin with the sine.)
+# In $\theta_i$, the width d of a head's query takes the place of d_model. Nothing is added to the input. (In the matrix
+# of the last exercise the minus is in the other row, because the pairs of the encoding begin with the sine.)
 #
 # **Exercise.** Write it, for any leading axes. Row j of `x` is at position `positions[j]`, which need not be j.
 
@@ -322,8 +325,8 @@ print("lengths of the queries unchanged:", torch.allclose(parts.apply_rotary(q, 
 diagrams.positions.rotary_hands([(2, 0), (7, 5)])
 
 # %% [markdown]
-# In the picture, two pairs of a query and a key, a fast and a slow one: where both positions move by 5, both vectors
-# turn further, and the shaded angle stays. If a query is rotated by $m\theta$ and a key by $n\theta$, the angle
+# The picture shows a fast pair and a slow pair of a query and a key. When both positions move by 5, both vectors turn
+# further, but the shaded angle stays the same. If a query is rotated by $m\theta$ and a key by $n\theta$, the angle
 # *between* them changes by $(m - n)\theta$. So the score depends on the positions only through the offset $m - n$, for
 # *any* queries and keys, whatever the projections learn. Values are not rotated: positions decide where to attend, not
 # what the values say.
@@ -341,7 +344,8 @@ compare(prediction, measured=1 + int(by_offset[1:].argmax()))
 print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% [markdown]
-# At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this: it will matter on long texts.
+# The highest score is at 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this: it will matter on long
+# texts.
 #
 # Here are all the pairs of a query and a key of width 8, or of two encodings (choose the scheme). Move both with the
 # buttons: every pair turns, and the dot product stays. Move the key along the curve: where is the dot product nearly as
@@ -382,26 +386,26 @@ ax = plots.lines(range(40), heads, xlabel="distance to the key", ylabel="weight"
 print("weight on the nearest 10 keys:", [round(w, 2) for w in weights[:, -10:].sum(dim=1).tolist()])
 
 # %% [markdown]
-# The first head attends mostly to what is near, the last nearly evenly to everything. Nothing here is learned. It is
-# built in that near tokens matter more: an **inductive bias**.
+# The first head attends mostly to what is near, the last nearly evenly to everything. Nothing here is learned: that
+# near tokens matter more is built in, as an **inductive bias**.
 
 # %% [markdown]
 # ## Which scheme extrapolates to longer texts?
 #
 # A fourth scheme is the simplest: **learned positions**. A matrix with a row for every position is a parameter like any
-# other, and its rows are added like the sinusoids. GPT-2 uses it. The paper found "nearly identical" results with both
-# (table 3, row E), and chose sinusoids because they "may allow the model to extrapolate to sequence lengths longer than
-# the ones encountered during training". Do they?
+# other, and its rows are added like the sinusoids, as in GPT-2. The paper found "nearly identical results" with both
+# (table 3), and chose sinusoids because they "may allow the model to extrapolate to sequence lengths longer than the
+# ones encountered during training". Do they? The picture shows where each scheme enters.
 
 # %%
 diagrams.positions.schemes()
 
 # %% [markdown]
-# The task: at each position of a random text, say which token stood *two positions before*. We train small causal
-# models on texts of length 16, and then test them on texts of length 64.
+# The task: at each position of a random text, name the token *two positions before*. We train small causal models on
+# texts of length 16, and test them on texts of length 64.
 
 
-# %%
+# %% tags=["hide-input"]
 def train(model: torch.nn.Module, answers, bos: bool = False, rate: float = 1e-2, steps: int = 300) -> Tensor:
     """Train on random texts of 16 tokens; return the accuracy at each position of texts as long as the model takes."""
 
@@ -437,8 +441,8 @@ def trained(scheme: str, seed: int, base: float = 10000.0) -> tuple[LanguageMode
 
 
 # %% [markdown]
-# **Predict.** Which scheme is still right on texts *twice* as long as those it was trained on: `"sinusoidal"`,
-# `"learned"`, `"rotary"` or `"alibi"`? (Twelve models are trained, three of each kind, in about half a minute.)
+# **Predict.** Which scheme is still right on texts *twice* as long as in training: `"sinusoidal"`, `"learned"`,
+# `"rotary"` or `"alibi"`? (Twelve models: about half a minute.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -465,10 +469,10 @@ pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
 # To the right of the grey line the models have to **extrapolate**. Sinusoids and learned positions fail at once, though
-# both were perfect before the line. The paper's hope fails in this task: the sinusoids exist at position 20, but the
-# model has never met them. (A learned row there was never trained at all.) RoPE is right on texts twice as long. Well
-# before four times the length it fails too, although the target is still only two positions back. What are its heads
-# attending to? The logarithm of a weight is its score, up to a constant that is the same for the whole row.
+# both were perfect before the line. The paper's hope fails here: the sinusoids exist at position 20, but the model has
+# never met them. (A learned row there was never trained at all.) RoPE is right on texts twice as long. Well before four
+# times the length it fails too. What do its heads attend to? (The logarithm of a weight is its score, up to a constant
+# for the row.)
 
 # %% tags=["nbval-ignore-output"]
 model = runs["rotary"][0][0]
@@ -484,25 +488,23 @@ best = {length: back[:, :length].argmax(dim=-1).tolist() for length in (16, 64)}
 print("best distance for heads 0 to 3, among the first 16:", best[16], " among all 64:", best[64])
 
 # %% [markdown]
-# A head here is 8 wide, so it has four pairs; they turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every
-# 6.3 positions, are full turns of the fastest pair. In texts of 16, left of the grey line, the peak at distance 2 is
-# the highest, because the second pair lowers the peaks that follow. But the second pair completes its turn, too, and
-# further back it raises them again. At 40 and more, wrong keys win. No training text had keys that far back, so
-# training never lowered their scores.
+# A head here is 8 wide: four pairs, which turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every 6.3
+# positions, are full turns of the fastest pair. In texts of 16, left of the grey line, the peak at distance 2 is the
+# highest, because the second pair lowers the peaks that follow. Further back, the second pair completes its own turn
+# and raises them again. At 40 and more, wrong keys win. No training text had keys that far back.
 
 # %% [markdown]
 # **ALiBi** falls most gently but never solved this task, not even at the trained length: a distance penalty can express
-# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found that it
-# extrapolates better than sinusoids and RoPE.
+# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found it to
+# extrapolate better than sinusoids and RoPE.
 
 # %% [markdown]
 # ### Raise the base
 #
-# With a larger base all pairs but the first turn more slowly. Models for long texts use one: Llama 3 has a base of
-# 500,000.
+# With a larger base, all pairs but the first turn more slowly. Llama 3 has a base of 500,000.
 #
 # **Predict.** With which base is the model right at positions 32 to 63, in all three runs: 1e4, 1e6 or 1e9? (Six more
-# models, about 15 seconds.)
+# models: about 15 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -523,19 +525,19 @@ pd.DataFrame(
 )
 
 # %% [markdown]
-# With 1e6, the second pair turns slowly enough for 64 positions, and the model is right. With 1e9 it hardly moves while
-# the first makes a full turn, so distances 2 and 8 look almost alike. The base has to match the context length.
+# With 1e6, the second pair turns slowly enough for 64 positions, and the model is right. With 1e9 that pair hardly
+# moves while the first makes a full turn, so distances 2 and 8 look almost alike. The base has to match the context
+# length.
 
 # %% [markdown]
 # ## Is a causal model blind to order?
 #
-# Without positions attention knows nothing of order, if every position sees the same set of tokens. A causal mask shows
-# each position one token more than the position before. The task now: at each position, say *which position it is*. The
-# models are causal and have no positional encoding (called **NoPE**). They read random texts of 16 tokens, some models
-# without and some with a `<bos>` in front.
+# A causal mask shows each position one token more than the position before. The task now: at each position, say *which
+# position it is*. The models are causal and have no positional encoding (**NoPE**). They read random texts of 16
+# tokens, without or with a `<bos>` in front.
 #
-# **Predict.** What is the accuracy of each kind? (A pure guess among 16 positions is right 0.06 of the time. Six
-# models, a quarter of a minute.)
+# **Predict.** What is the accuracy of each kind? (A guess is right 0.06 of the time. Six models: a quarter of a
+# minute.)
 
 # %% tags=["prediction"]
 prediction_without, prediction_with_bos = ..., ...
@@ -576,17 +578,16 @@ print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().m
 
 # %% [markdown]
 # Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less, which hints at
-# their number. But the further it reads, the less it knows, and it takes one position for another. It cannot count: an
-# average of equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly gives
-# `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. So a causal model can
-# know the position without being told (Haviv et al., 2022).
+# their number. But the further it reads, the less it knows. It cannot count: an average of equal vectors is the same
+# for any number of them. With `<bos>` it can: a head that attends evenly gives `<bos>` the weight 1/t at the t-th
+# position. So a causal model can know the position without being told (Haviv et al., 2022).
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague saves memory: her angles have 16 bits (`bfloat16`, which keeps about three digits). It runs, the shape is
-# right, and every vector keeps its length. "And your formula is still there!" Decide what is wrong, and in which texts
-# it shows, *before* you run the check. Then write a correct `mended` in the cell after it.
+# A colleague saves memory: her angles have 16 bits (`bfloat16`, which keeps about three digits). Her code runs, the
+# shape is right, and every vector keeps its length. Decide what is wrong, and in which texts it shows, *before* you run
+# the check. Then write a correct `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -653,6 +654,28 @@ ax = plots.weights(weights)
 print("weight two positions back, from position 5:", round(weights[5, 3].item(), 2))
 
 # %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** A base of 1e5 is large enough for four times the length: RoPE is then right at over 95 % of the positions
+# 32 to 63.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    far = trained("rotary", seed, base=1e5)[1][32:].mean()
+    holds.append(...)  # True or False
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
+
+# %% [markdown]
 # ## In short
 #
 # - Attention is permutation-equivariant: shuffle the inputs, and the outputs are shuffled. Order has to be put in.
@@ -660,8 +683,8 @@ print("weight two positions back, from position 5:", round(weights[5, 3].item(),
 #   fall with it; a step is a rotation. Learned projections need not keep any of this.
 # - RoPE rotates queries and keys after the projections. Scores then depend on positions only through the offset
 #   $m - n$, whatever is learned.
-# - ALiBi lowers scores by distance, learned positions are a table. Each scheme fails in its own way on long texts; a
-#   larger base helps RoPE, up to a point.
+# - ALiBi lowers scores by distance; learned positions are rows of a matrix. Each scheme fails in its own way on long
+#   texts; a larger base helps RoPE, up to a point.
 # - A causal model with a `<bos>` can count its positions without any encoding.
 
 # %%
@@ -670,8 +693,8 @@ rotary = LanguageModelConfig(16, d_model=32, n_heads=4, d_ff=64, n_layers=1, max
 trace_shapes(LanguageModel(rotary), tokens)
 
 # %% [markdown]
-# Look for the positions: there are none. RoPE has no parameters and no module; it rotates the outputs of
-# `w_q` and `w_k`. (`GroupedQueryAttention` is a kind of multi-head attention; lesson 06 explains the rest.)
+# The positions are not in the table: RoPE has no parameters and no module; it rotates the outputs of `w_q` and `w_k`.
+# (`GroupedQueryAttention` is a kind of multi-head attention; lesson 06 explains the rest.)
 
 # %% [markdown]
 # ## New words

@@ -1,11 +1,11 @@
 # %% [markdown] id="title"
 # # 07 · The decoder: generating text from the encoder's output
 #
-# **The question.** An encoder has read `3 mars 2021`. What does it take to generate `2021-03-03`, one character after
-# another, and to learn that from finished translations?
+# **The question.** An encoder has read `3 mars 2021`. How does a model generate `2021-03-03` from it, one character
+# after another, and how does it learn that from finished translations?
 #
-# **Afterwards you can** write a decoder layer and a stack of them, say which attention attends to what and under which
-# mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
+# **Afterwards you can** write a decoder layer and a stack of them, say what each of its attentions attends to and under
+# which mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
 #
 # Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★). With all predictions, runs and questions:
 # about 110 minutes.
@@ -55,7 +55,7 @@ diagrams.architecture.you_are_here(7)
 #
 # A decoder that has generated `2021-0` has two questions. *What have I generated?* The answer is in its own text, the
 # **target**. *What does the source say?* The answer is in the encoder's output: one vector for each source token,
-# called the **memory**. So a decoder layer has two attentions, and then a feed-forward network:
+# called the **memory**. So a decoder layer has two attentions, followed by a feed-forward network:
 #
 # | sublayer | queries | keys and values |
 # |---|---|---|
@@ -115,7 +115,7 @@ check(DecoderLayer)
 # %% [markdown]
 # Which inputs does an output depend on? The memory holds the 11 characters of `3 mars 2021`, and the target is
 # `<bos>2021-0`, for now as random vectors. (`<bos>` says *begin*, as in lesson 04.) The first attention gets a causal
-# mask, the second none. We follow the gradient: in the picture, inputs that move an output are bright.
+# mask, the second none. In the picture, which follows the gradient, inputs that move an output are bright.
 #
 # **Predict.** How many of the 7 target tokens, and how many of the 11 source characters, move the *first* output?
 
@@ -140,8 +140,8 @@ for ax, moving, names, title in zip(axes, moves, (tokens, letters), titles):
     ax.set(xlabel="input", ylabel="output", title=title)
 
 # %% [markdown]
-# The target is generated one token after another, but the source was all there from the start: none of it is future.
-# So **cross-attention has no causal mask**. It needs the padding mask of the source:
+# The target is generated one token after another, but the whole source is there from the start: none of it is future.
+# So **cross-attention has no causal mask**. What it needs is the padding mask of the source:
 
 # %%
 longer = torch.cat([memory, torch.randn(1, 3, 32)], dim=1)  # three more vectors, of <pad>
@@ -155,8 +155,8 @@ print("                          with it: ", torch.allclose(masked, layer(x, mem
 # ## A stack that reads one memory
 #
 # A decoder begins as the encoder did: embeddings times √d_model, plus positions. Then come the layers. Each of them
-# reads **the same memory**: the output of the encoder's *last* layer. Whatever the number of layers, the encoder hands
-# over one matrix. (Layers are looped over in every forward pass; tokens are looped over only at inference, in
+# reads **the same memory**: the output of the encoder's *last* layer. However many layers there are, the encoder hands
+# over a single matrix. (Layers are looped over in every forward pass; tokens are looped over only at inference, in
 # `generate` below.)
 #
 # **Exercise.** Write its `forward`.
@@ -215,8 +215,7 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# The texts: all days of a hundred years, in French and in ISO 8601. Nine of ten are for training; every tenth is held
-# out.
+# The texts: all days of a hundred years, in French and in ISO 8601. Every tenth is held out.
 
 # %%
 months = ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août"]
@@ -239,17 +238,19 @@ print(f"{french[0]!r} → {days[0]}, {french[-1]!r} → {days[-1]}; {len(alphabe
 # %%
 diagrams.memory.memory_of(Translator(n_layers=2), sources[:1], targets[:1])
 
+# %% [markdown] id="caption-one-memory"
+# Both decoder layers get their keys and values from the same memory.
+
 # %% [markdown]
 # ## Teacher forcing and the shift to the right
 #
-# At inference a model is autoregressive: it reads what it has generated itself. At the start of training that would be
+# At inference a model is autoregressive: it reads what it has generated itself. At the start of training that is
 # nonsense, and the model would learn to continue nonsense. So in training it reads the correct target, as if that were
-# its own output: teacher forcing (lesson 00). And because of the causal mask, all positions are trained in a single
-# pass.
+# its own output: teacher forcing (lesson 00). Thanks to the causal mask, one pass trains all positions.
 #
-# What should each position read? To predict the first token, when nothing has been generated yet, the model reads
-# `<bos>`. To predict the second token, it reads the first. What it should predict are the **labels**; `<eos>`, *end*,
-# is one of them. The input is the labels, **shifted right** by one:
+# What should each position read? To predict the first token, the model reads `<bos>`; to predict the second, the first.
+# What it should predict are the **labels**; `<eos>`, *end*, is one of them. The input is the labels, **shifted right**
+# by one: in the picture, each label is the next input.
 
 # %%
 labels = [*"2021-03-03", "<eos>"]
@@ -271,10 +272,9 @@ def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "bat
 check(shift_right)
 
 # %% [markdown]
-# Two ways to use a model: `teacher_forced` measures how often the next token is right when the model is given the
-# correct ones before it; `generate` lets the model read its own tokens (all our dates have eleven; in general one stops
-# at `<eos>`), and `exact` measures how often such a date is right as a whole. The cell after that is an ordinary
-# training loop; you can go on without reading it.
+# We use a model in two ways. `teacher_forced` measures how often the next token is right when the model is given the
+# correct ones before it. `generate` lets the model read its own tokens (all our dates have eleven; in general one stops
+# at `<eos>`), and `exact` measures how often such a date is right as a whole. (You can skip the training loop.)
 
 
 # %%
@@ -333,7 +333,7 @@ def seeded(seed: int, kind: type[nn.Module], **sizes) -> nn.Module:
 
 
 # %% [markdown]
-# We train three models, with three seeds (about 10 seconds). After 100 steps, about 9 of 10 tokens are right with
+# We train three models, each with its own seed (about 10 seconds). After 100 steps, about 9 of 10 tokens are right with
 # teacher forcing.
 #
 # **Predict.** What fraction of the dates do these models then generate without an error: near 0.9, 0.7 or 0.4? And what
@@ -356,19 +356,17 @@ print(f"were the errors independent, whole dates: {per_token[1]:.2f} to the powe
 ax = plots.lines(range(50, 301, 50), curves, xlabel="step", ylabel="fraction that is right")
 
 # %% [markdown]
-# After 100 steps the two curves are far apart. A date is right only if all eleven tokens are. So accuracy per token
+# After 100 steps the two curves are far apart. A date is right only if all eleven tokens are, so accuracy per token
 # says little about whole texts.
 #
-# There is another difference. In training a model reads correct tokens only; at inference it reads its own errors, too,
-# and it has never learned to continue after an error. That is called **exposure bias**. (It does not widen the gap
-# between our curves, since a date with one error already counts as wrong. In long texts, one error then leads to
-# more.)
+# There is another difference. In training a model reads correct tokens only; at inference it also reads its own errors,
+# and it has never learned to continue after one: **exposure bias**. In long texts, one error leads to more.
 
 # %% [markdown]
 # ## What does cross-attention attend to?
 #
-# Cross-attention leaves a trace: for each token generated, its weights over the source, an alignment as in lesson 00.
-# Nobody told the model where to attend.
+# Cross-attention leaves a trace. The weights over the source, for each generated token, are an alignment as in lesson
+# 00. Nobody told the model where to attend.
 
 # %% tags=["nbval-ignore-output"]
 one, letters = as_tokens(["3 mars 2021"], 12), [*letters, "<eos>"]
@@ -379,13 +377,13 @@ weights = recorded[name][0].mean(dim=0)  # the mean of the four heads: (11, 12)
 ax = plots.weights(weights, labels, letters, xlabel="read", ylabel="generated")
 
 # %% [markdown]
-# Each row is named after the token that is generated there. The last digits of the year attend to the year, those of
-# the month mostly to the month, those of the day to the day. Other rows are less tidy. The hyphens are the same in
-# every date, so nothing has to be looked up for them.
+# Each row is named after the token generated there. The last digits of the year attend to the year, those of the month
+# mostly to the month, those of the day to the day. The hyphens are the same in every date, so nothing has to be looked
+# up for them.
 #
 # But a weight says where the model attends, not what it finds there: the memory's vectors have themselves gathered
-# information from other positions. A test: at inference we hide the letters of the month from cross-attention. The
-# encoder still reads them.
+# information from other positions. To test this, we hide the letters of the month from cross-attention at inference.
+# The encoder still reads them.
 #
 # **Predict.** How often is the month still right, on average over the three models: near 0.1, 0.5 or 0.9?
 
@@ -418,14 +416,14 @@ table.round(2)
 
 # %% [markdown]
 # Now the month is hardly better than a guess among 12, and the year is as right as before. So the weights told the
-# truth there. But with some seeds the day gets worse, too, although no letter says what day it is: those models had
-# read something else at the letters' positions.
+# truth about these two. But with some seeds the day gets worse, too, although no letter says which day it is: those
+# models had found something else at the letters' positions.
 
 # %% [markdown]
 # ## Two bugs
 #
-# Both are easy to make. In the first, the labels are not shifted: the decoder is given what it should predict. In the
-# second, the encoder is given the wrong text: the target goes into both stacks.
+# In one, the labels are not shifted: the decoder is given what it should predict. In the other, the encoder is given
+# the wrong text: the target goes into both stacks.
 
 
 # %%
@@ -462,18 +460,17 @@ pd.DataFrame(ends).T.map(lambda three: f"{min(three):.2f} to {max(three):.2f}") 
 # The training loss is near 0, and nearly all tokens of dates that the models have never seen are right. Yet none of the
 # six models generates a single date. What goes wrong?
 #
-# - *Not shifted*: each position finds its label in its own input. The model learns to repeat its input.
+# - *Not shifted*: each position finds its label in its own input, so the model learns to repeat its input.
 # - *Target in both*: the causal mask is in the decoder, but the encoder has none, and it reads the target. So the
-#   memory holds what comes next, and cross-attention hands it over. At inference, what comes next is not there.
+#   memory holds what comes next, and cross-attention hands it over. At inference it is not there.
 
 # %% [markdown]
 # ### Would the leak test have told us?
 #
-# `leaks_future` of lesson 04 takes a model of one argument. So we fix the source and let the target change. No training
-# is needed: we test new models.
+# `leaks_future` of lesson 04 takes a model of one argument, so we fix the source. Untrained models will do.
 #
-# **Predict.** Does the test say `"leaks"` of the model with the target in both? And of the one whose labels are not
-# shifted: `"leaks"` or `"honest"`?
+# **Predict.** What does the test say, `"leaks"` or `"honest"`, of the model with the target in both? And of the one
+# whose labels are not shifted?
 
 # %% tags=["prediction"]
 prediction_in_both, prediction_unshifted = ..., ...
@@ -500,8 +497,8 @@ compare(prediction_unshifted, measured=says["not shifted"])
 
 # %% [markdown]
 # The test finds the target in the encoder. It cannot find the missing shift, as that model *is* honest: output $t$
-# depends on nothing after input $t$. What is wrong is its input. That needs a test of the data: the input at $t + 1$
-# must be the label at $t$.
+# depends on nothing after input $t$. What is wrong is the input, so test the data: the input at $t + 1$ must be the
+# label at $t$.
 
 # %%
 label = new_targets[:4]
@@ -512,7 +509,7 @@ for name, given in {"shifted": parts.shift_right(label, BOS), "not shifted": lab
 # ## Bug hunt
 #
 # A colleague speeds up `generate`: "The memory is the same at every step, so the layer keeps it." Her first text is
-# right, and all others are strange. Read the code and decide what is wrong *before* you run the check. Then write a
+# right, and all later ones are strange. Read the code and decide what is wrong *before* you run the check. Then write a
 # correct `Mended` in the cell after it.
 
 
@@ -545,7 +542,7 @@ check(Mended, "DecoderLayer", save=False)
 #
 # Call the same layer twice, with two memories: the outputs have to differ. Here the second text is answered with the
 # memory of the first, as long as both have the same shape; so a test with a new model for each text finds nothing.
-# Whatever is kept between calls (a cache, lesson 10) has to be emptied between texts, and the caller has to see it.
+# Whatever is kept between calls (a cache, lesson 10) has to be emptied between texts, in plain view of the caller.
 # </details>
 
 # %%
@@ -557,8 +554,8 @@ for name, kind in {"the colleague's": DecoderLayerOfAColleague, "ours": parts.De
 # %% [markdown]
 # ## Last layer, or layer to layer?
 #
-# Our decoder layers all read the encoder's last output. Many drawings show something else: layer 1 of the encoder feeds
-# layer 1 of the decoder, and so on. Is that wrong? We build it, and train both with two layers.
+# Our decoder layers all read the output of the encoder's last layer. Many drawings show something else: layer 1 of the
+# encoder feeds layer 1 of the decoder, and so on. Is that wrong? We build both, with two layers, and train them.
 
 
 # %%
@@ -583,12 +580,12 @@ drawn = [diagrams.memory.memory_of(kind(n_layers=2), sources[:1], targets[:1]) f
 diagrams.canvas.beside(*drawn, titles=tuple(kinds), cross_out=False)
 
 # %% [markdown]
-# Both kinds have parameters of the same names and shapes, so we can train a model in one way and then *use* it in the
-# other.
+# On the left, both decoder layers read the same memory; on the right, each reads the encoder layer beside it. The
+# parameters have the same names and shapes, so we can train a model in one way and then *use* it in the other.
 #
 # **Predict.** A model is trained *and* used layer to layer: what fraction of the dates does it generate without an
-# error, near 0.1, 0.5 or 0.8? And when each kind is used in the other way: are the fractions `"worse"` or
-# `"equal"`? (Six trainings: about 20 seconds.)
+# error, near 0.1, 0.5 or 0.8? And if each kind is used in the other way, are the fractions `"worse"` or `"equal"`? (Six
+# trainings: about 20 seconds.)
 
 # %% tags=["prediction"]
 prediction_each, prediction_exchanged = ..., ...
@@ -631,7 +628,7 @@ table.round(2)
 # A decoder without cross-attention *is* an encoder with a causal mask. Its layer has one self-attention, not two.
 # Today's **large language models** (LLMs) are decoder-only.
 #
-# So for each of the first two families one `parts.Encoder` is enough. The encoder-only model answers at all positions
+# So one `parts.Encoder` is enough for either of the first two families. The encoder-only model answers at all positions
 # at once: its output at position $t$ is token $t$ of the answer. The decoder-only model reads source and target as one
 # text.
 
@@ -698,8 +695,7 @@ compare(prediction_two_formats, measured=round(two_formats, 1))
 # it fails: each position samples by itself, one from the first format and its neighbour from the second. An
 # autoregressive model knows which format it has begun, and continues with it. That is what decoders are for.
 # Decoder-only and encoder-decoder get most dates right: the source may have a stack of its own or stand in front of the
-# target. (Which of the two is better? This one small task cannot tell, with one stack of 2 layers against two stacks of
-# 1.)
+# target. (Which is better, one stack of 2 layers or two stacks of 1, this small task cannot tell.)
 
 # %% [markdown]
 # ## ★ Transfer: one stack that reads both ways
@@ -744,9 +740,9 @@ compare(prediction_two_layers, measured=says[1])
 ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 
 # %% [markdown]
-# (The picture: a prefix of 4 among 9 tokens.) With one layer, the mask of the source changes only the output *at the
-# source*, and no later layer reads that output: the target attends to the source's embeddings either way. From the
-# second layer on, it attends to vectors that have themselves attended.
+# (The picture shows a prefix of 4 among 9 tokens: the columns of the prefix are open in every row.) With one layer, the
+# mask changes only the output *at the source*, which no later layer reads: the target attends to the source's
+# embeddings either way. From the second layer on, the target attends to vectors that have themselves attended.
 
 # %% [markdown]
 # ## In short
@@ -756,9 +752,9 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 # - In cross-attention the queries come from the target, keys and values from the encoder's last layer, for every
 #   decoder layer alike. The two lengths may differ.
 # - In training the decoder reads the labels, shifted right; at inference, what it has generated itself.
-# - Perfect with teacher forcing, and nonsense when it generates: look for the target in the encoder, and for labels
+# - If a model is perfect with teacher forcing and generates nonsense, look for the target in the encoder and for labels
 #   that were not shifted. The leak test finds the first, a look at the data the second.
-# - Generating one token after another lets a model stay with the answer that it has begun.
+# - Because it generates one token after another, a model can stay with the answer that it has begun.
 
 # %%
 target, memory = parts.shift_right(new_targets[:2], BOS), torch.randn(2, 18, 32)
@@ -800,8 +796,9 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Does decoder layer i read encoder layer i?</summary>
 #
-# No, all of them read the last one. Layer to layer can be trained too, but it is another model: its parameters do much
-# worse when all layers read the last one. (<i>Last layer, or layer to layer?</i>)
+# No, all of them read the last one. Layer to layer can be trained too, but it is another model: with every seed its
+# parameters do worse when all layers read the last one, with some seeds much worse. (<i>Last layer, or layer to
+# layer?</i>)
 # </details>
 #
 # <details><summary>What is teacher forcing, and why is the target shifted?</summary>
@@ -828,8 +825,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Nine of ten tokens are right with teacher forcing. And whole outputs?</summary>
 #
-# Far fewer are right: with n tokens, about .9 to the power of n if errors were independent. (<i>Teacher forcing and the
-# shift to the right</i>: about four in ten)
+# Far fewer are right: with n tokens, .9 to the power of n if errors were independent. (<i>Teacher forcing and the shift
+# to the right</i>: about four in ten)
 # </details>
 #
 # <details><summary>Encoder-only, decoder-only, encoder-decoder: what is the difference?</summary>

@@ -62,8 +62,8 @@ pd.set_option("display.max_colwidth", None)
 diagrams.architecture.you_are_here(8)
 
 # %% [markdown]
-# This is where it leads: five strings in five scripts, none of them in the training data, and what the finished
-# model generated for each (from a stored run of this notebook). Nobody told it which characters are digits.
+# This is where the lesson leads: five strings in five scripts, none of them in the training data, and what the finished
+# model generated for each (in a stored run of this notebook). Nobody told the model which characters are digits.
 #
 # | the model reads | it generates |
 # |---|---|
@@ -77,8 +77,8 @@ diagrams.architecture.you_are_here(8)
 # ## The task: dates in 32 languages
 #
 # The Babel library knows how each language formats a date. A date in numbers alone may be ambiguous (3/4/21 is in March
-# or in April), so unless it begins with the year, the language code is put in front. One string in twenty is held out
-# and never trained on. (Most of these *days* occur in training, written differently.)
+# or in April), so unless it begins with the year, the language code is put in front. One string in twenty is held out.
+# (Most of these *days* occur in training, written differently.)
 
 # %%
 pairs = date_pairs(60_000, seed=0, split="train")
@@ -91,7 +91,7 @@ pd.DataFrame(held_out[:6], columns=["source", "target"])
 # ### Tokens
 #
 # Our tokens are the characters and four special ones: `<pad>` fills up the shorter rows of a batch, `<bos>` begins a
-# target, `<eos>` ends a sequence, `<unk>` stands for any character that did not occur in training.
+# target, `<eos>` ends a sequence, and `<unk>` stands for any character that did not occur in training.
 
 # %%
 tokenizer = character_tokenizer(side for pair in pairs for side in pair)
@@ -108,10 +108,10 @@ def encode(pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer) -> list[tuple
 print(encode([("3 mars 2021", "2021-03-03")], tokenizer)[0])
 
 # %% [markdown]
-# Characters make sequences long; words make the vocabulary endless. **BPE** (byte-pair encoding) starts from characters
-# and merges the most frequent pair of neighbours into a new token, again and again, until the vocabulary is large
-# enough ([Sennrich et al., 2016](https://arxiv.org/abs/1508.07909)). GPT-2 and `bpe_tokenizer` start from bytes
-# instead, so any text can be encoded.
+# Characters make long sequences, words an endless vocabulary. **BPE** (byte-pair encoding) starts from characters and
+# merges the most frequent pair of neighbours into a new token, again and again, until the vocabulary is large enough
+# ([Sennrich et al., 2016](https://arxiv.org/abs/1508.07909)). GPT-2 and `bpe_tokenizer` start from bytes instead, so
+# any text can be encoded.
 
 # %%
 pieces = bpe_tokenizer((written for written, _ in pairs), vocab_size=1_000)
@@ -182,7 +182,8 @@ print(f"padding in these batches: {padding(list(islice(epochs(ids), 150))):.2f}"
 #
 # Three matrices are one and the same: the embedding of the source, that of the target, and the last linear layer
 # (**tied embeddings**, [Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)). The logit of a token is the dot
-# product of its embedding with the decoder's output.
+# product of its embedding with the decoder's output. In the picture, the encoder (left) hands one memory to every
+# decoder layer (right).
 
 # %%
 diagrams.architecture.transformer()
@@ -217,7 +218,7 @@ made_of += ["sinusoidal_encoding", "padding_mask", "decoder_mask"]
 pd.DataFrame({"whose": {name: parts.whose(name) for name in made_of}})
 
 # %% [markdown]
-# Where it says *the library's*, run that lesson's check again.
+# Where the table says *the library's*, run that lesson's check again.
 #
 # **Predict.** The paper's base model has 37,000 tokens and d_model = 512. How many million more parameters would it
 # have if the three matrices were not tied?
@@ -324,10 +325,10 @@ loss, logit = at_start()
 print(f"after initialise: loss {loss:.1f}, logit {logit:.0f}")
 
 # %% [markdown]
-# The decoder's output has 64 features with an RMS of about 1, which still resemble the embedding of the token just
-# read. If the embedding's numbers have an RMS of 1 as well, the dot product comes near 64: the untrained model is very
-# sure that every token repeats itself. With embeddings of variance 1/d_model it is not. (All other matrices get
-# **Xavier initialisation**, after Xavier Glorot, 2010.)
+# The decoder's output has 64 features with a root mean square of about 1, and still resembles the embedding of the
+# token just read. If the embedding's numbers have a root mean square of 1 as well, the dot product comes near 64: the
+# untrained model is very sure that every token repeats itself. With embeddings of variance 1/d_model it is not. (All
+# other matrices get **Xavier initialisation**, after Xavier Glorot, 2010.)
 
 # %% [markdown]
 # ## Adam and AdamW
@@ -409,7 +410,7 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
 check(noam_rate)
 
 # %% [markdown]
-# Our training ends after 2,400 steps, when its rate is 15 % of Noam's.
+# Our training ends after 2,400 steps, at 15 % of Noam's rate.
 
 # %%
 N_STEPS = 2_400
@@ -428,11 +429,11 @@ ax = plots.lines(steps, rates, "step", "learning rate")
 # %% [markdown]
 # ## Greedy decoding
 #
-# At inference the model starts from bos, predicts probabilities of the next token, appends the most likely one, and
+# At inference the model starts from bos, predicts the next token's probabilities, appends the most likely token, and
 # repeats: **greedy decoding**. The model is then **free-running**: it reads what it generated itself.
 #
-# **Exercise.** `model(source, target)` returns logits (batch, n, vocab_size). A sequence has ended when it has
-# generated eos; from then on it gets nothing but eos, while the others go on.
+# **Exercise.** `model(source, target)` returns logits (batch, n, vocab_size). Once a sequence has generated eos, it
+# gets nothing but eos, while the others go on.
 
 
 # %% id="greedy_decode" tags=["exercise"]
@@ -468,8 +469,8 @@ def translate(model: nn.Module, pairs: list, tokenizer: Tokenizer = tokenizer, m
 # %% [markdown]
 # ## Overfit one batch first
 #
-# Before a long run, train on a *single* batch. A model that cannot learn 64 dates by heart has a bug, such as a wrong
-# shift or an inverted mask.
+# Before a long run, train on a *single* batch. A model that cannot learn 64 dates by heart has a bug, such as an
+# inverted mask.
 
 
 # %%
@@ -501,12 +502,12 @@ print(f"loss {by_heart[0]:.0f} at first, below 0.1 at the end: {by_heart[-1] < 0
 # %% [markdown]
 # ## Training, live
 #
-# Two scores on held-out strings: the fraction of *tokens* predicted correctly after the true ones (teacher forcing),
-# and the fraction of *dates* generated correctly from end to end (**exact match**).
+# We watch two scores on held-out strings: the fraction of *tokens* predicted correctly after the true ones (teacher
+# forcing), and that of *dates* generated correctly from end to end (**exact match**).
 #
-# We decode with the running mean of the parameters, `average` (β = 0.995).
+# We decode with `average`, the running mean of the parameters (β = 0.995).
 #
-# **Stop** ends a run after its step; run the cell again to go on.
+# (**Stop** ends a run; run the cell again to go on.)
 
 
 # %%
@@ -574,8 +575,8 @@ right = teacher_forced(model, held_out[:500]).float()
 print("tokens right, position by position:", *(f"{fraction:.2f}" for fraction in right.mean(dim=0).tolist()))
 
 # %% [markdown]
-# Dashes, eos and the year's second digit are easy given the true prefix, and inflate token accuracy. Now the other
-# 2,000 steps: about a minute and a half.
+# Dashes, eos and the year's second digit are easy after the true prefix, and inflate token accuracy. The other 2,000
+# steps take about a minute and a half.
 
 # %% tags=["nbval-ignore-output"]
 monitor.n_steps = N_STEPS
@@ -610,7 +611,7 @@ print(f"lowest possible loss {floor:.3f}; our last 25 steps come within 0.02 of 
 # %% [markdown]
 # ## What does the model attend to?
 #
-# Here is the same cross-attention with eos. A row is the position that predicts the character named on its left.
+# The same cross-attention, now with eos: each row predicts the character on its left.
 
 # %%
 crossed = alignment(model, text, iso)
@@ -619,15 +620,14 @@ ax = plots.weights(crossed, [*iso, "eos"], names, xlabel="source (encoder)", yla
 print("the month is read from the letters of `mars`:", crossed[6, 2:6].sum().item() > 0.5)
 
 # %% [markdown]
-# The month is read from its name (one letter can be enough: the encoder has mixed the others into it); the last digits
-# of year and day are read where they stand.
+# The month is read from its name (one letter can be enough: the encoder has mixed the others into it), the last digits
+# of year and day where they stand.
 #
-# The weights of a softmax add up to 1 even where nothing has to be read, as for dashes. In large language models such
-# weight often collects on one position without content, usually the first of the text: an **attention sink** ([Xiao et
-# al., 2023](https://arxiv.org/abs/2309.17453)).
+# The weights add up to 1 even where nothing has to be read, as for dashes. In large language models such weight often
+# collects on one position, usually the first: an **attention sink** ([Xiao et al.,
+# 2023](https://arxiv.org/abs/2309.17453)).
 #
-# **Predict.** In what fraction of the rows of dashes and ends is eos the source token with the largest weight: near 0,
-# 0.5 or 1?
+# **Predict.** In what fraction of the rows of dashes and ends has eos the largest weight: near 0, 0.5 or 1?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -647,11 +647,10 @@ print(f"weight on eos: {on_eos[:, nothing_to_read].mean():.2f} in the rows of th
 print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spread evenly: {even:.2f}")
 
 # %% [markdown]
-# eos gets little more weight than its even share: if it is a sink here, it is a weak one.
+# eos gets little more than its even share: it is at most a weak sink.
 
 # %% [markdown]
-# Now follow a date through your model. Type one, open a block to see what leaves it for every token, choose a head, and
-# let the model go on, token by token.
+# Now type a date of your own, and follow it through the blocks and heads of your model, token by token.
 
 
 # %% tags=["hide-input"]
@@ -668,8 +667,8 @@ views.ModelMap(model, read, tokenizer.id_to_token, [text])
 # %% [markdown]
 # ## Teacher-forced or free-running?
 #
-# **Predict.** Does the teacher-forced model get `"more"`, `"fewer"` or `"as many"` of 500 dates right from end to end,
-# compared with the same model running freely?
+# **Predict.** Of 500 dates, does the model get `"more"`, `"fewer"` or `"as many"` right when teacher-forced as when
+# free-running?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -680,8 +679,8 @@ free = round(500 * exact_match(model, held_out[:500]))
 compare(prediction, measured="as many" if forced == free else "more" if forced > free else "fewer")
 
 # %% [markdown]
-# As long as every token is right, what the model has generated *is* the true prefix; at the first error, both runs have
-# failed. If the counts differ, the model sees its labels (run the leak test), or the decoding is wrong.
+# As long as every token is right, what was generated *is* the true prefix; at the first error, both runs have failed.
+# If the counts differ, the model sees its labels, or the decoding is wrong.
 
 # %% [markdown]
 # ## Which errors are left?
@@ -693,18 +692,16 @@ print(f"{len(wrong)} errors are left; {swapped} have the right characters in ano
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Look at what the remaining errors have in common: swapped digits, say, or long sources.
+# What do the remaining errors have in common: swapped digits, say, or long sources?
 #
-# Greedy decoding cannot take a token back. **Beam search** follows several prefixes at once and keeps those most
-# probable so far. Each further token makes a text less probable, so short texts would win. Therefore the sum of log p
-# is divided by a **length penalty**, ((5 + length) / 6)^α ([Wu et al., 2016](https://arxiv.org/abs/1609.08144)). You
-# build this search in lesson 10.
+# Greedy decoding cannot take a token back. **Beam search** follows several prefixes at once and keeps the most probable
+# ones (lesson 10).
 
 # %% [markdown]
 # ## Checkpoints: stopping and resuming
 #
-# To resume a run, the parameters are not enough. Adam's running means, the step and the position in the data belong to
-# a **checkpoint** too (and, with dropout, the state of the random number generator).
+# To resume a run, the parameters are not enough. A **checkpoint** also holds Adam's running means, the step and the
+# position in the data.
 
 # %%
 folder = Path(tempfile.mkdtemp())
@@ -731,9 +728,8 @@ print("with a new AdamW:", losses(step + 1, 7) == once)
 # %% [markdown]
 # ## Your own data
 #
-# Your Transformer can learn from any text file with a source, a tab and a target in each line. The next two cells write
-# a small one, English to German, in which the verb changes its place. **To use your own file, set `path` to it** in the
-# third.
+# Your Transformer learns from any file with a source, a tab and a target in each line. Two cells write a small one,
+# from English to German. **To use your own, set `path` to it** in the third.
 
 
 # %%
@@ -778,10 +774,9 @@ in_german = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Exact match is too strict for translation, where many outputs can be right. **BLEU** ([Papineni et al.,
-# 2002](https://aclanthology.org/P02-1040/)) asks what fraction of the generated words, and of the runs of 2, 3 and 4
-# words (n-grams), occurs in the reference. That is precision only, so a **brevity penalty** punishes texts that are too
-# short.
+# Exact match is too strict for translations, many of which can be right. **BLEU** ([Papineni et al.,
+# 2002](https://aclanthology.org/P02-1040/)) asks what fraction of the generated words, and of their runs of 2, 3 and 4
+# (n-grams), occurs in the reference. A **brevity penalty** punishes texts that are too short.
 
 # %%
 _, wanted, generated = (list(column) for column in zip(*in_german))
@@ -792,11 +787,11 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # %% [markdown]
 # ## Ablation: switched off one at a time
 #
-# The training above had label smoothing, clipping, decay and warm-up. Now we switch off one at a time, for 100 steps at
-# twice the peak rate, with three seeds each (some 15 seconds).
+# The training above had label smoothing, clipping, decay and warm-up. We switch off one at a time, for 100 steps at
+# twice the peak rate, with three seeds each.
 #
-# **Predict.** In so short a run, which one costs the most correct tokens when it is switched off: `"smoothing"`,
-# `"clipping"`, `"decay"` or `"warm-up"`?
+# **Predict.** Which one costs the most correct tokens when it is switched off: `"smoothing"`, `"clipping"`, `"decay"`
+# or `"warm-up"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -823,15 +818,14 @@ print("surer without smoothing, with each seed:", (sure["smoothing"] > sure["not
 
 # %% [markdown]
 # Two differences hold with every seed: without warm-up the model has learned less, and without smoothing it is more
-# certain. Such short runs say little about clipping and decay. One seed alone would have told a story about each of the
-# four.
+# certain. One seed alone would have told a story about each of the four.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague wants to save time: "Why compute texts that have ended? I go on with the others only." One text alone is
-# always right, and so are most in a batch. Read the code and decide which line is wrong *before* you run the check.
-# Then write a correct `mended` in the cell after it.
+# A colleague wants to save time: "Why compute texts that have ended? I go on with the others only." A text alone is
+# always right, and most in a batch are. Decide which line is wrong *before* you run the check. Then write a correct
+# `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -860,8 +854,8 @@ check(mended, "greedy_decode", save=False)
 # <details><summary>How to find such a bug without a check</summary>
 #
 # A text must get the same answer alone and in any batch. So decode a batch of texts that end at *different* steps,
-# decode each of them alone, and compare. The first time that a text ends, the new rows are right; the second time they
-# are numbers of rows in the batch that is left, not in the output, and one text's characters are written into
+# decode each of them alone, and compare. The first time that a text ends, the new row numbers are right. The second
+# time they count rows of the batch that is left, not of the output, and one text's characters are written into
 # another's row. The idea is good: servers drop finished texts, and fill their places with new ones.
 # </details>
 
@@ -919,7 +913,7 @@ else:
 # %% [markdown]
 # ## In short
 #
-# - Batches of similar length hold little padding; one matrix embeds both sides and gives the logits.
+# - Batches of similar length need little padding; one matrix embeds both sides and gives the logits.
 # - A wrong initialisation shows in the first loss; many other bugs keep the model from overfitting one batch.
 # - The loss leaves padding out and smooths the target; its lowest value is the target's entropy.
 # - Adam's steps do not depend on the size of the gradient; weight decay is for matrices only.
@@ -951,7 +945,6 @@ rows.reset_index(drop=True)
 # - **exact match**: the fraction of outputs that are right from end to end.
 # - **attention sink**: a position that collects weight in rows that need to read nothing.
 # - **beam search**: decoding that keeps several of the most probable prefixes.
-# - **length penalty**: a divisor that grows with length, and keeps beam search from preferring short texts.
 # - **checkpoint**: all that is saved of a run, so that it can be resumed or used.
 # - **BLEU**: a score of translations by the words, and runs of up to four words, that they share with a reference.
 # - **brevity penalty**: the factor by which BLEU punishes short translations.

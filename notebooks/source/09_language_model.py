@@ -1,14 +1,15 @@
 # %% [markdown] id="title"
 # # 09 · Decoder-only: a language model
 #
-# **The question.** What is left of the Transformer without its encoder, and why do nearly all large models look like
-# that?
+# **The question.** Asked to continue `Return the name of the`, this lesson's model wrote, in one run: *keys. Returns a
+# list of the keys.* It has no encoder. What is left of a Transformer without one, and why do nearly all large models
+# look like that?
 #
-# **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
-# it generate text, explain how it copies, and fine-tune it to answer, and to prefer one answer to another.
+# **Afterwards you can** build a GPT from your own parts, train it, load stored parameters into it, compare models in
+# bits per byte, let them generate text, and explain how such a model copies.
 #
-# Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 125 minutes.
+# Reading: 37 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 115 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -35,9 +36,7 @@
 # %% id="imports"
 import copy
 import math
-import random
 from collections.abc import Callable, Iterator
-from datetime import date, timedelta
 from functools import partial
 
 import pandas as pd
@@ -46,28 +45,28 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
+from transformer_course.stored_models.stored_model import trained
 from transformer_lab import Transformer, TransformerConfig, plots, record_attention, trace_shapes
-from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
-from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
+from transformer_lab.data.tokenizers import BOS_ID, PAD_ID
 
 # %%
 _ = torch.manual_seed(9)
 
 
 # %% [markdown]
-# ## What goes with the encoder
+# ## What disappears with the encoder
 #
 # A translator has two texts, a source and a target. A language model has one, and predicts each token from those before
-# it. So there is nothing to encode, no memory, and nothing for the cross-attention to read.
+# it. So there is nothing to encode, no memory, and nothing for cross-attention to read.
 #
 # **Predict.** We take the encoder and the cross-attention out of the paper's base model. What fraction of its
-# parameters goes, embeddings aside: 0.3, 0.45 or 0.6?
+# parameters disappears, embeddings aside: 0.3, 0.45 or 0.6?
 
-# %% tags=["prediction"]
+# %% id="what-goes-with-the-encoder-2" tags=["prediction"]
 prediction = ...
 
-# %%
+# %% id="what-goes-with-the-encoder-3"
 with torch.device("meta"):  # shapes without numbers
     base = Transformer(TransformerConfig.base(vocab_size=37_000))
 n = pd.Series({name: p.numel() for name, p in base.named_parameters() if "embedding" not in name})
@@ -76,23 +75,24 @@ cross, both = (
 )
 
 
-# %%
+# %% id="what-goes-with-the-encoder-4"
 def nearest(value: float, *guesses: float) -> float:
     return min(guesses, key=lambda guess: abs(guess - value))
 
 
-# %%
+# %% id="what-goes-with-the-encoder-5"
 compare(prediction, measured=both, choices=(0.3, 0.45, 0.6))
 print(f"cross-attention {cross:.1%}, together with the encoder {both:.1%}")
 
 
-# %%
+# %% id="what-goes-with-the-encoder-6"
 diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# A block of a **decoder-only** model has *one* attention, not two: causal self-attention, then the feed-forward
-# network. That is an encoder layer with a causal mask: "decoder-only" refers to the mask, not to the sublayers.
+# In grey, what disappears: more than half. A block of a **decoder-only** model has *one* attention, not two: causal
+# self-attention, then the feed-forward network. That is an encoder layer with a causal mask: "decoder-only" refers to
+# the mask, not to the sublayers.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
@@ -102,7 +102,7 @@ diagrams.language_model.stripped()
 # a GELU.)
 
 
-# %%
+# %% id="what-goes-with-the-encoder-8"
 class GPT(nn.Module):
     """Return the logits of the next token at every position."""
 
@@ -127,11 +127,11 @@ class GPT(nn.Module):
 
 # %% [markdown]
 # As in GPT-2, matrices are drawn with a standard deviation of 0.02. Each block adds to the residual stream twice, so,
-# as its paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers
+# as the paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers
 # add, the less each adds.
 
 
-# %% tags=["hide-input"]
+# %% id="what-goes-with-the-encoder-10" tags=["hide-input"]
 def initialise_as_gpt2(model: nn.Module, n_layers: int) -> None:
     for name, parameter in model.named_parameters():
         if name.endswith(("w_o.weight", "w_2.weight")):
@@ -142,23 +142,33 @@ def initialise_as_gpt2(model: nn.Module, n_layers: int) -> None:
             nn.init.zeros_(parameter)
 
 
-# %%
-V = 512
+# %% id="what-goes-with-the-encoder-11"
+V = 2_048
 gpt = GPT(V)
 used = ["PreNormEncoderLayer", "MultiHeadAttention", "FeedForward", "causal_mask", "parameter_groups"]
 print(f"{sum(p.numel() for p in gpt.parameters()):,} parameters")
 pd.DataFrame({"whose": {name: parts.whose(name) for name in used}})
 
+# %% id="gpt-drawn-whole"
+text = ["<bos>", "Return", " the", " name", " of"]
+diagrams.language_model.gpt(text, [*text[1:], " the"], n_layers=2, names="next token")
+
+# %% [markdown]
+# The whole model over five tokens. At each position runs a residual stream, and above it stands what is to be
+# predicted: the next token. Only attention joins the positions, and only from left to right.
+
 
 # %% [markdown]
 # ## The text: Python's own documentation
 #
-# Every Python installation contains English text: the docstrings of its standard library. One module in ten is held
-# out as a whole. The tokens are those of BPE (lesson 08), with a vocabulary of 512. Each module begins with `<bos>`.
+# Every Python installation contains English text: the docstrings of its standard library. One module in ten is held out
+# as a whole. The tokens are those of byte-level BPE ([Tokenizers](tokenizers.ipynb)), which was learned from such texts
+# and stored. Each module begins with `<bos>`.
 
 # %%
 train_texts, held_out_texts = python_docstrings()
-tokenizer = bpe_tokenizer(train_texts, vocab_size=V)
+stored = trained("gpt-docstrings")
+tokenizer = stored.tokenizer
 
 
 # %%
@@ -196,7 +206,7 @@ check(next_token_loss)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague's model writes well, but her texts never end: each runs on until the limit, although every text that it
+# A colleague's model writes well, but its texts never end: each runs on until the limit, although every text that it
 # was trained on ends in `<eos>`, and none is padded. Which line is wrong? Decide *before* you run the check. Then write
 # a correct `mended` in the cell after it.
 
@@ -235,10 +245,10 @@ for name, loss in {"the colleague's": loss_of_a_colleague, "yours or the library
 # ## Perplexity and bits per byte
 #
 # The exponential of the mean loss is the **perplexity**: a model with a perplexity of 8 is as uncertain as if it chose
-# among 8 equally likely tokens. But tokenizers differ: the next byte is easier to guess than the next three.
+# among 8 equally likely tokens. But what a token is depends on the tokenizer.
 #
-# So divide by something that does not depend on the tokenizer. The loss of a whole text, in bits, divided by the number
-# of its bytes is called **bits per byte**.
+# So divide by something that does not. The loss of a whole text in bits, divided by the number of its bytes, is called
+# **bits per byte**.
 #
 # **Exercise.** `loss` is the mean over the tokens, in nats (natural logarithms). A bit is log 2 nats.
 
@@ -255,9 +265,9 @@ check(bits_per_byte)
 # %% [markdown]
 # ## Baselines first
 #
-# Three models that only count: *uniform* (all tokens are equally likely), **unigram** (the frequency of each token) and
-# **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed in). All
-# are counted on the training text and measured on held-out text.
+# Three models do nothing but count: *uniform* (all tokens are equally likely), **unigram** (the frequency of each
+# token) and **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed
+# in). They count the training text, and are measured on held-out text.
 
 
 # %%
@@ -274,8 +284,8 @@ def count_losses(train: Tensor, held_out: Tensor, vocab_size: int) -> dict[str, 
 
 
 # %% [markdown]
-# **Predict.** Two bigram models of the same text, one over single bytes, one over our 512 tokens. Which has the lower
-# perplexity, and which needs fewer bits per byte: `"bytes"` or `"tokens"`?
+# **Predict.** Two bigram models of the same text, one over single bytes, one over our 2,048 tokens. Which has the lower
+# perplexity, and which needs fewer bits per byte: the model of `"bytes"` or that of `"tokens"`?
 
 # %% tags=["prediction"]
 lower_perplexity, fewer_bits = ..., ...
@@ -295,11 +305,14 @@ table.astype({"perplexity": int}).round(1)
 
 
 # %% [markdown]
-# The perplexities cannot be compared; the bits can. A bigram of tokens sees further back than one of bytes.
-#
+# The next byte is easier to guess than the next two or three together, so the perplexities cannot be compared; the bits
+# can. A bigram of tokens sees further back than one of bytes.
+
+# %% [markdown]
 # ## Training
 #
-# One loop serves all models of this lesson. The learning rate warms up over a tenth of the steps, then falls to 0.
+# One training loop serves all models of this lesson. The learning rate warms up over a tenth of the steps, then falls
+# to 0.
 
 
 # %%
@@ -324,66 +337,98 @@ def windows(ids: Tensor, starts: Tensor, n: int = 64) -> Tensor:
 
 
 # %%
-def loss_on(ids: Tensor) -> Tensor:
+def training_loss() -> Tensor:
     """Return the loss on 16 windows, drawn at random."""
-    batch = windows(ids, torch.randint(len(ids) - 64, (16,)))
+    batch = windows(train_ids, torch.randint(len(train_ids) - 64, (16,)))
     return parts.next_token_loss(gpt(batch), batch, PAD_ID)
 
 
 # %%
 @torch.no_grad()
-def held_out_loss(n_windows: int = 100) -> float:
+def held_out_loss(model: nn.Module, n_windows: int = 60) -> float:
     batch = windows(held_out_ids, torch.linspace(0, len(held_out_ids) - 64, n_windows).long())
-    return parts.next_token_loss(gpt(batch), batch, PAD_ID).item()
+    return parts.next_token_loss(model(batch), batch, PAD_ID).item()
 
 
 # %% [markdown]
 # **Predict.** How many of the three baselines (over tokens) does our GPT beat on held-out text after 100 steps, and how
-# many after 500?
+# many after 200?
 
 # %% tags=["prediction"]
-after_100, after_500 = ..., ...
+after_100, after_200 = ..., ...
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
-curve, monitor = {0: held_out_loss()}, views.TrainingView(500)
-for step in monitor.watch(train(gpt, 500, 8e-3, lambda: monitor.loss(loss_on(train_ids)))):
-    if step % 50 == 0:
-        curve[step] = held_out_loss()
+curve, monitor = {0: held_out_loss(gpt)}, views.TrainingView(200)
+for step in monitor.watch(train(gpt, 200, 8e-3, lambda: monitor.loss(training_loss()))):
+    if step % 25 == 0:
+        curve[step] = held_out_loss(gpt)
         monitor.score({"held-out loss": curve[step]})
-curve[500] = held_out_loss(1_000)
 ax = plots.lines(list(curve), {"GPT": list(curve.values())}, "step", "held-out loss (nats per token)")
-bits = parts.bits_per_byte(curve[500], len(held_out_ids), n_bytes)
-print(f"at the end: loss {curve[500]:.2f}, perplexity {math.exp(curve[500]):.0f}, bits per byte {bits:.2f}")
 for name, loss in baselines.items():
-    _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(500, loss + 0.05, name, ha="right")
-_ = ax.set_ylim(3.3, 6.7)
+    _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(200, loss + 0.05, name, ha="right")
+_ = ax.set_ylim(4.4, 7.9)
 
 # %% tags=["nbval-ignore-output"]
-beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 500)}
+beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 200)}
 compare(after_100, measured=beaten[100])
-compare(after_500, measured=beaten[500])
+compare(after_200, measured=beaten[200])
 
 # %%
-print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
+print(f"at the start: loss {curve[0]:.1f}, and log 2,048 is {math.log(V):.1f}")
 
 # %% [markdown]
-# To beat the bigram, a model has to use more than the last token. (With a good initialisation, the first loss is that
-# of the uniform model.)
+# The bigram is hard to beat: a model has to use more than the last token. (With a good initialisation, the first loss
+# is that of the uniform model.)
+
+# %% [markdown]
+# ### A larger model, trained for longer
 #
+# Seconds of training give little more than counts. So the course stores the parameters of a larger GPT, with 4 blocks
+# of width 128. A command trained it, on more text: docstrings of packages and Python's language reference as well, but
+# nothing that we hold out. Parameters are numbers with names, so they fit into *your* class.
+#
+# **Predict.** How many times as many parameters as your GPT does it have: closest to 2, 4 or 16?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+large = GPT(**stored.sizes)
+print(large.load_state_dict(stored.parameters))
+n_parameters = [sum(p.numel() for p in model.parameters()) for model in (gpt, large)]
+compare(prediction, measured=n_parameters[1] / n_parameters[0], choices=(2, 4, 16))
+pd.Series({name: stored.card[name] for name in ("command", "steps", "cpu_minutes", "training_bytes")})
+
+# %% tags=["nbval-ignore-output"]
+rows = {**baselines, "your GPT, 200 steps": held_out_loss(gpt, 200), "stored GPT": held_out_loss(large, 200)}
+table = pd.DataFrame({"loss": rows})
+table["perplexity"] = table["loss"].map(math.exp).round()
+table["bits per byte"] = [parts.bits_per_byte(loss, len(held_out_ids), n_bytes) for loss in rows.values()]
+table.round(2)
+
+# %% [markdown]
+# Your class with the stored parameters, over a text: above each token the most likely next one, and its probability.
+
+# %% tags=["nbval-ignore-output"]
+read = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of").ids]])
+p, best = large(read)[0].softmax(dim=-1).max(dim=-1)
+names = [tokenizer.decode([i]) or "<bos>" for i in read[0].tolist()]
+diagrams.language_model.gpt(names, [tokenizer.decode([i]) for i in best.tolist()], 4, [f"{x:.0%}" for x in p.tolist()])
+
+# %% [markdown]
 # ### The logit lens
 #
-# Every block only *adds* to the residual stream. So we may read the stream early, by applying the last norm and the
-# output matrix after each block. This is the **logit lens**
-# ([nostalgebraist, 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
+# Every block only *adds* to the residual stream. So we may read the stream early, applying the last norm and the output
+# matrix after each block: the **logit lens** ([nostalgebraist,
+# 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
 
 # %% tags=["nbval-ignore-output"]
 with torch.no_grad():
-    batch = windows(held_out_ids, torch.arange(0, 64 * 200, 64))
-    streams = [gpt.norm(x) @ gpt.embedding.weight.T for x in gpt.streams(batch)]
+    batch = windows(held_out_ids, torch.arange(0, 64 * 60, 64))
+    streams = [large.norm(x) @ large.embedding.weight.T for x in large.streams(batch)]
 lens = [parts.next_token_loss(logits, batch, PAD_ID).item() for logits in streams]
-print("loss after 0, 1 and 2 blocks:", *(f"{loss:.1f}" for loss in lens))
-print("each block improves the prediction:", lens[0] > lens[1] > lens[2])
+print("loss after 0 to 4 blocks:", *(f"{loss:.1f}" for loss in lens))
 again = (streams[0].argmax(dim=-1) == batch).float().mean().item()
 print(f"before the first block, the likeliest token is the one just read at {again:.0%} of the positions")
 
@@ -391,22 +436,22 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 # Before the first block, the stream holds little but the token just read, so the lens predicts that token again, and
 # its loss is worse than uniform.
 #
-# The map shows every block at once. Type the beginning of a sentence, and step through its tokens: what leaves a block,
-# and which tokens may follow?
+# The map shows every block at once. Type the beginning of a sentence, and step through its tokens: what does each block
+# return, and which tokens may follow?
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 views.ModelMap(
-    gpt, lambda text: [encode([text])[None]], lambda i: tokenizer.decode([i]) or "bos", ["Return the name of the"]
+    large, lambda text: [encode([text])[None]], lambda i: tokenizer.decode([i]) or "bos", ["Return the name of the"]
 )
 
 # %% [markdown]
 # ## Sampling
 #
 # Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
-# changes are common, in this order: divide the logits by a **temperature** (lesson 01); **top-k**: keep the k most
-# likely tokens; **top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
-# smallest set, starting from the most likely token, whose probabilities add up to at least p. After each of the two,
-# what is kept is normalised.
+# changes are common, in this order. Divide the logits by a **temperature** (lesson 01). **Top-k**: keep the k most
+# likely tokens. **Top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
+# smallest set, starting from the most likely token, whose probabilities add up to at least p. What each of the two
+# keeps is normalised.
 #
 # **Exercise.** Write all three, then draw. If `top_k` is larger than the vocabulary, keep all tokens.
 
@@ -448,17 +493,17 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 # %% [markdown]
 # Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not. Turn
-# the knobs: this is our GPT's own distribution after six tokens.
+# the knobs: the bars are the distribution of the stored model, in your class, after a prompt.
 
 # %% tags=["nbval-ignore-output"]
 prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
-views.SamplingDial(gpt(prompt)[0, -1], [tokenizer.decode([i]) for i in range(512)], top_p=0.9)
+views.SamplingDial(large(prompt)[0, -1], [tokenizer.decode([i]) for i in range(V)], top_p=0.9)
 
 # %% [markdown]
 # ## Generating
 #
-# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. If the text is longer
-# than the context window, the model sees only its end.
+# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. Of a text longer than
+# the context window, the model sees only the end.
 #
 # **Exercise.** `sample` takes logits (batch, vocab_size) and returns ids (batch). Do not change the caller's `tokens`.
 
@@ -485,34 +530,35 @@ samplers = {
     "as it is": parts.sample_next,
     "temperature = 2": partial(parts.sample_next, temperature=2.0),
 }
-for name, sample in samplers.items():
-    with torch.no_grad():
-        text = tokenizer.decode(parts.generate(gpt, prompt, 40, 64, sample)[0].tolist())
-    print(f"{name}: {' '.join(text.split())}\n")
+_ = torch.manual_seed(1)
+for whose, model in {"your GPT": gpt, "stored": large}.items():
+    for name, sample in samplers.items():
+        with torch.no_grad():
+            text = tokenizer.decode(parts.generate(model, prompt, 40, 64, sample)[0].tolist())
+        print(f"{whose}, {name}: {' '.join(text.split())}\n")
 
 # %% [markdown]
-# It looks like documentation and says nothing: 137,000 parameters and 500 steps are few. (The largest GPT-2 has 1.5
-# billion.)
-#
-# ### Greedy text repeats itself
-#
-# We measure what fraction of all runs of 8 tokens occurred before in the same text.
-#
-# **Predict.** For 200 greedy tokens, is that fraction about 0, 0.2 or 0.7?
+# Your GPT writes what looks like documentation and says little; with the stored parameters, the same class does better.
+# It is still small: the largest GPT-2 has 1.5 billion parameters, and read twenty thousand times as much text.
 
-# %% tags=["prediction"]
+# %% [markdown]
+# ### Greedy or sampled text
+#
+# **Predict.** In 200 greedy tokens, what fraction of all runs of 8 has occurred before: about 0, 0.2 or 0.7?
+
+# %% id="greedy-text-repeats-itself-2" tags=["prediction"]
 prediction = ...
 
 
-# %%
+# %% id="greedy-text-repeats-itself-3"
 def repetition(texts: Tensor, n: int = 8) -> float:
     """Return the fraction of runs of n tokens that occurred before in the same text."""
     runs = [[tuple(run) for run in text.unfold(0, n, 1).tolist()] for text in texts]
     return 1 - sum(len(set(text)) for text in runs) / sum(len(text) for text in runs)
 
 
-# %% tags=["nbval-ignore-output"]
-starts = torch.linspace(0, len(held_out_ids) - 210, 8).long()
+# %% id="greedy-text-repeats-itself-4" tags=["nbval-ignore-output"]
+starts = torch.linspace(0, len(held_out_ids) - 210, 4).long()
 prompts = windows(held_out_ids, starts, 10)
 with torch.no_grad():
     generated = {name: parts.generate(gpt, prompts, 200, 64, sample)[:, 10:] for name, sample in samplers.items()}
@@ -522,14 +568,14 @@ compare(prediction, measured=repeated["greedy"], choices=(0.0, 0.2, 0.7))
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
-# Greedy text runs into loops. The most likely text is not a typical one: people do not always choose the most likely
-# word either (Holtzman et al.). The sampled texts do not loop, but many of their words do not exist.
-#
+# Greedy text runs into loops. People do not always choose the most likely word either (Holtzman et al.). The sampled
+# texts do not loop, but many of their words do not exist.
+
+# %% [markdown]
 # ## How a model copies: induction heads
 #
-# A name that occurred once is likely to come again, and so is what followed it. We study only that: random tokens that
-# repeat with a period. In the first period there is nothing to copy. From the first repeated token on, everything can
-# be predicted, but not by looking back a fixed distance: the period differs from text to text.
+# A name that occurred once is likely to come again, and so is what followed it. We study only that, in random tokens
+# that repeat with a period. The period differs from text to text, so looking back a fixed distance does not help.
 
 
 # %%
@@ -560,7 +606,7 @@ class AttentionOnly(nn.Module):
 
 
 # %% [markdown]
-# **Predict.** Two models, with one and with two layers of attention. What fraction of the repeated tokens does each
+# **Predict.** One model has one layer of attention, another two. What fraction of the repeated tokens does each
 # predict: 0.2, 0.6 or 1.0?
 
 # %% tags=["prediction"]
@@ -630,12 +676,12 @@ print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
 
 
 # %% [markdown]
-# Seven back, not eight: the token that *followed* the last time. That is the one to copy, and a head that attends to it
-# is called an **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). But that token is not like
-# the one just read. How does the head find it?
+# Seven back, not eight: the token that *followed* the last time. (The maps are means over heads and texts.) A head that
+# attends to it, and copies it, is called an **induction head** ([Olsson et al.,
+# 2022](https://arxiv.org/abs/2209.11895)). But how does the head find it?
 #
-# **Predict.** An ablation: in layer 0, we hide from every query the position before it. Or we silence one of its two
-# heads. Which costs more of the copying: `"position"` or `"head"`?
+# **Predict.** In layer 0, we hide from every query the position before it, or silence one of the two heads. Which costs
+# more of the copying: `"position"` or `"head"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -678,8 +724,19 @@ diagrams.language_model.induction()
 # 1, the induction head searches for the position that stores the current token, and copies what stands there. So one
 # layer is not enough.
 #
-# Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So the
-# ablation of a single head may find little, although the mechanism is there.
+# Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So
+# ablating a single head may find little.
+#
+# <details><summary>What are such heads good for in a large model?</summary>
+#
+# Olsson et al. hold that they are behind much of **in-context learning**: after a few examples in its prompt, a large
+# model continues in their pattern, without any training ([Brown et al., 2020](https://arxiv.org/abs/2005.14165)).
+# </details>
+#
+# <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
+#
+# It sees which tokens occur in its text, and to name any of these eight is right in one case of eight.
+# </details>
 
 # %% [markdown]
 # ## Why decoder-only?
@@ -696,7 +753,7 @@ diagrams.language_model.induction()
 # ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead.)
 #
 # **Predict.** Causal weights form a triangle without zeros on its diagonal, so they have full rank. Without a mask, 256
-# queries and 256 keys of width 16 give scores of rank 16. What is the rank of the softmax of these: 16, 128 or 256?
+# queries and 256 keys of width 16 give scores of rank 16. What is the rank of their softmax: 16, 128 or 256?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -709,7 +766,7 @@ compare(prediction, measured=torch.linalg.matrix_rank(scores.softmax(dim=-1)).it
 
 # %% [markdown]
 # The softmax is not linear and raises the rank: both have full rank. The next argument does hold: as the text grows,
-# earlier outputs stay as they are, so nothing has to be read twice. Lesson 10 uses that.
+# earlier outputs stay as they are, so nothing has to be read twice (lesson 10).
 
 # %%
 leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
@@ -717,197 +774,69 @@ print("does a later token change an earlier output?", leaks)
 
 
 # %% [markdown]
-# ## Three losses on one model
+# ## ★ Transfer: heads of a model trained on language
 #
-# A model that continues text is not yet one that answers. Assistants are trained in stages ([Ouyang et al.,
-# 2022](https://arxiv.org/abs/2203.02155)):
+# Our copiers read nothing but repeats. Has a model of English text induction heads as well? The test is the same:
+# random tokens, and then the same tokens again. A head's *induction score* is its mean weight on the token that
+# followed the current one a period ago, over all queries that have one.
 #
-# 1. **Pretraining**: the next token of any text.
-# 2. **Supervised fine-tuning** (SFT): the next token of good answers. The model reads the prompt, but the loss leaves
-#    it out: it should learn to answer, not to ask.
-# 3. **Preference**: of two answers, the one that people chose should gain more probability. In **RLHF**, a *reward
-#    model* learns to predict such choices, and reinforcement learning (PPO) raises its reward.
-#
-# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021` instead. Next, the
-# model should answer `?3 mars 2021>`, a prompt form that it has never seen.
-
-# %%
-text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
-diagrams.language_model.losses(text, prompt, ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
+# **Exercise.** The tokens repeat with a period: positions i and i − period hold the same. The weights are those of all
+# heads of a layer. Leave out the queries of the first period: nothing came before them.
 
 
-# %%
-days = [date(2000, 1, 1) + timedelta(n) for n in range(365 * 30)]
-random.Random(0).shuffle(days)
-new_days, days = days[:300], days[300:]
-DASHES, SLASHES = "%Y-%m-%d", "%d/%m/%Y"
-french = {day: write_date(day, "fr", "long") for day in new_days + days}
-letters = character_tokenizer([*french.values(), "-/=?>"])
-
-
-# %% tags=["hide-input"]
-def examples(days: list[date], form: str, *styles: str) -> tuple[Tensor, Tensor]:
-    """Return the tokens of prompts and answers, and labels: the same, but with padding in place of the prompts."""
-    tokens, labels = [], []
-    for day in days:
-        prompt = [BOS_ID, *letters.encode(form.format(french[day])).ids]
-        answer = [*letters.encode(format(day, random.choice(styles))).ids, EOS_ID]
-        tokens.append(prompt + answer)
-        labels.append([PAD_ID] * len(prompt) + answer)
-    rows = [[torch.tensor(row) for row in rows] for rows in (tokens, labels)]
-    return tuple(nn.utils.rnn.pad_sequence(each, batch_first=True, padding_value=PAD_ID) for each in rows)
-
-
-# %%
-def pretraining_loss(model: nn.Module) -> Tensor:
-    tokens, _ = examples(random.sample(days, 32), "{} = ", DASHES, SLASHES)
-    return parts.next_token_loss(model(tokens), tokens, PAD_ID)
-
-
-# %%
-def answer_loss(model: nn.Module) -> Tensor:
-    tokens, labels = examples(random.sample(days, 32), "?{}>", DASHES, SLASHES)
-    return parts.next_token_loss(model(tokens), labels, PAD_ID)
-
-
-# %%
-def trained(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[nn.Module], Tensor]) -> nn.Module:
-    """Return a trained copy of a model."""
-    model = copy.deepcopy(model)
-    for _ in train(model, n_steps, rate, partial(loss_of, model)):
-        pass
-    return model
-
-
-# %% [markdown]
-# We judge by the probability of whole answers: your `sequence_log_probability`, from the end of lesson 08.
-
-
-# %%
-def log_probability(model: nn.Module, days: list[date], style: str, form: str = "?{}>") -> Tensor:
-    """Return the log-probability of each day's answer, given its prompt."""
-    tokens, labels = examples(days, form, style)
-    return parts.sequence_log_probability(model(tokens)[:, :-1], labels[:, 1:], PAD_ID)
-
-
-# %%
-@torch.no_grad()
-def answers(model: nn.Module, form: str = "?{}>") -> dict[str, float]:
-    """Return the mean probability, over new days, of the two right answers, and of all others."""
-    log_p = [log_probability(model, new_days, style, form) for style in (DASHES, SLASHES)]
-    dashes, slashes = (each.exp().mean().item() for each in log_p)
-    return {
-        "dashes": dashes,
-        "slashes": slashes,
-        "other": 1 - dashes - slashes,
-        "log p, dashes": log_p[0].mean().item(),
-    }
-
-
-# %% [markdown]
-# **Predict.** Pretraining takes 400 steps, fine-tuning 60. Afterwards, is the probability of `"other"` answers closest
-# to 0.2, 0.5 or 1.0? And if fine-tuning starts from an untrained model?
-
-# %% tags=["prediction"]
-with_pretraining, without = ..., ...
-
-# %% tags=["nbval-ignore-output"]
-random.seed(0)
-_ = torch.manual_seed(0)
-new = GPT(letters.get_vocab_size(), context_length=40)
-pretrained = trained(new, 400, 8e-3, pretraining_loss)
-tuned = [trained(pretrained, 60, 2e-3, answer_loss) for _ in range(3)]
-only_tuned = [trained(new, 60, 2e-3, answer_loss) for _ in range(3)]
-rows = {"pretrained, old form": [answers(pretrained, "{} = ")], "pretrained": [answers(pretrained)]}
-rows |= {"then fine-tuned": map(answers, tuned), "fine-tuned only": map(answers, only_tuned)}
-rows |= {"then fine-tuned, old form": [answers(model, "{} = ") for model in tuned]}
-runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
-medians = runs.groupby(level=0, sort=False).median()
-compare(with_pretraining, measured=medians.loc["then fine-tuned", "other"], choices=(0.2, 0.5, 1.0))
-compare(without, measured=medians.loc["fine-tuned only", "other"], choices=(0.2, 0.5, 1.0))
-runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
-
-# %% [markdown]
-# The knowledge comes from pretraining: without it, the same 60 steps give no right answers. Fine-tuning teaches the new
-# prompt format, at a price: asked in the old one, the model has forgotten much (**catastrophic forgetting**).
-
-# %% [markdown]
-# ## ★ Transfer: preferring one answer
-#
-# **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
-# model with a frozen copy from before, the *reference*. By how much did the log-probability of the chosen answer grow,
-# and that of the rejected one? The first gain minus the second is the margin, and the loss of a pair is
-#
-# $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
-#
-# **Exercise.** Both answers of a pair have a log-probability from the model and one from the reference. If z is far
-# below 0, σ(z) is rounded to 0 and its logarithm is −∞; `nn.functional.logsigmoid` is safe.
-
-
-# %% id="dpo_loss" tags=["exercise"]
-def dpo_loss(
-    chosen: Float[Tensor, " batch"],
-    rejected: Float[Tensor, " batch"],
-    reference_chosen: Float[Tensor, " batch"],
-    reference_rejected: Float[Tensor, " batch"],
-    beta: float,
-) -> Float[Tensor, ""]:
-    """Return the mean loss of the pairs."""
+# %% id="induction_score" tags=["exercise"]
+def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) -> Float[Tensor, " n_heads"]:
+    """Return how much each head attends, on average, to the token that followed the current one a period ago."""
     raise NotImplementedError
 
 
-# %% id="check-dpo_loss"
-check(dpo_loss)
+# %% id="check-induction_score"
+check(induction_score)
 
 # %% [markdown]
-# **Predict.** We train with dashes chosen and slashes rejected. After 40 steps, is the log-probability of the *chosen*
-# answers higher than at the start (`"up"`), or lower (`"down"`)?
+# **Predict.** In which of the four blocks, 0 to 3, is the head with the highest score?
 
 # %% tags=["prediction"]
 prediction = ...
 
-
-# %%
-def preference_loss(model: nn.Module, reference: nn.Module) -> Tensor:
-    some = random.sample(days, 16)
-    pair = [log_probability(model, some, style) for style in (DASHES, SLASHES)]
-    with torch.no_grad():
-        before = [log_probability(reference, some, style) for style in (DASHES, SLASHES)]
-    return parts.dpo_loss(*pair, *before, beta=0.1)
-
+# %% tags=["nbval-ignore-output"]
+_ = torch.manual_seed(9)
+repeated_tokens = torch.randint(260, V, (20, 30)).repeat(1, 2)
+with torch.no_grad(), record_attention(large) as recorded:
+    logits = large(repeated_tokens)
+layers = [recorded[f"blocks.{i}.self_attention"] for i in range(4)]
+induction = torch.stack([parts.induction_score(weights, 30) for weights in layers])
+previous = torch.stack([weights.diagonal(-1, dim1=2, dim2=3).mean(dim=(0, 2)) for weights in layers])
+block, head = divmod(induction.argmax().item(), 4)
+compare(prediction, measured=block)
+heads = [f"block {i}, head {j}" for i in range(4) for j in range(4)]
+scores = pd.DataFrame({"induction": induction.flatten(), "previous token": previous.flatten()}, index=heads)
+scores.sort_values("induction", ascending=False)[:6].round(2)
 
 # %% tags=["nbval-ignore-output"]
-rows = []
-for reference in tuned:
-    model = copy.deepcopy(reference)
-    rows.append({"step": 0, "loss": math.log(2)} | answers(model))
-    for step in train(model, 40, 2e-4, partial(preference_loss, model, reference)):
-        if step in (4, 8, 40):
-            with torch.no_grad():
-                rows.append({"step": step, "loss": preference_loss(model, reference).item()} | answers(model))
-by_step = pd.DataFrame(rows).groupby("step")
-log_p = by_step["log p, dashes"].median()
-compare(prediction, measured="up" if log_p[40] > log_p[0] else "down")
-by_step.agg(["min", "max"]).round(2)
-
-# %%
-least, largest = by_step.min(), by_step.max()
-print("dashes likelier after 4 steps, with each model:", least["dashes"][4] > largest["dashes"][0])
-print("other answers likelier at the end, with each model:", least["other"][40] > largest["other"][0])
+halves = {"first": slice(0, 30), "second": slice(30, 60)}
+for name, half in halves.items():
+    loss = parts.next_token_loss(logits[:, half], repeated_tokens[:, half], PAD_ID).item()
+    print(f"loss in the {name} period: {loss:.1f}")
+for ax, (i, j) in zip(plots.heads(torch.stack([layers[block][0, head], layers[0][0, 0]])), [(block, head), (0, 0)]):
+    _ = ax.set_title(f"block {i}, head {j}")
 
 # %% [markdown]
-# After four steps the model prefers dashes. But the loss asks only for a *difference*: it goes on falling while slashes
-# become nearly impossible, dashes less likely, and other answers take their place. When the chosen answers themselves
-# lose probability, that is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)).
+# Equal weights would give a score of 0.02, for a query of the second period has 30 to 60 keys. A head far above that
+# looks for what followed, and the previous-token heads are what it needs. In training, induction heads appear all at
+# once, and the loss of the second period falls with them (Olsson et al.): compare the two losses.
 
 # %% [markdown]
 # ## In short
 #
-# - Without an encoder, one causal self-attention and one feed-forward network are left in each block.
+# - Without an encoder, each block keeps one causal self-attention and one feed-forward network.
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
-# - Pretraining counts all tokens, fine-tuning only answers; DPO compares two answers, under model and reference.
+# - Parameters are numbers with names: what was trained elsewhere fits into your own class.
+#
+# This model continues text; it does not answer. How it learns to, and to prefer one answer to another, is the subject
+# of the lesson on post-training.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -930,11 +859,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **prompt**: the text that a language model is given to continue.
 # - **induction head**: an attention head that attends to the token that followed the current one the last time.
 # - **previous-token head**: an attention head that attends to the position before.
-# - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
-# - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
-# - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
-# - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
-# - **likelihood displacement**: the fall of a chosen answer's own probability while it is preferred to another.
+# - **in-context learning**: continuing in the pattern of examples that stand in the prompt, without further training.
 
 # %% [markdown]
 # ## Interview questions
@@ -945,7 +870,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # One causal self-attention and one feed-forward network. It lacks cross-attention, for there is no memory. In the
 # paper's base model, encoder and cross-attention have more than half of all parameters outside the embeddings. (<i>What
-# goes with the encoder</i>)
+# disappears with the encoder</i>)
 # </details>
 #
 # <details><summary>What is the perplexity of a model that gives all of 512 tokens the same probability?</summary>
@@ -973,7 +898,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # <details><summary>Why does greedy decoding produce loops?</summary>
 #
 # What was repeated is likely to be repeated again, and greedy decoding takes nothing but the most likely token.
-# Measured: most runs of 8 tokens in our greedy texts had occurred before. (<i>Greedy text repeats itself</i>)
+# Measured: in our greedy texts far more runs of 8 tokens had occurred before than in held-out text. (<i>Greedy or
+# sampled text</i>)
 # </details>
 
 # %% [markdown]
@@ -989,25 +915,12 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # Not necessarily: heads may share a job. Hiding the previous position from all heads of the layer made copying
 # impossible; silencing either head did not. (<i>How a model copies</i>)
 # </details>
-#
-# <details><summary>Why does the loss of supervised fine-tuning leave the prompt out?</summary>
-#
-# The model should learn to answer prompts, not to invent them. It still reads the prompt. (<i>Three losses on one
-# model</i>)
-# </details>
-#
-# <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
-#
-# The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more:
-# likelihood displacement. Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
-# </details>
 
 # %% [markdown]
 # ## What to read next
 #
 # - Radford et al. (2019), *Language Models are Unsupervised Multitask Learners*: GPT-2.
 # - Olsson et al. (2022), [arXiv:2209.11895](https://arxiv.org/abs/2209.11895): induction heads.
-# - Rafailov et al. (2023), [arXiv:2305.18290](https://arxiv.org/abs/2305.18290): DPO.
 # - `transformer_lab/models/language_model.py`: the library's language model, from GPT-2 to Llama in small steps.
 
 # %% [markdown]

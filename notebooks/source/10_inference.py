@@ -1,8 +1,9 @@
 # %% [markdown] id="title"
 # # 10 · Fast inference
 #
-# **The question.** To generate one more token, the model of lesson 09 reads its whole text again. What of this work can
-# be saved, what does that cost, and is the output still the same?
+# **The question.** A model that reads its whole text again for each token took 6 milliseconds for token 512, in one
+# run; one that remembers what it has read took half a millisecond. What can be remembered, what does that cost, and is
+# the output still the same?
 #
 # **Afterwards you can** serve a model with a KV cache, count its bytes, say why generation is slow, search with a beam,
 # and tell the shortcuts that change the output from those that do not.
@@ -55,8 +56,8 @@ _ = torch.manual_seed(10)
 # %% [markdown]
 # ## A model to serve
 #
-# A decoder-only model over characters, made of your own layers, learns from Python's docstrings, with three seeds. Some
-# 15 seconds are not enough for English, but enough to see what each shortcut does.
+# A decoder-only model of characters, made of your own layers, learns from Python's docstrings, with three seeds. Some
+# 15 seconds are too few for English, but enough to see what each shortcut does.
 
 # %%
 train_texts, held_out_texts = python_docstrings()
@@ -126,7 +127,7 @@ print("held-out loss in nats:", *(f"{loss:.2f}" for loss in losses))
 #
 # The model reads a prompt in one pass (**prefill**), then generates token by token (**decode**). Under a causal mask,
 # nothing that comes later changes what was computed at a position, in any layer. So the keys and values of the tokens
-# so far can be kept: the **KV cache**. Only the new token's own query, key and value must be computed.
+# so far can be kept: the **KV cache**. Each pass computes them only for what is new, blue in the picture:
 
 # %%
 diagrams.kv_cache.steps(["<bos>", *"Retur"], n_prompt=3)
@@ -158,7 +159,7 @@ def attend_with_cache(
 check(attend_with_cache)
 
 # %% [markdown]
-# One query needs no mask: everything in the cache is its past. Several queries, as in a prompt, need the *last*
+# A single query needs no mask: everything in the cache is its past. Several queries, as in a prompt, need the *last*
 # rows of the causal mask. And the positions of new tokens start where the cache ends.
 
 
@@ -187,8 +188,8 @@ def read(model: nn.Module, tokens: Tensor, cache: list | None = None) -> tuple[T
 
 
 # %% [markdown]
-# A cache is easy to get wrong, and a wrong one still generates fluent text. So test that its logits equal those without
-# a cache at every position, however the text is cut up.
+# A cache is easy to get wrong, and a wrong one still generates fluent text. So test whether its logits equal those
+# without a cache, at every position, however the text is cut up.
 
 
 # %%
@@ -209,8 +210,8 @@ for name, sizes in (cuts | {"pieces of 20, 13 and 7": [20, 13, 7]}).items():
     print(f"{name}: the same probabilities to 1e-5: {bool(difference < 1e-5)}")
 
 # %% [markdown]
-# Two errors that are easy to make: positions that start at 0 again, and `is_causal=True` with 2 queries and 5 keys
-# ([as many have found](https://github.com/pytorch/pytorch/issues/103082)).
+# Two errors are easy to make: positions that start at 0 again, and `is_causal=True` with 2 queries and 5 keys ([as many
+# have found](https://github.com/pytorch/pytorch/issues/103082)).
 
 # %%
 _, cache = read(model, text[:, :35])
@@ -264,7 +265,7 @@ print("the same text:", torch.equal(without, with_cache))
 
 # %% [markdown]
 # 1 + 2 + … + 256 = 256 · 257 / 2, so the work grows with the square of the length. With a cache, it is one vector per
-# token (which still attends to all keys so far). The processor time of one token:
+# token (which still attends to all keys so far). The time of a token:
 
 
 # %% tags=["hide-input"]
@@ -301,8 +302,8 @@ print("at token 512, the cache is at least twice as fast:", without[-1] > 2 * wi
 # %% [markdown]
 # ## Prefill and decode
 #
-# A larger model, with random parameters: one layer of width 2,048, which has 50 million parameters, 200 MB. It reads a
-# prompt of 128 tokens, then generates.
+# A larger model, with random parameters, has one layer of width 2,048: 50 million parameters, 200 MB. It reads a prompt
+# of 128 tokens, then generates.
 #
 # **Predict.** How much longer does a generated token take than a token of the prompt: about 1, 4 or 16 times as long?
 # And with 16 texts side by side, how many times as long does a step take as with one: about 1, 4 or 16?
@@ -335,11 +336,13 @@ print("16 at once: at least twice as many tokens per second:", alone > 2 * toget
 
 # %% [markdown]
 # In prefill, each parameter that is loaded is used for 128 tokens, so arithmetic dominates: prefill is
-# **compute-bound**. In decode it is used for one token. Merely adding up all parameters takes far longer than a token's
-# arithmetic at prefill's speed, so the processor waits for bytes: decode is **memory-bound**. The **arithmetic
+# **compute-bound**. In decode it is used for one token. Merely adding up all parameters takes longer than a token's
+# arithmetic at prefill's speed, so the processor waits for bytes: decode is **memory-bound**. (Where this page was
+# made, it took twice as long as that sum: torch does not multiply a single row at full speed.) The **arithmetic
 # intensity** is the number of operations per byte read. A parameter has 4 bytes and costs each token a product and a
-# sum: that makes ½ in decode, and 64 in prefill with 128 tokens.
-#
+# sum: that is ½ in decode, and 64 in prefill with 128 tokens.
+
+# %% [markdown]
 # That is why texts are generated side by side. **Throughput** (tokens per second, of all texts) grows, while
 # **latency** (the time until a user's next token) grows by less. How many texts fit is limited by the memory for their
 # caches.
@@ -395,8 +398,8 @@ diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
 # %% [markdown]
 # ### Does GQA also save time?
 #
-# **Exercise.** Ordinary attention needs a head of keys and values for each query head. So we repeat each one for the
-# query heads of its group: query heads 0 to n_repeats − 1 use head 0, and so on.
+# **Exercise.** Ordinary attention needs a head of keys and values for each query head. So we repeat each for the query
+# heads of its group: query heads 0 to n_repeats − 1 use head 0, and so on.
 
 
 # %% id="repeat_kv" tags=["exercise"]
@@ -445,23 +448,23 @@ print("grouped takes less than half of the time with repeat_kv:", 2 * ms["2 head
 pd.Series(ms, name="ms").round(1).to_frame()
 
 # %% [markdown]
-# `repeat_kv` copies the whole cache at every token, and memory traffic is what we wanted to save. Without the copy, GQA
-# is faster than 8 heads. In torch, `enable_gqa=True` avoids it.
+# `repeat_kv` copies the whole cache for every token, and memory traffic is what we wanted to save. Without the copy,
+# GQA is faster than 8 heads. In torch, `enable_gqa=True` avoids it.
 
 # %% [markdown]
-# ## Windows and attention sinks
+# ## Sliding windows
 #
 # With a **sliding window**, only the last w tokens stay in the cache, and it stops growing. Our models were trained
 # without one, on texts of 64.
 #
-# **Predict.** By how many nats does the loss rise with a window of 8: about 1, 0.3 or 0.03? Now one early token may
+# **Predict.** By how many nats does the loss rise with a window of 8: about 1, 0.3 or 0.03? Now let one early token
 # stay beside a window of 4. Which lowers the loss more: `"bos"`, which is the same in all texts, or `"another"`, the
 # sixth?
 
-# %% tags=["prediction"]
+# %% id="windows-and-attention-sinks-2" tags=["prediction"]
 prediction_rise, prediction_kept = ..., ...
 
-# %% tags=["nbval-ignore-output"]
+# %% id="windows-and-attention-sinks-3" tags=["nbval-ignore-output"]
 row, column = torch.arange(N + 1)[:, None], torch.arange(N + 1)
 windows, rises = [2, 4, 8, 16], {}
 for name, kept in {"window only": -1, "and the sixth token": 5, "and bos": 0}.items():
@@ -472,11 +475,11 @@ only, sixth, bos = rises.values()  # each (seeds, windows)
 compare(prediction_rise, measured=nearest((1, 0.3, 0.03), only[:, 2].mean().item()))
 compare(prediction_kept, measured="bos" if (bos < sixth)[:, 1].all() else "another")
 
-# %%
+# %% id="windows-and-attention-sinks-4"
 print("a window of 4: bos helps more than the sixth token, with each seed:", (bos < sixth)[:, 1].all().item())
 print("a window of 16 costs less than 0.1 nats, with each seed:", (only[:, 3] < 0.1).all().item())
 
-# %% tags=["nbval-ignore-output"]
+# %% id="windows-and-attention-sinks-5" tags=["nbval-ignore-output"]
 on_bos = []
 for m in models:
     with record_attention(m) as recorded:
@@ -488,16 +491,17 @@ print(
 )
 
 # %% [markdown]
-# A model this small relies on the last few characters, so the window costs little. Yet bos helps more than a real token
-# does, though it carries no information but where the text begins. In large models the first token is an **attention
-# sink**, where heads put weight that they do not need: LLMs trained without a window fail as soon as their first tokens
-# leave it, and recover if a few are kept ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)).
+# A model this small relies on the last few characters, so the window costs little. Yet bos helps more than a real
+# token, though it says nothing but where the text begins. In this run, some models also put far more than an equal
+# weight on it. In large models the first token is an **attention sink**, where heads put weight that they do not need:
+# LLMs trained without a window fail as soon as their first tokens leave it, and recover if a few are kept ([Xiao et
+# al., 2023](https://arxiv.org/abs/2309.17453)).
 
 # %% [markdown]
 # ## int8 weights
 #
 # If decode waits for bytes, fewer bytes per parameter help. **Quantisation** rounds each row of a matrix to whole
-# numbers from −127 to 127, and keeps one scale for the row: one byte instead of four.
+# numbers from −127 to 127, and keeps one scale for the row: a parameter takes one byte instead of four.
 #
 # **Predict.** By how many nats does the loss rise with 8 bits: about 1, 0.1 or 0.001? And with 2 bits, when only −1, 0
 # and 1 are left?
@@ -535,15 +539,15 @@ print(
 )
 
 # %% [markdown]
-# Eight bits are nearly free; two are not. Here products are still in float32. Fast implementations multiply int8
-# numbers, so they round the inputs of each layer, too. In large models a few of these are so large that one scale
-# leaves nothing for the others ([Dettmers et al., 2022](https://arxiv.org/abs/2208.07339)).
+# Eight bits cost nearly nothing, two a lot. Here products are still in float32. Fast implementations multiply int8
+# numbers, so they also round the inputs of each layer. In large models a few of these are so large that with one scale
+# all others become 0 ([Dettmers et al., 2022](https://arxiv.org/abs/2208.07339)).
 
 # %% [markdown]
 # ## Beam search
 #
-# Greedy decoding is fast because it follows one text. Beam search follows the `beam_size` most probable ones. Here is a
-# model made by hand: its next token depends only on the last one. After x, y or z comes the full stop, its eos.
+# Greedy decoding is fast because it follows one text. Beam search follows the `beam_size` most probable ones. In a
+# model made by hand, the next token depends only on the last one; after x, y or z comes the full stop, its eos.
 
 # %%
 words = ["<bos>", "a", "b", "x", "y", "z", "."]
@@ -568,13 +572,14 @@ pd.DataFrame(transitions, index=words, columns=words).iloc[:3, 1:6].round(1)
 prediction_greedy, prediction_beam = ..., ...
 
 # %% [markdown]
-# **Exercise.** Begin with one empty text. In each of `max_length` rounds, the candidates are each unfinished text with
-# every next token, and the finished texts as they are. The `beam_size` candidates with the largest log-probability (a
-# sum over tokens) go on. In the end the best *score* wins, finished or not:
+# **Exercise.** Begin with one empty text. In each of `max_length` rounds, the candidates are the unfinished texts, each
+# with every next token, and the finished texts as they are. The `beam_size` candidates with the largest log-probability
+# (a sum over tokens) go on. In the end the best *score* wins, finished or not. It divides by a **length penalty** ([Wu
+# et al., 2016](https://arxiv.org/abs/1609.08144)):
 #
 # $$\frac{\log p(\text{text})}{((5 + \text{length}) / 6)^{\,\text{length\_penalty}}}$$
 #
-# where the length includes the eos. Return no bos, and only eos after an eos. (Published variants pass, too.)
+# The length includes the eos. Return no bos, and only eos after an eos. (Published variants pass, too.)
 
 
 # %% id="beam_search" tags=["exercise"]
@@ -608,10 +613,10 @@ compare(prediction_beam, measured=found(2))
 print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {found(1)}")
 
 # %% [markdown]
-# Greedy decoding takes *a*, and no good text begins with it. With a length penalty of 0, the most probable text found
-# wins. Each token makes a text less probable, which favours short ones; a positive penalty counteracts that.
+# Greedy decoding takes *a*, and no good text begins with it. With a `length_penalty` of 0, the most probable text found
+# wins. Each further token lowers the probability, which favours short texts; a positive penalty counteracts that.
 #
-# Each text in the beam has a row in the cache. Where one text goes on twice, rows must follow:
+# Each text in the beam has a row in the cache. Where one text goes on twice, its row has to be copied:
 
 # %%
 prefixes = held_out[:3, :20]
@@ -625,14 +630,14 @@ for name, rows in {"rows follow": followed, "rows stay": cache}.items():
 # %% [markdown]
 # ## Speculative decoding
 #
-# Decode waits for parameters, so a pass over five tokens should take far less than five passes. A cheap **draft** model
-# proposes the next few tokens, and the large one reads them all in a single pass: this is **speculative decoding**
+# Decode waits for parameters: above, a step with 16 texts took far less time than 16 steps. So may a pass over five
+# tokens. A cheap **draft** model proposes them, and the large one checks all at once: **speculative decoding**
 # ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)). A token x, drawn from the draft's q, is accepted with
 # probability min(1, p(x) / q(x)), where p is the large model's. At the first rejection another token is drawn, and the
-# rest are dropped. If all are accepted, the pass yields one more token.
+# rest are dropped. If all are accepted, the pass yields one token more.
 #
-# **Predict.** The output should be distributed exactly as p. Is the other token drawn from `"p"` or from
-# `"max(0, p − q)"`, normalised?
+# **Predict.** The output should be distributed exactly as p. Is the other token drawn from `"p"`, the distribution that
+# is wanted, or from `"max(0, p − q)"`, normalised?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -652,7 +657,7 @@ compare(prediction, measured=min(chi_squared, key=chi_squared.get))
 print(f"accepted: {accepted.float().mean():.1f}; the sum of min(p, q): {torch.minimum(p, q).sum():.1f}")
 
 # %% [markdown]
-# A token is drafted and accepted with probability min(p, q). What remains of p is exactly max(0, p − q). So a bad draft
+# A token is drafted and accepted with probability min(p, q). What remains of p is exactly max(0, p − q). A bad draft
 # costs speed, never quality.
 #
 # As drafts, we count in the training text how often each character follows the last one (bigrams) or the last two
@@ -697,12 +702,21 @@ print("accepted more often than unigrams, with each seed:", (accepted["bigram"] 
 # The better draft is the one that agrees with the *model*, not with the text. After 300 steps, ours is nearer to the
 # bigrams. So a good draft is trained on the large model's own texts. (The last column is 1 + a + a² + a³ + a⁴, if each
 # token is accepted with probability a.)
-#
+
+# %% [markdown]
 # ## Paged caches
 #
-# Nobody knows how long an output will be. If each text reserves memory for the longest possible output, much of it
-# stays empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands memory out in small
-# pages, with a table for each text; texts that begin alike can share pages.
+# Nobody knows how long an output will be. If each text reserves memory for the longest possible one, much of it stays
+# empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands memory out in small pages; a
+# table for each text says where its pages are.
+#
+# <details><summary>What else does a server do?</summary>
+#
+# Texts that begin alike share the pages of their beginning (*prefix caching*). Where one text ends, a new one takes its
+# place in the running batch at once (*continuous batching*; Yu et al., 2022, *Orca*). Some models are trained to
+# predict several tokens ahead, and so draft for themselves (*multi-token prediction*; [Gloeckle et al.,
+# 2024](https://arxiv.org/abs/2404.19737)).
+# </details>
 
 # %%
 diagrams.kv_cache.pages(n_tokens=(6, 3), room=8, page=2)
@@ -716,8 +730,8 @@ print(f"used, of 2,048 reserved for each: {used / (64 * 2_048):.1f}; of pages fo
 # ## Bug hunt
 #
 # A colleague has rewritten `attend_with_cache`: she divides the keys instead of the scores. Her first token is right.
-# *Before* you run the check, decide what is wrong and what it does to a long text. Then write a correct `mended` in the
-# cell after it.
+# *Before* you run the check, decide what is wrong and what that does to a long text. Then write a correct `mended` in
+# the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -737,10 +751,10 @@ check(mended, "attend_with_cache", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Compare with a prefill token by token, and then the *cache* too. What is returned is the scaled key, and at the next
-# step it is scaled again: a key that is t tokens old has been divided t + 1 times. Soon its score is 0, whatever the
-# query. The newest token still counts in full, so the text stays fluent, and forgets what it is about. The cell below
-# shows how the error grows.
+# Compare the outputs with those of a prefill, token by token, and then the *caches*. What is returned is the scaled
+# key, and at the next step it is scaled again: a key that is t tokens old has been divided t + 1 times. Soon its score
+# is 0, whatever the query. The newest token still counts in full, so the text stays fluent, and forgets what it is
+# about. The cell below shows how the error grows.
 # </details>
 
 
@@ -760,12 +774,11 @@ errors = (outputs[0] - outputs[1]).abs().amax(dim=(0, 1, 3))
 print("largest error at tokens 1, 2 and 9:", [f"{errors[t]:.1f}" for t in (0, 1, 8)])
 
 # %% [markdown]
-# ## ★ Transfer: attention without the table of scores
+# ## ★ Transfer: attention in blocks
 #
-# In prefill, the table of scores grows with the square of the length. It need not exist as a whole. Go through the keys
-# in blocks, and keep for each query what is needed to go on: the largest score so far, and two sums. When a block
-# brings a larger score, the sums so far must be rescaled to the new maximum. Write it from scratch. The last block may
-# be shorter.
+# In prefill, the matrix of scores grows with the square of the length. But it need not exist as a whole. Go through the
+# keys in blocks, and keep for each query what is needed to go on: the largest score so far, and two sums. When a block
+# brings a larger score, the sums so far must be rescaled to the new maximum. The last block may be shorter.
 
 
 # %% id="blockwise_attention" tags=["exercise"]
@@ -783,14 +796,14 @@ def blockwise_attention(
 check(blockwise_attention)
 
 # %% [markdown]
-# **Predict.** 4 heads, 2,048 queries and keys, blocks of 64: how many MiB does the largest tensor take, with the table
-# and in blocks? (A number takes 4 bytes; all are 64 wide.)
+# **Predict.** 4 heads, 2,048 queries and keys, blocks of 64: how many MiB does the largest tensor take, with the whole
+# matrix (`table`) and in blocks? (A number takes 4 bytes; queries, keys and values are 64 wide.)
 
-# %% tags=["prediction"]
+# %% id="transfer-attention-without-the-table-of-scores-3" tags=["prediction"]
 prediction_table, prediction_blocks = ..., ...
 
 
-# %%
+# %% id="transfer-attention-without-the-table-of-scores-4"
 class Largest(TorchFunctionMode):
     """Watch the tensors that torch's functions return, and note the bytes of the largest."""
 
@@ -802,7 +815,7 @@ class Largest(TorchFunctionMode):
         return result
 
 
-# %%
+# %% id="transfer-attention-without-the-table-of-scores-5"
 q, k, v = torch.randn(3, 4, 2048, 64)
 with Largest() as with_table:
     whole = parts.scaled_dot_product_attention(q, k, v)
@@ -812,25 +825,25 @@ compare(prediction_table, measured=with_table.n_bytes / 2**20)
 compare(prediction_blocks, measured=in_blocks.n_bytes / 2**20)
 print("equal to 1e-5:", torch.allclose(whole, blockwise, atol=1e-5))
 
-# %% tags=["nbval-ignore-output"]
+# %% id="transfer-attention-without-the-table-of-scores-6" tags=["nbval-ignore-output"]
 ways = {"table": lambda: parts.scaled_dot_product_attention(q, k, v)}
 ways |= {f"blocks of {n}": lambda n=n: parts.blockwise_attention(q, k, v, n) for n in (64, 256)}
 pd.Series(cpu_milliseconds(ways, n_turns=3), name="ms").round().to_frame()
 
-# %%
+# %% id="transfer-attention-without-the-table-of-scores-7"
 diagrams.online_softmax.blocks([1.0, 3.0, 2.0, 5.0, 4.0, 0.0], block=2)
 
 # %% [markdown]
-# This is the **online softmax** ([Milakov and Gimelshein, 2018](https://arxiv.org/abs/1805.02867)), and the idea of
-# **FlashAttention** ([Dao et al., 2022](https://arxiv.org/abs/2205.14135)): the blocks are so small that they stay in
-# fast memory on the chip. The result is exact.
+# This is the **online softmax** ([Milakov and Gimelshein, 2018](https://arxiv.org/abs/1805.02867)); the picture shows
+# one of the two sums. It is also the idea of **FlashAttention** ([Dao et al., 2022](https://arxiv.org/abs/2205.14135)):
+# the blocks are so small that they stay in fast memory on the chip. The result is exact.
 
 # %% [markdown]
 # ## In short
 #
-# - Under a causal mask, keys and values never change: keep them, and each token costs one vector. Queries are not kept.
-# - Prefill is compute-bound, decode memory-bound; many texts at once use each byte many times.
-# - GQA, MQA, MLA and windows make the cache smaller; copying the cache loses the time saved.
+# - Under a causal mask, keys and values never change. With a cache, each token costs one vector. Queries are not kept.
+# - Prefill is compute-bound, decode memory-bound; with many texts at once, each byte read is used many times.
+# - GQA, MQA, MLA and windows make the cache smaller; whoever copies the cache loses the time saved.
 # - These leave the output as it is: the cache, pages, the online softmax, and (in distribution) speculative decoding.
 #   These change it: windows, rounded weights, beam search.
 
@@ -863,6 +876,7 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 # - **multi-head latent attention**: attention that keeps one short vector per token instead of keys and values; MLA.
 # - **sliding window**: attention to the last w tokens only.
 # - **quantisation**: storing numbers with few bits, and a scale.
+# - **length penalty**: a divisor that grows with length, and keeps beam search from preferring short texts.
 # - **speculative decoding**: letting a cheap model propose tokens that the large one accepts or rejects in one pass.
 # - **draft**: the cheap model of speculative decoding.
 # - **paged attention**: attention over a cache that lies in small blocks of memory.
@@ -882,8 +896,8 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #
 # <details><summary>Does a KV cache change the output?</summary>
 #
-# No: logits are equal up to rounding, as long as positions continue where the cache ends, and several new queries get
-# the last rows of the causal mask. (<i>The KV cache</i>)
+# No: the logits are equal up to rounding, as long as positions continue where the cache ends, and several new queries
+# get the last rows of the causal mask. (<i>The KV cache</i>)
 # </details>
 #
 # <details><summary>Are keys cached before or after RoPE?</summary>
@@ -900,7 +914,7 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #
 # <details><summary>Why are many requests served at once?</summary>
 #
-# The parameters are read once for all of them, so throughput grows, and latency grows less. (<i>Prefill and
+# The parameters are read once for all of them, so throughput grows, and latency grows by less. (<i>Prefill and
 # decode</i>: 16 texts, at least twice the tokens per second)
 # </details>
 #
@@ -920,13 +934,13 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 # <details><summary>What is an attention sink, and what does a sliding window do to it?</summary>
 #
 # A token, usually the first, that collects weight which heads do not need elsewhere. A window drops it, and LLMs fail;
-# if the first few tokens are kept, they recover. (<i>Windows and attention sinks</i>)
+# if their first few tokens are kept, they recover. (<i>Sliding windows</i>)
 # </details>
 #
 # <details><summary>What does FlashAttention save?</summary>
 #
-# Memory traffic: the table of scores is never stored. The result is exact; a running maximum lets the softmax be summed
-# block by block. (<i>★ Transfer</i>)
+# Memory traffic: the matrix of scores is never stored. The result is exact; a running maximum lets the softmax be
+# summed block by block. (<i>★ Transfer</i>)
 # </details>
 #
 # <details><summary>Does speculative decoding change the distribution?</summary>

@@ -1,8 +1,8 @@
 # %% [markdown] id="title"
 # # 11 · The modern block: from 2017 to Llama and Qwen
 #
-# **The question.** The models of today are still Transformers. What in a block has changed since 2017, why, and what
-# does each change buy?
+# **The question.** Today's models are still Transformers. What in a block has changed since 2017, why, and what does
+# each change buy?
 #
 # **Afterwards you can** write the parts of a Llama block, measure a change against the noise of seeds, and load
 # published weights into your own classes.
@@ -64,7 +64,7 @@ _ = torch.manual_seed(11)
 diagrams.modern_block.blocks()
 
 # %% [markdown]
-# Left: the paper's block. Right: Llama's; `q_norm` and `k_norm` are Qwen 3's.
+# On the left is the paper's block, on the right Llama's; `q_norm` and `k_norm` are Qwen 3's.
 
 # %% [markdown]
 # ## RMSNorm: leave the mean alone
@@ -124,8 +124,8 @@ class RMSNorm(nn.Module):
 # ⊙ multiplies element by element. `w_gate` and `w_up` are Linear(d_model, d_ff), `w_down` is Linear(d_ff, d_model), all
 # without bias. (Why does it work? Its author offers no explanation but "divine benevolence".)
 #
-# **Predict.** A feed-forward network of two matrices with d_model = 32 has d_ff = 128. What d_ff gives SwiGLU about as
-# many weights?
+# **Predict.** A feed-forward network of two matrices with d_model = 32 has d_ff = 128. With what d_ff does SwiGLU have
+# about as many parameters?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -135,7 +135,7 @@ two, three = 2 * 32 * 128, [3 * 32 * d_ff for d_ff in range(129)]
 compare(prediction, measured=min(range(129), key=lambda d_ff: abs(three[d_ff] - two)))
 
 # %% [markdown]
-# Three matrices instead of two: two thirds of the width.
+# With three matrices instead of two, the width is two thirds.
 #
 # **Exercise.** Write `forward`. (`F.silu` is given.)
 
@@ -160,16 +160,16 @@ check(SwiGLU)
 # %% [markdown]
 # ## Grouped-query attention
 #
-# A model that generates keeps the keys and values of all earlier tokens, and reads them at each token (lesson 10). In
-# grouped-query attention (GQA; Ainslie et al., 2023) neighbouring query heads share one head of keys and values. With
-# 4 query heads and 2 of keys and values, query heads 0 and 1 use head 0, and query heads 2 and 3 use head 1.
+# In grouped-query attention (lesson 10), neighbouring query heads share one head of keys and values: in the middle
+# picture, query heads 0 and 1 use head 0, and query heads 2 and 3 use head 1.
 
 # %%
 diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
 
 # %% [markdown]
 # **Exercise.** Write `forward`, as self-attention of x. The pieces of earlier lessons are in `parts`: `split_heads`,
-# `merge_heads`, `masked_attention`, which needs a mask: where there is none, all attend to all.
+# `merge_heads` and `masked_attention`. (This one needs a mask; where `mask` is None, all attend to all. A query that
+# may attend to nothing gets zeros, as in lesson 04.)
 
 
 # %% id="GroupedQueryAttention" tags=["exercise"]
@@ -198,8 +198,8 @@ check(GroupedQueryAttention)
 # ## A block that can be changed
 #
 # RoPE works on the output of `w_q` and `w_k`, head by head, and so does **QK-norm**: an RMSNorm on each query and key,
-# before they are rotated. (Henry et al., 2020, who had the idea, scaled them to length 1.) So both can be wrapped
-# around a projection, in `MultiHeadAttention` and in `GroupedQueryAttention`.
+# before they are rotated. So both can be wrapped around a projection, in `MultiHeadAttention` as in
+# `GroupedQueryAttention`.
 
 
 # %%
@@ -270,8 +270,7 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# Each change is one argument. All but the last are pre-norm (lesson 06). The data are characters of Python's
-# docstrings; the loss is that of held-out modules.
+# Each change is one argument. The data are characters of Python's docstrings, the losses those of held-out modules.
 
 
 # %%
@@ -337,15 +336,16 @@ for name, (change, _) in CHANGES.items():
 diagrams.layers.layers(*(Block(32, **configs[name]) for name in ("LayerNorm, sinusoids", "norm after the sublayer")))
 
 # %% [markdown]
-# Both are drawn from your code. In the second, each norm acts on what its sublayer *adds*.
-#
+# Both blocks are drawn from the code above. In the second, each norm acts on what its sublayer *adds*.
+
+# %% [markdown]
 # ## What does each change buy?
 #
-# Eight models, each with one change more than the one before, and three seeds each. We call a change *visible* if all
-# its seeds are better than all of the row before, or all worse.
+# We train eight models, each with one change more than the one before, with three seeds each. We call a change
+# *visible* if all its seeds are better than all of the row before, or all worse.
 #
-# **Predict.** Which of the names in `CHANGES` improves the loss most, at this size and in 120 steps? (24 small models,
-# about 25 seconds.)
+# **Predict.** Which of the names in `CHANGES` improves the loss most, at this size and in 120 steps? (The 24 small
+# models take about 25 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -381,14 +381,14 @@ compare(prediction, measured=max(gains, key=gains.get))
 print("RoPE is better than the row before, with each seed:", max(losses["RoPE"]) < min(losses["RMSNorm"]))
 
 # %% [markdown]
-# RoPE's step is the largest. The others are small, some for the better and some for the worse. Are the visible ones
-# real?
+# RoPE's step is the largest. The others are small, some for the better and some for the worse, and `visible` does not
+# say which. Are the visible ones real?
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
 # Of two *equal* models, the three seeds of one are all better, or all worse, than those of the other in 2 of the 20
 # ways to rank six runs: in one case of ten. The table makes seven such comparisons, so one of them may well be chance.
-# A step as small as the spread needs more seeds before it is a story.
+# A step as small as the spread needs more seeds before one may tell a story about it.
 # </details>
 #
 # <details><summary>So are the other changes useless?</summary>
@@ -402,8 +402,7 @@ print("RoPE is better than the row before, with each seed:", max(losses["RoPE"])
 # ## QK-norm: how large can a score get?
 #
 # Where scores differ by 50 or so, the softmax saturates and its gradient vanishes (lesson 02). With QK-norm, queries
-# and keys of 8 features have a root mean square of 1, so a score is at most $8 / \sqrt 8$, about 2.8, until the norms'
-# weights have grown.
+# and keys start with a root mean square of 1; then the norms' weights may grow.
 #
 # **Predict.** We train at ten times the learning rate, with and without QK-norm. After 40 steps, is the largest score
 # of each, in absolute value, nearest to 10, 100 or 1,000?
@@ -443,14 +442,15 @@ compare(prediction_without, measured=min((10, 100, 1000), key=lambda n: abs(n - 
 pd.DataFrame({name: [f"{loss:.2f}" for _, loss in three] for name, three in runs.items()}).rename_axis("loss, seed")
 
 # %% [markdown]
-# Without QK-norm the scores grow to thousands; with it they stay near 10. The *losses* differ far less, and no run
-# diverged. At the usual learning rate this model does not need QK-norm.
+# Without QK-norm the scores grow to thousands; with it they stay near 10. (At the start a score of 8 features is at
+# most $8 / \sqrt 8$, about 2.8.) The *losses* differ far less, and no run diverged. At the usual learning rate this
+# model does not need QK-norm.
 #
 # <details><summary>Then what is it for?</summary>
 #
-# For large models. The loss of vision Transformers diverged at about 8 billion parameters; with norms
-# on queries and keys, one of 22 billion could be trained (Dehghani et al., 2023). Also, in bfloat16, which most models
-# are trained in, numbers near 300 are rounded to multiples of 2.
+# For large models. The loss of vision Transformers diverged at about 8 billion parameters; with norms on queries and
+# keys, one of 22 billion could be trained (Dehghani et al., 2023). Also, in bfloat16, in which most models are trained,
+# numbers near 300 are rounded to multiples of 2.
 # </details>
 #
 # ---
@@ -461,8 +461,8 @@ pd.DataFrame({name: [f"{loss:.2f}" for _, loss in three] for name, three in runs
 # ## RoPE's base, changed after training
 #
 # Lesson 05 trained models on texts of 16 tokens, to name the token two positions back. At four times the length they
-# failed with RoPE's usual **base** of 10⁴, and were right if *trained* with 10⁶. But the base can be
-# changed at any time.
+# failed with RoPE's usual **base** of 10⁴, and not if *trained* with 10⁶. The base can be changed later, too, but the
+# weights were learned with the old one.
 #
 # **Predict.** Three models are trained with base 10⁴ and then *run* with another one. What is
 # their accuracy at positions 32 to 63 with base 10⁶, and with 10⁹: nearest to 0, 0.5 or 1?
@@ -502,29 +502,30 @@ print("above 0.9 in all runs: with 1e4", bool((far[:, 2] > 0.9).all()), "and wit
 
 # %% [markdown]
 # Without further training, the model reads four times as far. At base 10⁴ the second pair completes a full turn within
-# 64 positions (lesson 05), so the model meets angles that it never saw in training. A larger base slows that pair down;
-# a far larger one changes its angles so much that the model can no longer read them.
+# 64 positions (lesson 05), so the model meets angles that it never saw in training. A larger base slows that pair down.
+# With a far larger base the model reads worse again: the angles are too unlike those that it has learned.
 #
 # <details><summary>Who does that?</summary>
 #
-# Code Llama raised the base from 10⁴ to 10⁶ and trained a little more, on texts of 16,384 tokens instead of 4,096. YaRN
-# slows each pair by a factor of its own ([Peng et al., 2023](https://arxiv.org/abs/2309.00071)).
+# Code Llama raised the base from 10⁴ to 10⁶ and trained a little more, on texts of 16,384 tokens instead of 4,096.
+# YaRN, which gpt-oss and DeepSeek-V3 use, slows each pair by a factor of its own ([Peng et al.,
+# 2023](https://arxiv.org/abs/2309.00071)).
 # </details>
 
 # %% [markdown]
 # ## Mixture of experts
 #
-# Lesson 06: facts are stored in the feed-forward network. More facts need a wider one, which costs more for *every*
-# token. A **mixture of experts** (MoE) has many networks, the experts, and a small linear layer, the **router**, that
-# picks k of them for each token: **top-k routing**. The others are not computed. So there are more parameters than
-# **active parameters**, those that one token meets: in Mixtral 47 billion and 13 billion.
+# Facts are stored in the FFN (lesson 06). More facts need a wider one, which costs more for *every* token. A **mixture
+# of experts** (MoE) has many FFNs, the experts, and a small linear layer, the **router**, that picks k of them for each
+# token: **top-k routing**. The others, grey in the picture, are not computed. So there are more parameters than
+# **active parameters**, those that one token meets: in Mixtral, 47 billion and 13 billion.
 
 # %%
 diagrams.modern_block.experts()
 
 # %% [markdown]
-# **Exercise.** `logits` are the router's scores, (n, n_experts) for n tokens. Choose the k largest of each token,
-# in any order. Their weights are a softmax over the *chosen* logits.
+# **Exercise.** `logits` are the router's scores, (n, n_experts) for n tokens. Choose the k largest of each token, in
+# any order. The weights are a softmax over the *chosen* logits. Return the weights, then the experts.
 
 
 # %% id="route" tags=["exercise"]
@@ -561,13 +562,13 @@ class Experts(nn.Module):
 
 
 # %% [markdown]
-# The task is lesson 06's: 2,304 random facts. Three models: one network of d_ff 32; eight experts of d_ff 16, two of
-# them active (as many active parameters, but for the router); and the same with **load balancing**, an extra loss
-# (Fedus et al., 2021): 8 times the sum of load · mean probability over the experts, which is 1 when both are even.
+# The task is lesson 06's: 2,304 random facts. One model has a single FFN of d_ff 32, one has eight experts of d_ff 16,
+# two of them active (as many active parameters, but for the router), and one has **load balancing** as well, an extra
+# loss (Fedus et al., 2021): 8 times the sum of load · mean probability over the experts, which is 1 when both are even.
 #
-# Expert 0 begins behind: its logit is lower by 3.
+# Expert 0 begins behind: its logit is lower by 3. But the router learns, too, so that may pass.
 #
-# **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the one network? And
+# **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the single FFN? And
 # after training, what fraction of the tokens does expert 0 get, without balancing and with it, to one decimal? (An even
 # load is 0.125.)
 
@@ -610,12 +611,14 @@ compare(prediction_with, measured=round(load["experts, balanced"][0].item(), 1))
 
 # %% [markdown]
 # More facts, for as many active parameters. But without balancing expert 0 starves: it is hardly chosen, so it gets
-# hardly any gradient, so it does not improve. With the balancing loss it receives nearly its share; the number of facts
+# hardly any gradient, so it does not improve. With the balancing loss it gets most of an even load; the number of facts
 # known hardly changes.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
 # Not here. Set the bias to zeros and run the cells again: the loads are merely uneven. That is why we put one behind.
+# DeepSeek-V3 balances without a loss: a bias for each expert, used only to choose, rises where the load is too small
+# and falls where it is too large ([Wang et al., 2024](https://arxiv.org/abs/2408.15664)).
 # </details>
 #
 # <details><summary>And with k = 1?</summary>
@@ -625,10 +628,34 @@ compare(prediction_with, measured=round(load["experts, balanced"][0].item(), 1))
 # </details>
 
 # %% [markdown]
+# ### Six models beside each other
+#
+# | | layers | heads: queries, keys | experts: all, active | a token attends to | norms |
+# |---|---|---|---|---|---|
+# | GPT-2 (2019), 124 million | 12 | 12, 12 | none | all before it | LayerNorm before |
+# | Llama 3.1 8B (2024) | 32 | 32, 8 | none | all before it | RMSNorm before |
+# | DeepSeek-V3 (2024) | 61 | 128, MLA | 256 + 1 shared, 8 + 1 | all before it | RMSNorm before |
+# | Gemma 3 27B (2025) | 62 | 32, 16 | none | the last 1,024; in one layer of six all | RMSNorm before, after; QK-norm |
+# | Qwen 3 8B (2025) | 36 | 32, 8 | none | all before it | RMSNorm before; QK-norm |
+# | gpt-oss-120b (2025) | 36 | 64, 8 | 128, 4 | the last 128; all, in every second layer | RMSNorm before |
+#
+# All but GPT-2 have RoPE and gated units. Windows are masks (lesson 04). gpt-oss adds a learned logit to each head's
+# softmax, as a sink.
+#
+# <details><summary>Sources</summary>
+#
+# [GPT-2](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf),
+# [Llama 3](https://arxiv.org/abs/2407.21783), [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (its first three layers
+# have one FFN, and no experts), [Gemma 3](https://arxiv.org/abs/2503.19786), [Qwen 3](https://arxiv.org/abs/2505.09388)
+# and [gpt-oss](https://arxiv.org/abs/2508.10925), and each model's `config.json` on the hub.
+# </details>
+
+# %% [markdown]
 # ## Published weights in your own classes
 #
 # On Hugging Face's hub a model is a folder: `config.json` with its sizes, and files of named tensors. Their names,
-# shapes and order are the **checkpoint layout**. Our library makes such a folder for Llama, with random numbers.
+# shapes and order are the **checkpoint layout**. Our library makes such a folder for a small Llama, with random
+# numbers.
 
 
 # %%
@@ -642,12 +669,10 @@ options, published = read_json(folder / "config.json"), read_model_tensors(folde
 print(len(published), "tensors, such as", next(name for name in published if "q_proj" in name))
 
 # %% [markdown]
-# One thing differs: *our* RoPE pairs neighbouring features, 0 with 1, 2 with 3. So do Meta's own files. But the hub's
-# code for Llama pairs feature i with feature i + d_k/2, in the other half of the head, so whoever converted the files
-# for the hub [permuted the rows](https://github.com/huggingface/transformers/issues/25199) of `w_q` and `w_k`.
+# Each tensor has its place in your classes; only the names differ.
 #
-# **Predict.** We load the matrices as they are, without regard to the pairs. What happens: an `"error"`, the `"same"`
-# logits, or `"other"` logits?
+# **Predict.** We load the tensors as they are, under your names. What happens: an `"error"`, the `"same"` logits as
+# those of the library's loader, or `"other"` logits?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -696,16 +721,18 @@ print("rows of a head of 8, reordered:", pairs_from_halves(torch.arange(8), 8).t
 print("with reordered rows, all logits are the same:", torch.allclose(reordered, reference, atol=1e-3))
 
 # %% [markdown]
-# No error: the shapes fit, and the first position, which attends to itself alone, looks right. The two conventions
-# differ only in the order of features within a head. A score adds up products over all of them, so any order will do,
-# if queries and keys have the same. Permuting the *rows* of `w_q` and `w_k` turns one convention into the other:
-# `pairs_from_halves` undoes what the conversion for the hub did.
+# No error: the shapes fit, and the first position, which attends to itself alone, looks right. But your RoPE pairs
+# neighbouring features, 0 with 1, 2 with 3. So do Meta's own files of Llama. The hub's code pairs feature i with
+# feature i + d_k/2, in the other half of the head, so whoever converted the files for the hub [permuted the
+# rows](https://github.com/huggingface/transformers/issues/25199) of `w_q` and `w_k`. A score adds up products over all
+# features, so any order will do, if queries and keys have the same: `pairs_from_halves` undoes what the conversion did.
 #
 # <details><summary>Who checks the reference, and are there other traps?</summary>
 #
 # The reference is the library's loader, whose tests compare its logits with those of Hugging Face's own class. In
 # GPT-2's layout queries, keys and values are one matrix, and matrices are transposed; `pretrained/gpt2.py` undoes both.
-# And not all that counts is a tensor: `own_llama` reads RoPE's base from `config.json`, but not the ε of the norms.
+# And not everything that counts is a tensor: `own_llama` reads RoPE's base from `config.json`, but not the ε of the
+# norms.
 # </details>
 
 # %% [markdown]
@@ -732,8 +759,8 @@ if real is not None:
 # ## Bug hunt
 #
 # A colleague does not copy the keys: each group of queries meets its head of keys by broadcasting. She loads published
-# weights. There is no error. With as many heads of keys as of queries, or one, all logits are right; with any number
-# between, wrong. Decide why *before* you look at the check. Then write a correct `Mended` in the cell after it.
+# weights. With as many heads of keys as of queries, or with one, all logits are right; with any number in between they
+# are wrong. Decide why *before* you look at the check. Then write a correct `Mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -766,12 +793,12 @@ check(Mended, "GroupedQueryAttention", save=False)
 # %% [markdown]
 # ## ★ Transfer: LoRA, fine-tuning with few parameters
 #
-# **Fine-tuning** a model of 8 billion parameters changes all 8 billion. **Low-rank adaptation** (**LoRA**; Hu et
-# al., 2021) freezes them. Beside each of some linear layers it trains two small matrices, whose product is the change:
+# **Fine-tuning** a model of 8 billion parameters changes all 8 billion. **Low-rank adaptation** (**LoRA**; Hu et al.,
+# 2021) freezes them. Beside some of the linear layers it trains two small matrices each, whose product is the change:
 #
 # $$\operatorname{linear}(x) + \frac{\alpha}{r}\,x\,A^\top B^\top$$
 #
-# `a` is (rank, d_in) and begins random, `b` is (d_out, rank) and begins as zeros, so at first nothing changes. `linear`
+# `a` is (rank, d_in) and random at first, `b` is (d_out, rank) and zero at first, so nothing changes at first. `linear`
 # is frozen: its parameters get `requires_grad_(False)`, bias included.
 
 # %%
@@ -796,8 +823,8 @@ class LoRALinear(nn.Module):
 check(LoRALinear)
 
 # %% [markdown]
-# Lesson 08's task, in small: a model reads a date and fills eight gaps after it, `20210303`. It learns French, German,
-# Italian and English. Then LoRA of rank 2, at `w_q` and `w_v` as in the paper, should teach it Spanish.
+# In a small version of lesson 08's task, a model reads a date and fills eight gaps, `20210303`. It learns French,
+# German, Italian and English. Then LoRA of rank 2, at `w_q` and `w_v` as in the paper, should teach it Spanish.
 
 
 # %%
@@ -890,9 +917,9 @@ for block in adapted[0].blocks:
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](dates["fr"][0]), reader(dates["fr"][0])))
 
 # %% [markdown]
-# With less than 2 % as many parameters, LoRA learns about two thirds of the new dates, where training all parameters
-# learns nine in ten. Both forget most of the old ones while they are in place. And LoRA can be taken out: the old model
-# is back, so one frozen model can serve many such *adapters*.
+# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learns
+# more. Either way, most of the old ones are lost. But LoRA can be taken out, and the old model is back, so one frozen
+# model can serve many such *adapters*.
 
 # %% [markdown]
 # ## In short
@@ -917,7 +944,7 @@ table.drop(columns="class")[:16]
 # - **gated linear unit**: a layer with two projections, of which one decides how much of the other passes.
 # - **SwiGLU**: the gated linear unit with SiLU at the gate.
 # - **base**: the number of which RoPE's frequencies are powers; the larger, the slower the slow pairs.
-# - **mixture of experts**: a layer of many networks, of which each token is sent to a few.
+# - **mixture of experts**: many feed-forward networks in place of one, of which each token is sent to a few.
 # - **router**: the linear layer that scores the experts for each token.
 # - **top-k routing**: sending each token to the k experts with the largest scores.
 # - **load balancing**: whatever keeps the experts about equally busy, such as an extra loss.
@@ -946,8 +973,7 @@ table.drop(columns="class")[:16]
 # <details><summary>What does grouped-query attention save, and what does it cost?</summary>
 #
 # Keys and values, and with them the memory of the cache and the time to read it: a quarter is left with 32 query heads
-# and 8 of keys. In our runs the loss did not change by more than the noise. (<i>Grouped-query attention</i>, <i>What
-# does each change buy</i>)
+# and 8 of keys. In our runs the loss hardly rose. (<i>Grouped-query attention</i>, <i>What does each change buy</i>)
 # </details>
 #
 # <details><summary>What is QK-norm for?</summary>
@@ -965,16 +991,16 @@ table.drop(columns="class")[:16]
 # <details><summary>How can a model with RoPE read longer texts than in training?</summary>
 #
 # Raise the base: the slow pairs turn more slowly. With 10⁶ instead of 10⁴, trained models were right at four times the
-# length with no further training; with 10⁹ many answers were wrong again. (<i>RoPE's base</i>)
+# length without further training; with 10⁹ many answers were wrong again. (<i>RoPE's base</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>How many parameters of a mixture of experts are active, and why does the load need
 # balancing?</summary>
 #
-# Those of the k chosen experts, and all that is not an expert. An expert that is not chosen gets no gradient, does not
-# improve, and is still not chosen: ours, which we had put behind at the start, starved until a loss asked for an even
-# load; from an even start the loads were merely uneven. (<i>Mixture of experts</i>)
+# Those of the k chosen experts, and everything that is not an expert. An expert that is not chosen gets no gradient,
+# does not improve, and is still not chosen: ours, which we had put behind at the start, starved until a loss asked for
+# an even load; from an even start the loads were merely uneven. (<i>Mixture of experts</i>)
 # </details>
 #
 # <details><summary>You load Llama's weights into your own classes, with no error, and it generates nonsense.

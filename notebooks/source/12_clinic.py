@@ -62,7 +62,7 @@ _ = torch.manual_seed(12)
 # ## A symptom is not a diagnosis
 #
 # A model made of your own layers reads French dates and generates digits: `3 mars 2021=20210303`. After 120 steps it
-# gets most of them right. A colleague has trained it, too: "My loss falls, but too many digits are wrong. Why?"
+# gets most of them right. A colleague's does not: "My loss falls, but too many digits are wrong. Why?"
 
 # %%
 days = [date(2000, 1, 1) + timedelta(days=n) for n in range(0, 9000, 3)]
@@ -91,12 +91,12 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# We can think of three causes, and build a model with each: the **mask** lets each position attend to itself only; the
-# two **layers** were never given to the optimizer; the learning **rate** is a tenth of what it should be.
+# We build a model with each of three causes: the **mask** lets each position attend to itself only; the two **layers**
+# were never given to the optimizer; the learning **rate** is a tenth of what it should be.
 #
-# **Predict.** A model with the first cause sees one character and its position. Which fraction of the eight digits does
-# it get right: is it nearest to .1, .25, .5 or .75? (It predicts each digit from the correct one before it. All years
-# begin with 20.)
+# **Predict.** A model with the first cause sees one character and its position. What fraction of the eight digits does
+# it get right, nearest to .1, .25, .5 or .75? (It predicts each digit from the correct one before it. All years begin
+# with 20.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -148,12 +148,14 @@ print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
 # Three causes, one **symptom**: half of the digits are wrong. All three curves fall, and none of them reveals its
-# cause. We have to measure, but what? Four proposals:
+# cause. We have to measure, but what?
 #
-# - `"held-out"`: the loss on held-out days
-# - `"longer"`: the loss after four times as many steps
-# - `"early"`: change a letter of the month; do outputs after the equals sign move?
-# - `"moved"`: how far is each parameter from where it began?
+# | | |
+# |---|---|
+# | `"held-out"` | the loss on held-out days |
+# | `"longer"` | the loss after four times as many steps |
+# | `"early"` | whether outputs after the equals sign move if a letter of the month is changed |
+# | `"moved"` | how far each parameter is from where it began |
 #
 # **Predict.** Which *one* of the four gives a different result for each of the three causes?
 
@@ -174,10 +176,10 @@ expected.rename_axis("cause")
 
 # %% [markdown]
 # Fill in such a table by reasoning, *before* you measure anything. Each row is a **hypothesis**: a cause, and what it
-# predicts. A column with the same entry in every row is a waste of time: whatever comes out, no hypothesis is ruled
-# out. In the column of a **discriminating measurement** the entries differ, at best from row to row.
+# predicts. A column with the same entry in every row rules out nothing. In the column of a **discriminating
+# measurement** the entries differ, at best from row to row.
 #
-# Are the entries right? We try all but `"longer"`, and `"moved"` last.
+# We try all but `"longer"`, and `"moved"` last.
 
 
 # %%
@@ -202,8 +204,8 @@ for cause, three in runs.items():
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
-# Now the one that tells all three apart. The cell draws a cause, and shows how far the embedding, the layers and the
-# head of that model, and of a healthy one, have moved, relative to their size at the beginning.
+# The last one tells all three apart. The cell draws a cause, and shows how far each part of that model, and of a
+# healthy one, has moved, relative to its size at the beginning.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -234,9 +236,8 @@ print("less than half as far with the small rate:", max(every["rate"]) < min(eve
 print("more than half as far with the mask:", min(every["mask"]) > min(every["none"]) / 2)
 
 # %% [markdown]
-# One measurement, one diagnosis. The repair is one line: give the optimizer `model.parameters()`. Measured again (these
-# are the runs without a cause), more than two thirds of the digits are right. One step is left: which test would have
-# found this before the first long run?
+# The repair is one line: give the optimizer `model.parameters()`. Measured again (these are the runs without a cause),
+# more than 60 % of the digits are right. Which test would have found this before the first long run?
 
 
 # %%
@@ -249,19 +250,19 @@ for cause in ("layers", "none"):
     print(f"{cause}: {len(never_trained(model, before))} of {len(list(model.parameters()))} parameters never trained")
 
 # %% [markdown]
-# Two steps of training are enough. Such a test is a **regression test**: it fails with the bug, passes with the repair,
-# and is kept, so that the bug cannot come back unseen.
+# Two steps are enough. Such a test is a **regression test**: it fails with the bug, passes with the repair, and is
+# kept, so that the bug cannot come back unseen.
 
 # %% [markdown]
 # ## The method
 #
 # 1. **Symptom.** Say what you see, with a number: not "it is bad", but "half of the digits".
 # 2. **Hypotheses.** List at least three causes. With only one in mind, every measurement seems to confirm it.
-# 3. **Measurement.** Write down what each hypothesis predicts, and measure where they differ.
-# 4. **Repair**, and measure again: is the symptom gone, or only another?
+# 3. **Measurement.** Write down what each hypothesis predicts, and measure where the predictions differ.
+# 4. **Repair.** Then measure again: is the symptom gone?
 # 5. **Test.** Write the test that fails with the bug and passes without it.
 #
-# Four symptoms are so common that the first measurement is known:
+# For four common symptoms the first measurement is known:
 
 # %%
 diagrams.diagnosis.first_measurements()
@@ -271,7 +272,7 @@ diagrams.diagnosis.first_measurements()
 #
 # Twelve small Transformers have been trained to reverse words, `abcd` to `dcba`. Patients 1, 4 and 12 have an encoder
 # and a decoder; the others are decoder-only. Each differs in at most one thing from its *healthy twin*, which was
-# trained on the same data from the same seed. In at least one, nothing is wrong.
+# trained on the same data from the same seed. At least one is healthy.
 #
 # What the owners say, the loss curves and the answers cost nothing:
 
@@ -304,8 +305,13 @@ pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis("patie
 # </details>
 #
 # Each measurement counts as one, and a wrong diagnosis as two. Every measurement is shown beside that of the healthy
-# twin, which costs nothing. There are twenty diagnoses to choose from; not all of them occur. (A micro-batch, in I, is
-# a part of a batch: the gradients of all parts are added up before the optimizer's step.)
+# twin, which costs nothing. Of the twenty diagnoses not all occur.
+#
+# <details><summary>What is a micro-batch, in diagnosis I?</summary>
+#
+# A part of a batch: the gradients of all parts are added up before the optimizer's step.
+#
+# </details>
 
 # %%
 for letter, diagnosis in DIAGNOSES.items():
@@ -328,16 +334,16 @@ def diagnose(number: int, letter: str) -> None:
 # ## Instruments
 #
 # We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. (The field says
-# *diagnostic*, or *check*.) In the ward the healthy twin supplies that result. Each instrument covers some stages of
-# training: one that covers all, such as the loss, tells *that* something is wrong; one that covers a single stage tells
-# *where*.
+# *diagnostic*.) In the ward the healthy twin supplies that result. Each covers some stages of training: a long bar in
+# the picture, such as that of the loss, tells *that* something is wrong, a short one *where*.
 
 # %%
 diagrams.diagnosis.instruments()
 
 # %% [markdown]
-# You will build three instruments, and use each in the ward at once.
-#
+# You will build three of them and use each in the ward.
+
+# %% [markdown]
 # ### Gradient norms
 #
 # **Exercise.** `backward()` has been called. For a parameter that no gradient has reached, return 0.
@@ -353,7 +359,7 @@ def gradient_norms(model: nn.Module) -> dict[str, float]:
 check(gradient_norms)
 
 # %% [markdown]
-# **Predict.** Back to the readers of dates. Of the parameters in `layers`, how many have a gradient norm of 0 in the
+# **Predict.** Take the readers of dates again. Of the parameters in `layers`, how many have a gradient norm of 0 in the
 # model whose layers were never given to the optimizer: `"none"`, `"some"` or `"all"`? And in the one whose mask lets
 # each position attend to itself only?
 
@@ -379,7 +385,7 @@ print("with the mask:", *sorted({name.split(".")[-2] for name in zero["mask"]}))
 
 # %% [markdown]
 # With one key, the weight is 1 whatever the score, so queries and keys get no gradient: the instrument finds this
-# cause. Where the layers were never given to the optimizer, gradients arrive, and no step uses them. In the drawing,
+# cause. Where the layers were never given to the optimizer, gradients arrive, and no step uses them. In the picture,
 # the bar of this instrument ends one stage too early: an instrument says nothing about what it does not cover.
 #
 # In the ward, five patients answer well, and their owners have doubts all the same.
@@ -437,7 +443,7 @@ compare(prediction, measured=int((table["largest difference"] > 0.001).sum()))
 (table > 0.001).rename(columns={"largest difference": "differs with a cache"})
 
 # %% [markdown]
-# So the instrument finds patients 3 and 11, whose complaints are the same, and cannot tell them apart. Three of the
+# So the instrument finds patients 3 and 11, whose complaints are the same, but cannot tell them apart. Three of the
 # diagnoses concern a cache: **F**, **G** and **H**. A finer instrument compares every stage, for every token of the
 # answer:
 
@@ -477,11 +483,12 @@ measure(11, ...)
 # Of the two hypotheses that are left, one is about *which* keys a new token may attend to, the other about the values
 # of these keys. Change one token of the question at a time: which of them reach a later prediction at all?
 # </details>
-#
+
+# %% [markdown]
 # ### Alone, and with padding
 #
-# **Exercise.** Put padding on the left of each text. Nothing may change at the tokens that were there before. (If a
-# text already has padding, leave out the logits there. Evaluation mode, no gradients, as before.)
+# **Exercise.** Put padding on the left of each text, and measure what changes at the tokens that were there before:
+# nothing should. (If a text already has padding, leave out the logits there. Evaluation mode, no gradients, as before.)
 
 
 # %% id="padding_difference" tags=["exercise"]
@@ -558,7 +565,8 @@ measure(12, ...)
 # No. Each instrument that finds nothing rules out the bugs that it would have found. So the honest diagnosis is:
 # healthy, as far as these instruments reach.
 # </details>
-#
+
+# %% [markdown]
 # ### The record
 #
 # `clinic.admit(4).report()` of a closed case tells the bug, the repair, where the bug was found in public, and the
@@ -606,9 +614,9 @@ print("bugs that only one of the 16 finds:", sum(sum(column) == 1 for column in 
 print("different columns:", len(set(columns)), "of", len(columns))
 
 # %% [markdown]
-# Overfitting one batch finds the two models that hardly learn. With each of the other thirteen bugs, a model overfits
-# the batch, too. Comparing forced with generated answers finds the most, six with little in common: it tells *that*
-# something is wrong, not where.
+# In the picture, each row is an instrument, and a bright cell a bug that it finds. Overfitting one batch finds the two
+# models that hardly learn. With each of the other thirteen bugs, a model overfits the batch, too. Comparing forced with
+# generated answers finds the most, six with little in common: it tells *that* something is wrong, not where.
 #
 # B and C have the same column, and so have G and H: to *find* is not yet to tell apart. For that you need the numbers,
 # or a second measurement.
@@ -705,7 +713,7 @@ for whose, difference in {"hers": difference_of_a_colleague, "that of parts": pa
 # ## ★ Transfer: what does an output depend on?
 #
 # The most general of these instruments needs no tokens and no mask: change one input vector, and see which outputs
-# move. Do that for every input, and you have the receptive field (lesson 04) of every output of any module: attention,
+# move. Do so for every input, and you have the receptive field (lesson 04) of each output, for any module: attention,
 # convolution, norm.
 #
 # **Exercise.** `model` takes and returns vectors, one at each position. Write `which_inputs` from scratch, without
@@ -782,7 +790,7 @@ table.drop(columns="class")[:12]
 # - **symptom**: what is seen of a bug: a curve, a text, a number.
 # - **hypothesis**: a cause that would explain a symptom, and that predicts further results.
 # - **discriminating measurement**: a measurement whose result differs from hypothesis to hypothesis.
-# - **instrument**: a measurement with a right result that is known in advance.
+# - **instrument**: in this course, a measurement whose correct result is known in advance; the field says diagnostic.
 # - **regression test**: a test that fails with a bug and passes without it, kept so that the bug does not come back.
 
 # %% [markdown]
@@ -799,12 +807,12 @@ table.drop(columns="class")[:12]
 # <details><summary>The loss falls, but stays too high. What may it be, and how do you find out?</summary>
 #
 # A wrong mask, a part that is not trained, a learning rate that is too small: with each of the three, half of the
-# digits were right. How far the layers have moved told all three apart. (<i>A symptom is not a diagnosis</i>)
+# digits were right. How far each part had moved told all three apart. (<i>A symptom is not a diagnosis</i>)
 # </details>
 #
 # <details><summary>What makes a measurement a good one?</summary>
 #
-# That hypotheses predict different results for it. If all predict the same, the result tells nothing. (<i>A symptom is
+# The hypotheses predict different results for it. If all predict the same, the result tells nothing. (<i>A symptom is
 # not a diagnosis</i>)
 # </details>
 #

@@ -1,8 +1,9 @@
 # %% [markdown] id="title"
 # # 13 · Beyond one machine: cost, precision, scaling laws
 #
-# **The question.** Your models have 10⁴ to 10⁶ parameters, and train on one core in minutes at most. Models of 10¹⁰
-# parameters train for weeks on thousands of GPUs. What has to change on the way, and what will it cost?
+# **The question.** Your models have 10⁴ to 10⁶ parameters, and train on one core in minutes at most. One of 8 billion
+# needs 128 GB before it has read a token (an H100 has 80), and weeks on thousands of GPUs. What has to change on the
+# way, and what will it cost?
 #
 # **Afterwards you can** cut a batch into parts and get the same gradient, say when 16 bits are enough, estimate time
 # and energy of a training before it starts, and predict the loss of a model that has not been trained.
@@ -60,7 +61,7 @@ _ = torch.manual_seed(13)
 # ## A model that can grow
 #
 # The model is made of your own parts: pre-norm layers, RoPE, a causal mask. It reads characters of Python's docstrings,
-# and is trained on a GPU where there is one.
+# and is trained on a GPU if there is one.
 
 
 # %% tags=["hide-input"]
@@ -141,8 +142,8 @@ def nearest(guesses: tuple, measured: float) -> float:
 # A batch that does not fit into memory is cut into **micro-batches**. Their gradients are added up, and the optimiser
 # takes one step at the end: **gradient accumulation**. The loss is a mean over *tokens*.
 #
-# **Exercise.** Each micro-batch gives the *sum* of its losses and its number of tokens. What is the loss of the whole
-# batch?
+# **Exercise.** Each micro-batch gives the *sum* of its losses and its number of tokens. Compute the loss of the whole
+# batch.
 
 
 # %% id="accumulate" tags=["exercise"]
@@ -159,8 +160,8 @@ check(accumulate)
 # ([transformers#34191](https://github.com/huggingface/transformers/pull/34191)). Take four texts with 2, 4, 8 and 32
 # tokens to predict, each a micro-batch.
 #
-# **Predict.** How large is the error in the gradient of that average, relative to the right gradient: nearest to 0.01,
-# 0.1 or 1?
+# **Predict.** How large is the error of that average's gradient, relative to the right gradient: nearest to 0.01, 0.1
+# or 1?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -200,8 +201,8 @@ print("the sum over the total has the right gradient to 1e-6:", error(parts.accu
 # ## Several processes: data parallelism
 #
 # The micro-batches can also be computed at the same time, by several processes, called workers, each with a copy of the
-# model: **data parallelism**. Before the step, the workers' gradients are combined, and every worker gets the result.
-# This is an **all-reduce**.
+# model: **data parallelism**. Before the step, an **all-reduce** combines the workers' gradients, and every worker gets
+# the result.
 #
 # **Exercise.** Row i is the gradient of worker i: that of the *mean* loss over its own `n_tokens[i]` tokens. Return
 # what each worker has after the all-reduce.
@@ -222,12 +223,12 @@ check(all_reduce_gradients)
 diagrams.data_parallel.step(2)
 
 # %% [markdown]
-# Now with real processes. `run_processes` starts two new Pythons, joined by torch's `gloo`, and runs
-# `data_parallel_step` in each. Its core is two lines:
+# `run_processes` starts two real processes, joined by torch's `gloo`, and runs `data_parallel_step` in each. Its core
+# is two lines:
 #
 # ```python
 # gradient = mean_loss_gradient(model, part, pad_id) * (n_tokens / total)
-# dist.all_reduce(gradient)  # now the sum over all processes
+# dist.all_reduce(gradient)  # a sum
 # ```
 #
 # Each process takes every second of 32 texts. Then one process computes all.
@@ -259,20 +260,18 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# With the same gradient, both take the same step, and the copies of the model stay equal. The speed-up is below 2 (on a
-# busy machine perhaps below 1): half a batch takes more than half as long, the all-reduce takes time, each waits for
-# the slower one, and both share one memory.
+# With the same gradient both take the same step, and the copies stay equal. The speed-up is below 2: half a batch takes
+# more than half as long, the all-reduce takes time, each waits for the slower one, and both share one memory.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
-# there are workers. In each step every worker sends one chunk to the next worker. In the picture rows are workers,
+# there are workers, and in each step every worker sends one chunk to the next. In the picture, rows are workers,
 # columns are chunks, and numbers say whose gradients have been added.
 
 # %%
 diagrams.data_parallel.ring(3)
 
 # %% [markdown]
-# **Predict.** Ten workers, or a thousand: how many times as many bytes does *each* send in the second case: nearest to
-# 1, 10 or 100?
+# **Predict.** Of a thousand workers, each sends how many times as many bytes as each of ten: nearest to 1, 10 or 100?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -291,14 +290,14 @@ compare(prediction, measured=ratio, choices=(1, 10, 100))
 print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB in each step, from each worker")
 
 # %% [markdown]
-# Each sends almost twice the size of the gradients, however many share the batch.
+# Each sends almost twice the size of the gradients, however many there are.
 #
 # <details><summary>And if the model does not fit into one GPU?</summary>
 #
 # Then parameters, gradients and the optimiser's state are cut up as well, and gathered layer by layer when needed
-# (ZeRO, [arXiv:1910.02054](https://arxiv.org/abs/1910.02054); FSDP,
-# [arXiv:2304.11277](https://arxiv.org/abs/2304.11277)). In *tensor parallelism* each GPU has some heads and some
-# columns of d_ff (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)); in *pipeline parallelism*, some
+# (**ZeRO**, [arXiv:1910.02054](https://arxiv.org/abs/1910.02054); FSDP,
+# [arXiv:2304.11277](https://arxiv.org/abs/2304.11277)). In **tensor parallelism** each GPU has some heads and some
+# columns of d_ff (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)); in **pipeline parallelism**, some
 # layers.
 # </details>
 
@@ -329,12 +328,12 @@ compare(prediction_small, measured=float(rows["float16"]["1e-8"]))
 pd.DataFrame(rows).transpose()
 
 # %% [markdown]
-# float16 has too small a range: large scores become infinite (unless the queries are scaled first, lesson 02).
-# bfloat16 has float32's range, but 1 + 0.001 is 1: such an update of a parameter is lost. So the optimiser keeps the
-# parameters in float32, and only copies for the products have 16 bits: **mixed precision**.
+# float16 has too small a range: large scores become infinite. bfloat16 has float32's range, but 1 + 0.001 is 1: such an
+# update of a parameter is lost. So the optimiser keeps the parameters in float32; only copies for the products have 16
+# bits: **mixed precision**.
 #
-# Can gradients be too small for float16, in which 6·10⁻⁸ is the smallest number? **Loss scaling** multiplies the loss
-# by a large number before the backward pass, and divides the gradients by it afterwards, in float32.
+# The smallest number of float16 is 6·10⁻⁸. In case gradients are smaller, **loss scaling** multiplies the loss by a
+# large number before the backward pass, and divides the gradients by it afterwards, in float32.
 #
 # **Predict.** What fraction of our model's gradients does float16 turn into 0, nearest to 0, 0.5 or 1? And if the loss
 # is 2²⁰ times smaller?
@@ -370,18 +369,23 @@ pd.DataFrame(rows, columns=["format", "loss times", "scale", "turned into 0", "e
 
 # %% [markdown]
 # At our size next to nothing is lost. Where gradients are small, float16 loses them, and a scaled loss brings them
-# back. With too large a scale gradients are infinite: that step is left out, and the scale is halved. bfloat16 needs no
-# scale, and is less exact; most models are trained in it. The largest go further: DeepSeek-V3 computes most products in
+# back. bfloat16 needs no scale, and is less exact; most models are trained in it. DeepSeek-V3 computes most products in
 # **FP8**, 8 bits with a scale for each small block ([DeepSeek-AI, 2024](https://arxiv.org/abs/2412.19437)).
+#
+# <details><summary>And if the scale is too large?</summary>
+#
+# Gradients become infinite (the row "not finite"). That step is left out, and the scale is halved.
+#
+# </details>
 
 # %% [markdown]
 # ## Memory: activation checkpointing
 #
-# The backward pass needs the activations of the forward pass, so they are kept. **Activation checkpointing** (Chen et
-# al., 2016) keeps only each layer's input, and computes the rest again when the backward pass gets there.
+# The backward pass needs the activations of the forward pass, so they are kept. **Activation checkpointing** keeps only
+# each layer's input, and computes the rest again when it is needed.
 #
-# **Predict.** Eight layers of width 64: how many times as much is kept without checkpointing, nearest to 1, 3 or 10?
-# And are the gradients `"equal"`, or `"different"`?
+# **Predict.** With eight layers of width 64, how many times as much is kept without checkpointing, nearest to 1, 3 or
+# 10? And are the gradients `"equal"`, or `"different"`?
 
 # %% tags=["prediction"]
 prediction_kept, prediction_gradients = ..., ...
@@ -425,13 +429,14 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# A layer's activations are many times as large as its input. The price is a second forward pass. The backward pass
-# costs about two forward passes, so that is a third more arithmetic, and here even more in time.
-#
+# The price is a second forward pass: a third more arithmetic, as the backward pass costs about two, and here even more
+# time.
+
+# %% [markdown]
 # ## Is it arithmetic or memory that takes the time?
 #
-# The **roofline** (Williams et al., 2009) draws speed against arithmetic intensity: up to a certain intensity memory
-# sets the limit, beyond it the arithmetic does. We multiply n rows by a matrix of 2048 × 2048.
+# The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply n
+# rows, few as in decode or many as in prefill, by a matrix of 2048 × 2048.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -447,6 +452,8 @@ ax.set(xscale="log", yscale="log")
 ax.yaxis.set_minor_formatter("{x:.0f}")
 
 # %% [markdown]
+# (The roof is what could be reached; here, few rows stay far below it.)
+#
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
 # (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
 
@@ -459,8 +466,7 @@ compare(prediction, measured=per_byte, choices=(3, 30, 300))
 
 # %% [markdown]
 # So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10). Nor
-# can elementwise operations, which read and store a number for each operation. `torch.compile` fuses several into one
-# pass over memory. Set `compile_too` to see it: the first call needs a C++ compiler and many seconds.
+# can elementwise operations; `torch.compile` fuses several into one pass. (Set `compile_too` to see it.)
 
 # %% tags=["nbval-ignore-output"]
 compile_too, large = False, torch.randn(2**24)
@@ -482,7 +488,8 @@ if compile_too:
 # %% [markdown]
 # <details><summary>What did it show where this lesson was written?</summary>
 #
-# Later calls were 2.6 times as fast. The first took 13 seconds of processor time, most of it in the C++ compiler.
+# Later calls were 2.6 times as fast. The first took 13 seconds of processor time, most of it in the C++ compiler, which
+# it needs.
 # </details>
 #
 # ---
@@ -492,9 +499,9 @@ if compile_too:
 # %% [markdown]
 # ## What does a training cost?
 #
-# Count operations (**FLOPs**, floating-point operations). In a matrix product, every parameter is multiplied by one
-# number of each token, and the result is added to a sum. The backward pass has two such matrix products for each one of
-# the forward pass: one gives the gradient of the inputs, one that of the parameters.
+# We count operations (**FLOPs**, floating-point operations). In a matrix product, every parameter is multiplied by one
+# number of each token, and the result is added to a sum. The backward pass has two such products for each one of the
+# forward pass: one gives the gradient of the inputs, one that of the parameters.
 #
 # **Exercise.** Estimate the operations of a whole training.
 
@@ -509,7 +516,7 @@ def training_flops(n_parameters: int, n_tokens: int) -> int:
 check(training_flops)
 
 # %% [markdown]
-# Does the estimate hold? torch can count. And how long would *this core* need to train a model of GPT-2's size (124
+# Does the estimate hold? torch can count. And how long would *this core* take to train a model of GPT-2's size (124
 # million parameters) on 10 billion tokens?
 #
 # **Predict.** Nearest to 10 days, 1,000 days or 100,000 days (274 years)? (The roofline has the speed.)
@@ -531,8 +538,8 @@ print(f"{per_second / 1e9:.0f}·10⁹ operations per second; {days:,.0f} days")
 print(f"torch counts {counter.get_total_flops() / estimated:.1f} times the estimate")
 
 # %% [markdown]
-# (The estimate leaves out the scores of attention, which count for long texts.) Now four models, from lesson 08's to
-# one of 8 billion parameters. We take 20 tokens for each parameter, an H100 that reaches 40 % of its speed at 700
+# (The estimate leaves out the scores of attention, which count for long texts.) Now take four models, from lesson 08's
+# to one of 8 billion parameters. We assume 20 tokens for each parameter, an H100 that reaches 40 % of its speed at 700
 # watts, and 16 bytes for each parameter: in bfloat16 2 for its value and 2 for its gradient; in float32 4 for its value
 # and 8 for Adam's averages.
 
@@ -562,11 +569,11 @@ ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{v
 # Ten times the parameters cost a hundred times the operations, as there are ten times the tokens. GPT-2's size takes
 # about an hour and a kilowatt-hour. The largest needs 128 GB without any activations, and an H100 has 80.
 #
-# Why 20 tokens? With a given budget of FLOPs, a model can be too small, or so large that it sees too few tokens.
-# Hoffmann et al. (2022) trained over 400 models of N parameters on D tokens, and fitted the other five numbers of
-# $L = E + A / N^{\alpha} + B / D^{\beta}$. The best N on a budget is called **compute-optimal**.
+# Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
+# models of N parameters on D tokens, and fitted the other five numbers of $L = E + A / N^{\alpha} + B / D^{\beta}$. The
+# best N on a budget is called **compute-optimal**.
 #
-# **Predict.** GPT-3 has 175 billion parameters, and read 300 billion tokens. With the same FLOPs, is the best model
+# **Predict.** GPT-3 has 175 billion parameters, and read 300 billion tokens. For the same FLOPs, is the best model
 # `"larger"` or `"smaller"`?
 
 # %% tags=["prediction"]
@@ -582,13 +589,13 @@ compare(prediction, measured="larger" if n[best] > 175e9 else "smaller")
 print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0f} tokens for each")
 
 # %% [markdown]
-# The law counts training alone. Where inference costs more, a smaller model should read more: Llama 3 8B
-# read 15·10¹² tokens, 1,900 for each parameter.
+# The law counts training alone. Where inference costs more, a smaller model should read more: Llama 3 8B read 15·10¹²
+# tokens, 1,900 for each parameter.
 
 # %% [markdown]
 # ## Learning rate and width: μP
 #
-# A large model is too expensive to train at several learning rates. Can one take the best rate of a narrow model?
+# A large model is too expensive to train at several learning rates. Can one use the best rate of a narrow model?
 #
 # **Predict.** A network is trained for three steps of Adam with one learning rate, at width 64 and at width 1024. How
 # many times as much do its hidden features change in the wide one: nearest to 0.1, 1 or 10? And if the wide one's rate,
@@ -769,11 +776,13 @@ def fit_scaling_law(n_parameters: list[int], losses: list[float], irreducible: f
 check(fit_scaling_law)
 
 # %% [markdown]
-# Five models of width 8 to 32, three seeds each. Then we extrapolate to a sixth of width 64, four times the parameters
-# of the fifth, and only then train it. N counts the layers without the embedding. The learning rate is divided by the
-# width. For a, we try all values in steps of 0.01, and keep the one whose law is nearest to the losses.
+# We train five models of width 8 to 32, with three seeds each. Then we extrapolate to a sixth of width 64, with four
+# times the parameters of the fifth, and only then train it. N counts the layers without the embedding. The learning
+# rate is divided by the width. For a, we try all values in steps of 0.01, and keep the one whose law is nearest to the
+# losses.
 #
-# **Predict.** Will the sixth model be `"better"` or `"worse"` than a law without an irreducible loss (a = 0) predicts?
+# **Predict.** Kaplan et al. fitted no a, and their lines were straight. Will our sixth model be `"better"` or `"worse"`
+# than the law with a = 0 predicts?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -834,31 +843,43 @@ compare(prediction, measured="better" if max(sixth) < predicted["a = 0"] else "w
 # %% [markdown]
 # ## What next
 #
-# <details><summary>Four fields of research, each with a paper and code to begin with</summary>
+# You have built a Transformer and a language model, made them fast and modern, found their bugs, and counted what they
+# cost. Four fields of research go on from here:
 #
-# - *Long context.* Rescaled RoPE, keys spread over GPUs. YaRN ([arXiv:2309.00071](https://arxiv.org/abs/2309.00071));
-#   [jquesnelle/yarn](https://github.com/jquesnelle/yarn).
-# - *Hybrids.* Most layers are recurrent again (lesson 00), with a state of fixed size, and are trained in parallel; a
-#   few attend. Gated DeltaNet ([arXiv:2412.06464](https://arxiv.org/abs/2412.06464));
-#   [fla-org/flash-linear-attention](https://github.com/fla-org/flash-linear-attention).
-# - *Multimodal.* Pieces of images become tokens, from an encoder of their own or, in early fusion, in one vocabulary.
-#   Chameleon ([arXiv:2405.09818](https://arxiv.org/abs/2405.09818));
-#   [facebookresearch/chameleon](https://github.com/facebookresearch/chameleon).
-# - *Reinforcement learning.* Sample many answers, and make those more probable that do better than their mean (GRPO).
-#   DeepSeekMath ([arXiv:2402.03300](https://arxiv.org/abs/2402.03300));
-#   [huggingface/trl](https://github.com/huggingface/trl).
+# | | the idea | begin with |
+# |---|---|---|
+# | long context | rescale RoPE; spread the keys over GPUs | [YaRN], [its code][code-1] |
+# | hybrids | most layers are recurrent again (lesson 00), a few attend | [DeltaNet], [fla] |
+# | multimodal | pieces of images become tokens | [Chameleon], [code][code-2] |
+# | reinforcement learning | raise answers that are above their mean (**GRPO**) | [DeepSeekMath], [trl] |
 #
-# </details>
+# [YaRN]: https://arxiv.org/abs/2309.00071
+# [code-1]: https://github.com/jquesnelle/yarn
+# [DeltaNet]: https://arxiv.org/abs/2412.06464
+# [fla]: https://github.com/fla-org/flash-linear-attention
+# [Chameleon]: https://arxiv.org/abs/2405.09818
+# [code-2]: https://github.com/facebookresearch/chameleon
+# [DeepSeekMath]: https://arxiv.org/abs/2402.03300
+# [trl]: https://github.com/huggingface/trl
+#
+# And three projects for a weekend each, with your own parts:
+#
+# | | begin in | it is done when |
+# |---|---|---|
+# | a translator | lesson 08, *Your own data*; a file of sentence pairs | three seeds beat copying the source, in BLEU |
+# | a change of the block | lesson 11, *What does each change buy?* | ten seeds at the best rates allow a verdict |
+# | a patient | lesson 12; a file in `clinic/patients/` | its loss falls, and an instrument finds it |
 
 # %% [markdown]
 # ## In short
 #
 # - The loss of a batch is a sum over all tokens, divided by their number, however it is cut: into micro-batches or
 #   among workers.
-# - float16 lacks range, bfloat16 lacks digits. The optimiser keeps float32.
+# - float16 lacks range, bfloat16 lacks digits. The optimiser works in float32.
 # - Checkpointing saves memory at the price of a second forward pass, with equal gradients.
-# - Training costs about 6 operations for each parameter and token; ten times the parameters, a hundred times the cost.
-# - A scaling law extrapolates, and no better than the losses it was fitted to.
+# - Training costs about 6 operations for each parameter and token; with ten times the parameters, a hundred times as
+#   much in all.
+# - A scaling law extrapolates, but no better than the losses to which it was fitted.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
@@ -873,14 +894,19 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # - **data parallelism**: several processes, each with a copy of the model, that compute parts of one batch.
 # - **all-reduce**: an operation after which every process has the sum of what all had.
 # - **ring all-reduce**: an all-reduce in which each process sends chunks to the next one only.
+# - **ZeRO**: cutting up parameters, gradients and optimiser state among the workers of data parallelism; also FSDP.
+# - **tensor parallelism**: each device has a part of every matrix, such as some heads and some columns of d_ff.
+# - **pipeline parallelism**: each device has some of the layers.
 # - **bfloat16**: 16-bit numbers with the range of float32 and about two decimal digits.
 # - **mixed precision**: products in 16 bits; parameters and the optimiser's state in 32.
 # - **loss scaling**: multiplying the loss so that small gradients do not become 0 in float16, and dividing them again.
+# - **FP8**: floating-point numbers of 8 bits, used with a scale for each small block of numbers.
 # - **activation checkpointing**: keeping few activations, and computing the others again in the backward pass.
 # - **roofline**: the speed that memory and arithmetic allow, drawn against arithmetic intensity.
 # - **FLOPs**: floating-point operations; here products and sums.
 # - **compute-optimal**: with the lowest loss that a budget of operations can buy.
-# - **Muon**: an optimiser that moves all singular values of a matrix's update near 1.
+# - **Muon**: an optimiser that orthogonalises the update of each matrix: all its singular values become about 1.
+# - **GRPO**: reinforcement learning in which an answer gains probability if it does better than the mean of its group.
 # - **scaling law**: a formula for the loss as a power of parameters, tokens or operations.
 
 # %% [markdown]
@@ -939,20 +965,20 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>A new optimiser is better than AdamW. What do you ask?</summary>
 #
 # Was AdamW tuned as well, how large is the spread of seeds, and is it better for the same time? Muon was better step
-# for step, each step took longer, and with half as many steps more AdamW was level. (<i>Muon beside AdamW</i>)
+# for step, but each step took longer, and with half as many steps again AdamW was level. (<i>Muon beside AdamW</i>)
 # </details>
 #
 # <details><summary>How far do you trust a scaling law?</summary>
 #
-# Near its data, and about as exactly as they are: ours was a few hundredths off for a model four times as large, and
-# without an irreducible loss far more. (<i>★ Transfer</i>)
+# Near its data, and no more exactly than they are. For a model four times as large, our straight line predicted too low
+# a loss, and each seed gave another law. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
 # ## What to read next
 #
-# - Hoffmann et al. (2022), [arXiv:2203.15556](https://arxiv.org/abs/2203.15556): compute-optimal models. Fitted
-#   again: Besiroglu et al. (2024), [arXiv:2404.10102](https://arxiv.org/abs/2404.10102).
+# - Hoffmann et al. (2022), [arXiv:2203.15556](https://arxiv.org/abs/2203.15556): compute-optimal models. Their law was
+#   fitted again by Besiroglu et al. (2024), [arXiv:2404.10102](https://arxiv.org/abs/2404.10102).
 # - `transformer_lab/training/data_parallel.py` and `distributed.py`.
 #
 # <details><summary>Where each part comes from</summary>

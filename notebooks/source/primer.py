@@ -2,8 +2,8 @@
 # # Primer · PyTorch for readers of Python
 #
 # **The question.** A model looks up a list of numbers for each letter of a word, averages the lists, and guesses which
-# month the word means. You will train it to read months in dozens of languages, and still it will take `srma` for the
-# French `mars`, March. How much PyTorch does it take to write such a model, and to find out why?
+# month the word means. You will train it on months in dozens of languages, such as the French `mars`, March. Will it
+# know `mars` from `srma`? How much PyTorch does it take to write such a model, and to find out?
 #
 # **Afterwards you can** tell the shape of a result before you run the line, let PyTorch compute any gradient, and read
 # and write the training loop that all lessons share.
@@ -58,7 +58,7 @@ print({word: [round(number, 1) + 0.0 for number in read(word).tolist()] for word
 
 # %% [markdown]
 # To the model the two words are the same, and no training will change that: an average does not know in which order its
-# terms came. How to mend this is the subject of the course. This notebook teaches the language that it is written in.
+# terms came. How to fix this is the subject of the course.
 
 # %% [markdown]
 # ## A tensor is a block of numbers
@@ -136,7 +136,7 @@ print("the same with keepdim=True:  ", hours.mean(dim=-1, keepdim=True).tolist()
 # **The axis that you name is the one that disappears.** `dim=0` averages over the people, so one number for each night
 # is left. With `keepdim=True` the axis stays, with length 1. `sum`, `any` and `argmax` (*where* is the largest?) take a
 # `dim` too; `max` returns two tensors, the largest numbers and their indices; `softmax` (below) works along its axis
-# and keeps it. Of every such line, ask: *along which axis?*
+# and keeps it.
 
 # %% [markdown]
 # ## Broadcasting
@@ -185,8 +185,7 @@ print("mean of each row, keepdim kept:     ", [round(x, 1) + 0.0 for x in kept.m
 
 # %% [markdown]
 # Wrong, and without an error: person 0's mean was subtracted from all of column 0, that is, from everybody's first
-# night. When shapes match by accident, the bug is silent. So **try code with sizes that all differ**, as the checks of
-# this course do.
+# night. When shapes match by accident, the bug is silent. So **try code with sizes that all differ**.
 #
 # `x[:, None]` inserts an axis of length 1 and turns (3,) into (3, 1); `x.unsqueeze(1)` does the same. With one such
 # axis in each of two tensors, broadcasting forms all *pairs*:
@@ -260,8 +259,7 @@ print("seven at once:", tuple((torch.randn(7, 3, 4) @ b).shape))
 
 # %% [markdown]
 # `allclose` allows for rounding. Axes in front of the last two are a **batch**: `@` does the same for each entry of the
-# batch, and these axes broadcast. Most of the work in a Transformer is matrix products, and computers are built to do
-# them fast.
+# batch, and these axes broadcast.
 #
 # **Predict.** `rows @ columns`, (50, 64) @ (64, 50), computes 2500 dot products. Which takes longer: the `"loop"` that
 # computes these 2500 one by one, or 100 such `"products"`, with 250,000 dot products in all?
@@ -284,13 +282,14 @@ print(f"one by one, a dot product takes {100 * (middle - start) / (end - middle)
 
 # %% [markdown]
 # Hardly any of the loop's time is arithmetic: a call costs far more than the 64 multiplications in it. So give PyTorch
-# a lot to do in each call.
-#
+# a lot to do in each call. Most of the work in a Transformer is matrix products, which computers are built to do fast.
+
+# %% [markdown]
 # ## Softmax turns scores into probabilities
 #
-# Models compute *scores*: any numbers, the larger the better. **Softmax** turns the scores along one axis into
-# positive numbers that add up to 1. It raises $e$ to each score and divides by the sum, so a score that is larger by 1
-# gets $e \approx 2.7$ times the **probability**. Scores that are meant for a softmax are also called **logits**.
+# Models compute *scores*: any numbers, the larger the better. **Softmax** turns the scores along one axis into positive
+# numbers that add up to 1. It raises $e$ to each score and divides by the sum, so a score that is larger by 1 gets
+# $e \approx 2.7$ times the **probability**. Scores that are meant for a softmax are also called **logits**.
 #
 # **Predict.** We add 100 to all the scores. Are the probabilities the `"same"` or `"different"`?
 
@@ -311,12 +310,12 @@ print("probabilities:", [round(x, 2) for x in p.tolist()], " sum:", round(p.sum(
 # ## Words as vectors
 #
 # An id says which word is meant, and nothing else: word 7 is not *more* than word 3, nor is it similar to word 8. So
-# each word gets a *vector*, its **embedding**, and a table holds them all, one row for each word. To look words up,
-# index the table with their ids.
+# each word gets a *vector*, its **embedding**, and a matrix holds them all, one row for each word. To look words up,
+# index the matrix with their ids.
 #
-# In models these vectors are learned. They can also be *counted*: "you shall know a word by the
-# company it keeps" (Firth, 1957). We count which words stand near each other in a text that is already on your machine,
-# the documentation of PyTorch.
+# In models these vectors are learned. They can also be *counted*: "you shall know a word by the company it keeps"
+# (Firth, 1957). We count which words stand near each other in a text that is already on your machine, the documentation
+# of PyTorch.
 
 # %%
 places = [torch, torch.Tensor, torch.linalg, torch.optim, nn, F]
@@ -381,9 +380,8 @@ print(f"{len(plurals)} words and their plurals, such as {plurals[0]}: median cos
 print(f"any two words: {cosines.median():.2f}")
 
 # %% [markdown]
-# They are, typically. But `max` and `min`, `true` and `false`, `zeros` and `ones` are *opposites*: where one of them
-# can stand, the other can too. And `weight` is near `decay`, which often stands beside it. These vectors capture which
-# words occur together, and that is not quite the same as meaning.
+# Typically they are. But `max` and `min`, `true` and `false`, `zeros` and `ones` are *opposites*: where one of them can
+# stand, the other can too. These vectors capture which words occur together, and that is not quite the same as meaning.
 
 # %% [markdown]
 # ## Gradients
@@ -467,8 +465,9 @@ pd.DataFrame({"shape": {name: str(tuple(p.shape)) for name, p in linear.state_di
 # modules without parameters, too: `nn.ReLU()` (**ReLU**, the rectified linear unit) sets negative numbers to 0.
 # `nn.Sequential(one, other)` runs one module after the other.
 #
-# `nn.Embedding(n, d)` holds a table of n vectors, and looks ids up in it as we did above. But its vectors are random at
-# the start, and are learned. The lookup gives the same as a product with a **one-hot vector**, and is much cheaper:
+# `nn.Embedding(n, d)` holds a matrix with a row for each of n ids, and looks ids up as we did above. But these vectors
+# are random at the start, and are learned. The lookup gives the same as a product with a **one-hot vector**, and is
+# much cheaper:
 
 # %%
 embedding = nn.Embedding(37, 8)
@@ -595,12 +594,35 @@ def logits_of(name: str) -> Tensor:
 
 
 mars, srma = logits_of("mars"), logits_of("srma")
-print("mars is read as month", mars.argmax().item() + 1, " and srma as month", srma.argmax().item() + 1)
+print("mars and srma are read as the same month:", mars.argmax().item() == srma.argmax().item())
 print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 
 # %% [markdown]
-# The model is as wrong about `srma` as before training. To read a whole date, a model has to know which character
-# stands at which **position**, and which characters matter at each step. The rest of the course is about that.
+# Training did not help: to this model, `srma` is still `mars`. To read a whole date, a model has to know which
+# character stands at which **position**, and which characters matter at each step. The rest of the course is about
+# that.
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 20 minutes. This course predicts, runs three seeds, and says what they show. Test a claim of your own
+# in this way, or begin with this one:
+#
+# **Claim.** A model with vectors of width 4 instead of 32 can memorise less, and so reads *more* of the held-out names.
+#
+# **Prediction.** Before you run anything, write into the cell in how many of the three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what you may claim now. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    small, large = MonthReader(len(characters), d_model=4), MonthReader(len(characters))
+    holds.append(...)  # train both as above, and compare their accuracies on the held-out names: True or False
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short
@@ -613,7 +635,7 @@ print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 # - `backward` adds gradients to `.grad`; `no_grad` records nothing.
 # - Loss, `zero_grad`, `backward`, `step`; and judge by the held-out set.
 #
-# The shapes once more: what goes into the whole model and into each part of it, and what comes out, for 5 names.
+# The shapes once more, for 5 names:
 
 # %%
 trace_shapes(model, names[:5])
@@ -768,7 +790,7 @@ tally()
 #
 # <details><summary>What is an embedding layer? How is it related to a linear one?</summary>
 #
-# A learned table with a row for each id. Looking up a row equals multiplying a one-hot vector by the table: a linear
+# A learned matrix with a row for each id. Looking up a row equals multiplying a one-hot vector by the matrix: a linear
 # layer without bias whose input is one-hot, only much cheaper. (<i>Modules hold parameters</i>)
 # </details>
 #

@@ -175,12 +175,14 @@ def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
-    folder=FOLDERS.filter(lambda name: not name.startswith((".", "__"))),
+    folder=FOLDERS.filter(lambda name: not name.startswith(".")),
     name=NAMES,
     content=BOOKS,
     is_zip=st.booleans(),
 )
 @example("eve", "01_lookup.ipynb", book(markdown(HALF, id="written-why")), False)
+@example("__eve", "__01_lookup.ipynb", book(), True)
+@example("__eve__", "__init__.py", b"", False)
 @example("eve", "01_lookup.ipynb", book(markdown("So.", id=f"written-{HALF}")), False)
 @example("eve", "01_lookup.ipynb", book(code(f'def softmax(x): 1\nfrom "{HALF}" import softmax')), False)
 @example(LETTERS, "01_lookup.ipynb", book(), False)

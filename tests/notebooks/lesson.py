@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from authoring.lesson_text import section
-from notebooks.build import COLAB, FOLDER, text_of
+from notebooks.build import FOLDER, NOT_RUN, text_of
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import UNGRADED, exercises_of
 
@@ -35,7 +35,7 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        """The two digits its name begins with; none in front of all lessons, in the primer."""
+        """The two digits its name begins with; none in a lesson without a number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
@@ -45,8 +45,9 @@ class Lesson:
 
     @property
     def code(self) -> list[NotebookNode]:
-        """The code cells in order, without the one that is run on Colab alone."""
-        return [cell for cell in self.cells if cell.cell_type == "code" and cell.id != COLAB]
+        """The code cells in order, without those that the build does not run: Colab's, and the reader's experiment."""
+        run = (cell for cell in self.cells if NOT_RUN not in cell.metadata.get("tags", []))
+        return [cell for cell in run if cell.cell_type == "code"]
 
     @property
     def prose(self) -> list[NotebookNode]:

@@ -114,6 +114,13 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     contents.it_has_experiments_a_bug_hunt_and_a_transfer_task: [
         (untag("bug-hunt-2"), "tagged bug-hunt; found 0"),
     ],
+    contents.readers_test_a_claim_of_their_own: [
+        (text("**Claim.**", "Claim:"), "does not say **Claim.**"),
+        (untag("experiment"), "tagged experiment, of that id; found 0"),
+        (text("for seed in range(3):", "for seed in range(1):"), "and run three seeds"),
+        (lambda x: cell(x, "experiment").metadata.update(tags=["experiment"]), "left alone by the build"),
+        (lambda x: cell(x, "in-short").update(source="## Sum"), "right before In short"),
+    ],
     contents.a_table_shows_the_shapes: [
         (drop("in-short-2"), "no table has the columns module"),
     ],
@@ -130,10 +137,10 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     length.the_lesson_is_read_in_time: [
         (text("## In short", "## In short\n" + "word " * 9000), "reading takes"),
         (text("Reading: ", "Reading: 9"), "reading takes 9"),
-        (text("Reading: 33", "Reading: 20"), "the title promises 20"),
+        (text("Reading: 34", "Reading: 20"), "the title promises 20"),
     ],
     length.no_exercise_is_far_away: [
-        (text("**Exercise.** Score all the keys.", "word " * 300), "words are read before similarity"),
+        (text("Score all the keys.", "word " * 300), "words are read before similarity"),
     ],
     length.figures_show_themselves: [
         (text("ax.legend()", "plt.show()"), "calls plt.show"),

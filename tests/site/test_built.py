@@ -245,6 +245,10 @@ def test_a_trained_model_can_be_looked_into_and_generates_a_date(browser: Browse
         view.locator(".tl-said", has_text="decoder.layers.1.feed_forward").wait_for()
         view.get_by_role("slider", name="token").press("ArrowRight")
         view.locator(".tl-said", has_text="the model says - with").wait_for()
+        view.get_by_role("textbox", name="text").fill("7 juin 1998")
+        view.get_by_role("textbox", name="text").press("Enter")
+        view.locator(".tl-said", has_text="decoder.norm").wait_for()  # it has flowed through all blocks
+        assert "".join(view.locator(".mm-open .mm-tokens span").all_inner_texts()) == "bos1998-06-07"
 
 
 def test_the_keyboard_comes_to_the_text_first(browser: Browser, address: str) -> None:

@@ -1,14 +1,16 @@
 """What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
 
+import contextlib
 import copy
 import itertools
+import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any, cast
 
+import torch
 from torch import Tensor, nn
 
 from transformer_course.checking.tolerance import observation_distance
@@ -27,8 +29,9 @@ from transformer_course.steps import SharedValues, Variant, identity
 Way = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
-LIKELY_SLIPS = 40
-"""Number of slips, the likely ones, that can meet another mistake."""
+MAX_PAIRS = 6000
+"""Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
+same on every machine; a thousand take a tenth of a second."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
 
@@ -105,8 +108,16 @@ class Behaviour:
 
     @cached_property
     def pairs_with_slips(self) -> Sequence[Pair]:
-        """A mistake and a likely slip at once, then two likely slips; of both, those with the fewest changes first."""
-        return self._paired(self.exercise.mistakes, [*itertools.islice(self.slips.values(), LIKELY_SLIPS)])
+        """A mistake and a likely slip at once, then two likely slips; of both, those with the fewest changes first.
+
+        The likely are those that a teacher has words for, or that choose wrongly where a step is a choice and no more,
+        and then the first: as many as ``MAX_PAIRS`` allows. What crashes is left out, for it hides all else.
+        """
+        n_ways = sum(len(mistake.variants) for mistake in self.exercise.mistakes)
+        n_slips = math.isqrt(n_ways**2 + 2 * MAX_PAIRS) - n_ways  # pairs: n_slips · n_ways + n_slips² / 2
+        meets_others = [mistake for slip, mistake in self.slips.items() if not slip.crashes]
+        likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
+        return self._paired(self.exercise.mistakes, likely[:n_slips])
 
     def _paired(self, mistakes: Sequence[Mistake], slips: Sequence[Mistake]) -> Sequence[Pair]:
         steps, are_slips = self.exercise.steps, set(slips)
@@ -160,6 +171,17 @@ class Behaviour:
         """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
         last = len(self.cases) - 1  # the largest: there, no two draws are alike
         return observation_distance(self._output(way, last), self._output(way, last)) > 1
+
+    def right_draws(self, index: int) -> bool:
+        """Return whether the right answer draws random numbers on a case, so that an attempt may, too."""
+        case = self.cases[index]
+        before = torch.get_rng_state()
+        with contextlib.suppress(Exception):
+            reference = self.exercise.reference
+            attempt: Any = load_module(reference, case) if case.kind == "module" else reference
+            before = torch.get_rng_state()
+            attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords))
+        return not torch.equal(before, torch.get_rng_state())
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
         """Yield the same for thousands of variants: what they share is computed once, and what is small is kept."""
@@ -254,7 +276,7 @@ class _SharedEvaluation:
         return self.shared.call(forward, inputs, [identity(value) for value in inputs])[0]
 
 
-@contextmanager
+@contextlib.contextmanager
 def in_isolation() -> Iterator[None]:
     """Keep what many calls print, warn of and set from showing."""
     with default_torch_state(), suppressed_output(), warnings.catch_warnings():

@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from transformer_course.checking.expected_behaviour import Behaviour, Pair, Way, in_isolation
+from transformer_course.checking.expected_behaviour import MAX_PAIRS, Behaviour, Pair, Way, in_isolation
 from transformer_course.checking.side_effects import is_cut_entirely
 from transformer_course.checking.tolerance import (
     agree,
@@ -23,9 +23,6 @@ from transformer_course.checking.tolerance import (
 from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 
-MAX_PAIRS = 6000
-"""Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
-same on every machine; a thousand take a tenth of a second."""
 MAX_ALIKE = 100
 """Where more pairs return the same as the attempt when first called, they are not told apart: to see all that a pair
 shows takes as long as to check an attempt."""

@@ -1,10 +1,12 @@
-"""A language model: what is left of the Transformer, how two heads copy, and which tokens three losses count.
+"""A language model: what is left of the Transformer, the whole of it, how two heads copy, and what three losses count.
 
-``stripped`` is the Transformer without what needs an encoder, ``induction`` the two heads of Olsson et al. (2022),
-arXiv:2209.11895, and ``losses`` the tokens that pretraining, supervised fine-tuning and DPO count.
+``stripped`` is the Transformer without what needs an encoder, ``gpt`` a whole language model over a text, ``induction``
+the two heads of Olsson et al. (2022), arXiv:2209.11895, and ``losses`` the tokens that pretraining, supervised
+fine-tuning and DPO count.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from transformer_course.diagrams.canvas import (
     BLUE,
@@ -14,9 +16,11 @@ from transformer_course.diagrams.canvas import (
     ORANGE,
     PINK,
     SIZE,
+    Area,
     Box,
     Diagram,
     Look,
+    Spot,
     text_width,
 )
 
@@ -63,6 +67,85 @@ def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimme
     return boxes
 
 
+COLUMN, LANE = 1.95, 1.02
+"""From one position of a GPT to the next, and from the residual stream to the sublayers on its left."""
+
+
+def gpt(
+    tokens: Sequence[str], predicted: Sequence[str], n_layers: int, notes: Sequence[str] = (), names: str = "prediction"
+) -> Diagram:
+    """Return a whole language model over a text: a residual stream, and a prediction, at every position.
+
+    Args:
+        tokens: What the model reads.
+        predicted: The next token at each position: the right one, or what a model predicts.
+        n_layers: Number of its blocks.
+        notes: A smaller line below each prediction, such as its probability.
+        names: What the row of predictions is called.
+
+    Raises:
+        ValueError: There are not as many predictions as tokens.
+    """
+    if len(predicted) != len(tokens):
+        raise ValueError(f"each token needs a prediction; got {len(tokens)} tokens, {len(predicted)} predictions")
+    read = ", ".join(f"{token} → {following}" for token, following in zip(tokens, predicted, strict=True))
+    d = Diagram(
+        f"A GPT over {len(tokens)} tokens. At each position a residual stream runs from the embedding and its position "
+        f"up through {n_layers} blocks. In each block it is read twice, through norm_1 by self_attention and through "
+        "norm_2 by feed_forward, and what these compute is added to it. Only self_attention connects the positions, "
+        f"and only from left to right. Above, norm and embedding.weight.T give the logits of the next token: {read}.",
+        lists=False,
+    )
+    columns = [
+        _position(d, i * COLUMN, i, token, following, notes[i] if notes else "")
+        for i, (token, following) in enumerate(zip(tokens, predicted, strict=True))
+    ]
+    attentions, inside = [attention for attention, _ in columns], [box for _, boxes in columns for box in boxes]
+    for earlier, later in pairwise(attentions):
+        d.arrow(earlier, later, colour=BLUE)
+    below = Box("", inside[-1].x, 1.6, 0.3, 0.0, GREY, "outlined", "", SIZE, "square")  # where the stream is read
+    d.frame(f"PreNormEncoderLayer × {n_layers}", [*inside, below], dashed=True, pad=0.12, size=SIZE - 2)
+    for words, y in (("tokens", 0.0), (names, 5.95)):
+        d.text(words, (-0.75, y), align="right", bold=True)
+    return d
+
+
+def _position(d: Diagram, x: float, i: int, token: str, following: str, note: str) -> tuple[Box, Sequence[Area]]:
+    """Put one position of a GPT on a diagram; return its attention, and all that is in a block."""
+    left = x - LANE
+    read = _token(d, token, (x, 0.0), width=_room_for(token))
+    embedding = d.box("embedding", (x, 0.6), PINK)
+    d.arrow(read, embedding)
+    start = d.plus((x, 1.1))
+    d.arrow(embedding, start, thick=True)
+    d.arrow(d.box(f"positions[{i}]", (left, 1.1), PINK, size=SIZE - 1), start)
+    below: Box = start
+    sublayers: list[Box] = []
+    inside: list[Box] = []
+    for k, (name, colour, y) in enumerate([("self_attention", BLUE, 1.6), ("feed_forward", GREEN, 3.05)], start=1):
+        norm = d.box(f"norm_{k}", (left, y + 0.3), size=SIZE - 1, height=0.24)
+        sublayer = d.box(name, (left, y + 0.75), colour, width=1.12)
+        plus = d.plus((x, y + 1.15))
+        d.path([below.top, plus.bottom], thick=True)
+        d.path([Spot(x, y, below.name), (left, y), norm.bottom])
+        d.arrow(norm, sublayer)
+        d.path([sublayer.top, (left, plus.y), plus.left])
+        below = plus
+        sublayers.append(sublayer)
+        inside += [norm, sublayer, plus]
+    norm = d.box("norm", (x, 4.9))
+    d.path([below.top, norm.bottom], thick=True)
+    output = d.box("embedding.weight.T", (x, 5.38), PINK, size=SIZE - 1)
+    d.arrow(norm, output)
+    top = d.box(following, (x, 5.95), GREY, "highlighted", note, width=_room_for(following), outline="square")
+    d.arrow(output, top)
+    return sublayers[0], inside
+
+
+def _room_for(token: str) -> float:
+    return max(0.62, text_width(token) + 0.2)
+
+
 def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
     """Return what the two heads do at the last token, which occurred before: it should be followed as it was then.
 
@@ -101,9 +184,15 @@ def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
 
 
 def _token(
-    d: Diagram, token: str, at: tuple[float, float], note: str = "", colour: str = PINK, look: Look = "filled"
+    d: Diagram,
+    token: str,
+    at: tuple[float, float],
+    note: str = "",
+    colour: str = PINK,
+    look: Look = "filled",
+    width: float = 0.62,
 ) -> Box:
-    return d.box(token, at, colour, look, note, width=0.62, height=0.42, outline="square")
+    return d.box(token, at, colour, look, note, width=width, height=0.42, outline="square")
 
 
 def losses(text: Sequence[str], prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:

@@ -1,6 +1,7 @@
 """Run each exercise of a submission in the jail, and judge on the trusted side what was observed there."""
 
 import contextlib
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,14 +21,14 @@ from transformer_course.grading.answer_similarity import answer_text, definition
 from transformer_course.grading.mistake_locations import with_place_in_jail
 from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.exit_reasons import explain_exit
+from transformer_course.jail.exit_reasons import WHILE_OTHERS_RAN, explain_exit
 from transformer_course.jail.jail import Jail, Outcome
 from transformer_course.jail.resource_limits import Limits
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observations_of, observe
 from transformer_course.running.plain_data import cut_texts, pack
 from transformer_course.running.served_models import without_tables
-from transformer_course.running.time_limit import CLOCK_FACTOR, Stopwatch, TookTooLong, time_limit
+from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
 
 ALLOWANCE = 2
 """The exercises of a lesson may together take this many times as long as one of them, in all a student's notebooks."""
@@ -43,6 +44,8 @@ NOT_RUN = (
 )
 KILLED = ("SIGKILL", "supervisor")
 """Reasons for which an answer is run once more: its process, or the jail's, was killed."""
+TOO_BUSY = "busy"
+"""The reason for which it is, too: other programs had the processors."""
 MAX_TEXT_LENGTH = 10_000
 """Number of characters of each text that comes out of the jail; what is longer is cut off before anybody reads it."""
 MAX_NAME_LENGTH, MAX_CALLS = 100, 3
@@ -79,9 +82,11 @@ class GradedExercise:
         return self.exercise.points if self.verdict.passed else 0
 
     @property
-    def was_killed(self) -> bool:
-        """Whether there is no answer because its process, or the jail's, was killed twice, by itself or by others."""
-        return any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED)
+    def ended_by_others(self) -> str:
+        """Why there is no answer though it was tried twice, where that may be no fault of it; empty otherwise."""
+        if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED):
+            return "was killed twice, as a system does that runs out of memory"
+        return "got too little of the processors, twice" if WHILE_OTHERS_RAN in self.verdict.message else ""
 
 
 @dataclass(frozen=True)
@@ -265,11 +270,28 @@ def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int
             if name != exercise.name and not is_own(other)
         },
     }
-    outcome = jail.run(job, *_packed_cases(exercise, seed))
-    if outcome.reason in KILLED and outcome.seconds < jail.limits.seconds:  # as a system does that runs out of memory
-        again = jail.run(job, *_packed_cases(exercise, seed))
-        outcome = replace(again, seconds=outcome.seconds + again.seconds)
-    return job, outcome
+    return job, _run(jail, job, *_packed_cases(exercise, seed))
+
+
+def _run(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
+    """Run a job, and once more if it has no result for a reason that may not be its own."""
+    outcome = _run_once(jail, job, *packed)
+    was_killed = outcome.reason in KILLED and outcome.cost < jail.limits.seconds  # as without memory a system does
+    if was_killed or outcome.reason == TOO_BUSY:
+        again = _run_once(jail, job, *packed)
+        return replace(again, seconds=outcome.seconds + again.seconds, waited=outcome.waited + again.waited)
+    return outcome
+
+
+def _run_once(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
+    """Run a job; where its time was up while others had the processors for more than that, the machine is too busy."""
+    outcome = jail.run(job, *packed)
+    records = (outcome.answer or {}).get("records")
+    last = records[-1] if isinstance(records, list) and records else None
+    error = last.get("error") if isinstance(last, dict) else None
+    if outcome.waited > jail.limits.seconds and isinstance(error, dict) and error.get("type") == "TookTooLong":
+        return replace(outcome, answer=None, reason=TOO_BUSY)
+    return outcome
 
 
 @lru_cache(maxsize=40)  # who hands in the same gets the same cases
@@ -286,8 +308,9 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome
     told: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
     if not told:
         try:
-            records = cut_texts(outcome.answer["records"], MAX_TEXT_LENGTH)
-            told["observations"] = observations_of(records, behaviour(exercise, seed).cases)
+            cases = behaviour(exercise, seed).cases
+            records = cut_texts(outcome.answer["records"][: len(cases)], MAX_TEXT_LENGTH)
+            told["observations"] = observations_of(records, cases)
             told["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
         except Exception:  # forged records can make the code that reads them raise anything
             told["malformed"] = True
@@ -298,26 +321,28 @@ def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, j
     """Judge an outcome; where the answer goes wrong is found in the jail.
 
     To judge, to find a name for a mistake, and to find its place may together take what the answer has left of its
-    time, and at least ``LEAST_SECONDS``.
+    time, and at least ``LEAST_SECONDS``; of computing, since here nothing sleeps, and others may have the processors.
     """
-    stopwatch, left = Stopwatch(), max(jail.limits.seconds - outcome.seconds, LEAST_SECONDS)
+    stopwatch, left = Stopwatch(), max(jail.limits.seconds - outcome.cost, LEAST_SECONDS)
     try:
-        with time_limit(left, CLOCK_FACTOR * left):
+        with time_limit(left, math.inf):
             outcome = observed_outside(exercise, outcome, seed)
             verdict = judge_outcome(exercise, outcome, seed, jail.limits)
             n_right, n_cases = count_right(exercise, verdict, outcome, seed)
     except TookTooLong:
         verdict, n_right, n_cases = Verdict(exercise.name, "crashed", COULD_NOT_BE_JUDGED), 0, 0
-    cost, begun = outcome.seconds + stopwatch.computing, time.monotonic()
+    cost = outcome.cost + stopwatch.computing
     if verdict.passed and exercise.in_little_memory:
-        verdict = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, jail)
+        verdict, took = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, jail)
         n_right -= not verdict.passed
+        cost += took
     elif outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
+        begun = time.monotonic()
         with _limited(jail, seconds=left - stopwatch.computing):
             verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
+        cost += time.monotonic() - begun
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
     calls = (outcome.answer or {}).get("calls", []) if verdict.passed else []
-    cost += time.monotonic() - begun
     remarks = [f"calls `{name}`, which is what was to be written" for name in map(without_control_codes, calls)]
     if verdict.passed and is_the_solution(job["cells"], exercise.name):
         remarks.append("is the course's solution, word for word")
@@ -334,15 +359,23 @@ def _limited(jail: Jail, **limits: float) -> Iterator[None]:
         jail.limits = usual
 
 
-def _in_little_memory(verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], jail: Jail) -> Verdict:
-    """Return the verdict on a right answer that must also get by with little memory: its process may take no more."""
+def _in_little_memory(
+    verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], jail: Jail
+) -> tuple[Verdict, float]:
+    """Call a right answer where it must get by with little memory: its process may take no more.
+
+    Returns:
+        The verdict, and the seconds that it took.
+    """
     with _limited(jail, memory_mb=LITTLE_MEMORY_MB):
-        outcome = jail.run({**job, "cases": [case.as_dict()]})
+        outcome = _run(jail, {**job, "cases": [case.as_dict()]})
+    if outcome.reason in (*KILLED, TOO_BUSY):
+        return replace(verdict, status="crashed", message=explain_exit(outcome.reason, jail.limits)), outcome.cost
     records = (outcome.answer or {}).get("records")
     seen = records[0] if isinstance(records, list) and records and isinstance(records[0], dict) else {}
     right = observe(exercise.reference, case)
     if distance(seen.get("output"), right.get("output")) <= 1:
-        return verdict
+        return verdict, outcome.cost
     told = f"The numbers of the small cases are right. But on a large one ({case.label}), "
     error = str(seen.get("error"))
     if "MemoryError" in error or "allocate memory" in error:
@@ -353,7 +386,7 @@ def _in_little_memory(verdict: Verdict, exercise: Exercise, case: Case, job: Map
         told += "they are not."
     else:
         told += f"it did not return within {jail.limits.seconds:g} s, or it crashed."
-    return replace(verdict, status="wrong", message=told)
+    return replace(verdict, status="wrong", message=told), outcome.cost
 
 
 def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: int) -> tuple[int, int]:

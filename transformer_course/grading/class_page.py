@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from transformer_course.checking.formatting import join_words
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.checking.message_panel import as_html
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
 from transformer_course.grading.page_template import PAGE_TEMPLATE
+from transformer_course.slips.catalogue import catalogue_of
+from transformer_course.slips.slip import SlipMistake
 
 N_TO_EXPLAIN = 8
 """Number of mistakes in the list of what to explain again."""
@@ -96,8 +98,14 @@ def describe_mistake(exercise: Exercise, name: str) -> str:
         step = name.removeprefix("stops_at_")
         done = exercise.steps.describe(step) if step in exercise.steps.steps else ""
         return f"the answer stops after *{done}*" if done else "the first step is still to come"
-    known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None)
+    known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None) or _slip(exercise, name)
     return (known.does or known.says.partition(". ")[0]).rstrip(".") if known else name.replace("_", " ")
+
+
+def _slip(exercise: Exercise, name: str) -> Mistake | None:
+    """Return the likeliest slip of a name; None if there is none."""
+    slips = (slip for slip in catalogue_of(exercise).slips if slip.name == name)
+    return next((SlipMistake(slip, exercise.steps, exercise.told) for slip in slips if exercise.steps), None)
 
 
 def _answers(results: ClassResults) -> Iterator[tuple[StudentResult, ExerciseResult]]:

@@ -166,9 +166,10 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
     for notebook in notebooks:
-        killed = [one.exercise.name for one in notebook.exercises if one.was_killed]
         path = printable(str(notebook.submission.path))
-        lines += [f"  {path}: {name} was killed twice, as a system does that runs out of memory." for name in killed]
+        lines += [
+            f"  {path}: {one.exercise.name} {one.ended_by_others}." for one in notebook.exercises if one.ended_by_others
+        ]
     lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     if results.is_listed:
         missing = sum(student.status == "nothing handed in" for student in results.students)

@@ -27,6 +27,8 @@ TIMESTAMP = "timestamp.txt"
 """Where nbgrader keeps the time at which an assignment was handed in, in the folder that it makes for that."""
 NOT_HANDED_IN = {TIMESTAMP, "thumbs.db", "desktop.ini"}
 """Files that systems lay beside what was handed in."""
+MADE_BY_SYSTEMS = ("__MACOSX", "__pycache__")
+"""Folders that systems lay there; any other name may be a learner's."""
 NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
 NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
 Time = tuple[datetime | None, str]
@@ -325,7 +327,7 @@ def _read_at_most(file: IO[bytes], most: int) -> bytes:
 
 
 def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "__"))
+    return name.startswith(".") or name in MADE_BY_SYSTEMS
 
 
 def _is_same(path: Path, other: Path | None) -> bool:

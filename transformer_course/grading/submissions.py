@@ -100,7 +100,7 @@ def find_submissions(
     Args:
         paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle
             or GitHub Classroom, a course of nbgrader, or a zip of one of these. Of several zips, each is a student's,
-            unless it is called as ``CLASS_ZIP``.
+            unless all are called as ``CLASS_ZIP``: one alone may be called so by its student.
         ignore: A folder that is not searched: an earlier grading may be among the submissions.
         is_student: Whether a student is called so: whatever is in a folder or zip of this name is that student's.
 
@@ -108,7 +108,8 @@ def find_submissions(
         ValueError: A path does not exist, or holds nothing at all.
     """
     found: list[Submission] = []
-    n_zips = sum(path.suffix.lower() == ".zip" for path in paths)
+    zips = [path for path in paths if path.suffix.lower() == ".zip"]
+    are_of_students = len(zips) > 1 and not all(CLASS_ZIP.fullmatch(path.stem) for path in zips)
     for path in paths:
         if not path.exists():
             raise ValueError(f"there is no file or folder {printable(str(path))}")
@@ -123,9 +124,7 @@ def find_submissions(
             else:
                 repositories = [entry.name for entry in folder.iterdir() if (entry / ".git").exists()]
                 here = _without_prefix(_read_all(files, name), name, repositories)
-        elif path.suffix.lower() == ".zip" and (
-            is_student(path.stem) or (n_zips > 1 and not CLASS_ZIP.fullmatch(path.stem))
-        ):
+        elif path.suffix.lower() == ".zip" and (is_student(path.stem) or are_of_students):
             files = files_in_zip(path, (path.stem,), time_of(path))
             here = _of_one(_read_all(files, path.stem), path.stem, is_student)
         elif path.suffix.lower() == ".zip":

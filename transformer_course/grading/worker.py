@@ -7,6 +7,7 @@ memory; an answer that exceeds them costs its own points, and the process, which
 import contextlib
 import hmac
 import json
+import math
 import multiprocessing
 import os
 import signal
@@ -38,14 +39,19 @@ from transformer_course.grading.assess import (
 from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.container import Container
+from transformer_course.jail.exit_reasons import explain_exit
 from transformer_course.jail.interpreter import START_TIMEOUT, JailError
 from transformer_course.jail.jail import Jail, remove_dead_jails
-from transformer_course.jail.resource_limits import SUPERVISOR_SECONDS, Limits
+from transformer_course.jail.linux.process_times import cpu_seconds
+from transformer_course.jail.resource_limits import CLOCK_FACTOR, SUPERVISOR_SECONDS, Limits
 
 REFERENCE_SECONDS = 120.0
 """Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
 JUDGE_SECONDS = 30.0
-"""Time in which an answer must be judged; what honest answers take is below a second."""
+"""Time in which an answer must be judged; what honest answers take is below a second.
+
+Where other programs have the processors, it gets up to ``CLOCK_FACTOR`` times as long.
+"""
 JUDGE_MB = 2048
 """Memory that reading and judging an answer may take."""
 DYING_SECONDS = 0.5
@@ -122,9 +128,9 @@ class Worker:
             try:
                 self._connection.send(task)
                 self._wait_for_reference(task.name)
-                seconds = judged = self._receive(task.limits.killed_after + SUPERVISOR_SECONDS)
+                seconds = judged = self._receive(2 * task.limits.killed_after + SUPERVISOR_SECONDS)  # it may run twice
                 if not isinstance(seconds, str):
-                    judged = self._receive(JUDGE_SECONDS)
+                    judged = self._receive_judged()
                 if not isinstance(judged, str):
                     return GradedExercise(exercise, judged[0], seconds, *judged[1:])
             except JailError:
@@ -140,7 +146,8 @@ class Worker:
             # Once, the process may be killed, or a jail break, because the system has no memory or process left.
             if is_again or (judged is None and not was_killed):
                 break
-        verdict, seconds = Verdict(task.name, "crashed", COULD_NOT_BE_JUDGED), time.monotonic() - begun
+        told = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
+        verdict, seconds = Verdict(task.name, "crashed", told), time.monotonic() - begun
         return GradedExercise(exercise, verdict, min(seconds, task.limits.kill_after), cost=seconds)
 
     def _wait_for_reference(self, name: str) -> None:
@@ -199,10 +206,24 @@ class Worker:
             self._guards = dict(ready)
         return self._guards
 
+    def _receive_judged(self) -> Any:
+        begun = _computed(self._process.pid)
+        for is_last in (False, False, True):
+            try:
+                return self._receive(JUDGE_SECONDS)
+            except TimeoutError:
+                if is_last or _computed(self._process.pid) - begun >= JUDGE_SECONDS / CLOCK_FACTOR:
+                    raise
+
     def _receive(self, seconds: float) -> Any:
         if not self._connection.poll(seconds):
             raise TimeoutError
         return self._connection.recv()
+
+
+def _computed(process: int) -> float:
+    """Return the time that a process has computed; infinity where the system does not tell."""
+    return cpu_seconds(process) if sys.platform == "linux" else math.inf
 
 
 def grade_notebooks(

@@ -48,6 +48,7 @@ class Page:
             self.problems(),
             self.go_on(),
             f"<h2>Map</h2>{self.lesson_map()}{self.legend()}",
+            self.own_model(),
             f"<h2>Lessons</h2>{self.table()}",
             f"<h2>Your parts</h2>{self.own_parts()}",
             self.predictions(),
@@ -111,6 +112,21 @@ class Page:
 
         drawing = re.sub(r'<a class="tl-lesson" data-lesson="(\w+)">', marked, stored_map())
         return f'<div class="tl-scroll">{drawing}</div>'
+
+    def own_model(self) -> str:
+        """Return a place for the map of the learner's own model, and where to bring it to life; nothing before."""
+        lesson = self.home.lesson_with_map
+        if lesson is None:
+            return ""
+        where = f"lesson {lesson.outline.number}"
+        link = self.link("to-own-model", file_of(lesson), f"open {where}", lesson.map_cell)
+        place = self.target("own-model", file_of(lesson), lesson.map_cell).replace(" href=", " data-href=")
+        version = lesson.last_worked_on.isoformat()
+        said = (
+            f"The model that you trained in {where}. While that lesson is open and its kernel runs, you can type a "
+            f"text here, too, and see it flow through your code: {link}. Without a kernel, the map is as it was saved."
+        )
+        return f'<h2>Your own model</h2><p>{said}</p><div {place} data-version="{version}"></div>'
 
     def word_for(self, lesson: LessonState) -> str:
         """Return the state of a lesson, in a word or two."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transformer_course.home.lesson_outline import Outline
+from transformer_course.home.own_model import cell_of_map
 from transformer_course.workspace.parts_file import read_sections
 from transformer_course.workspace.progress import Prediction, read_progress
 
@@ -27,6 +28,7 @@ class LessonState:
         last_worked_on: When an exercise passed, or the copy was saved after cells had been run; ``NEVER`` if neither.
         has_copy: Whether the learner's copy is there.
         predictions: Those made in it.
+        map_cell: The cell that shows a map of the learner's own model, if the copy was saved with one.
     """
 
     outline: Outline
@@ -36,6 +38,7 @@ class LessonState:
     last_worked_on: datetime = NEVER
     has_copy: bool = True
     predictions: tuple[Prediction, ...] = ()
+    map_cell: str = ""
 
     @property
     def is_begun(self) -> bool:
@@ -113,11 +116,17 @@ class Home:
         in_turn = [*self.lessons[i:], *self.lessons[:i]]
         return next((lesson for lesson in in_turn if not lesson.is_finished), None)
 
+    @property
+    def lesson_with_map(self) -> LessonState | None:
+        """The lesson, of those with a map of the learner's own model, that was worked on last."""
+        return max((each for each in self.lessons if each.map_cell), key=lambda each: each.last_worked_on, default=None)
+
 
 class Copy(NamedTuple):
     """What was read of the learner's copy of a lesson."""
 
     executed: frozenset[str] = frozenset()
+    map_cell: str = ""
     problem: str = ""
 
 
@@ -149,7 +158,8 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
         saved = tuple(name for name in outline.exercises if name in sections)
         made = tuple(p for p in predictions if p.cell.rpartition(":")[0] in outline.reading_left)
         last = max(times, default=NEVER)
-        lessons.append(LessonState(outline, passed, saved, copy.executed, last, status is not None, made))
+        has_copy = status is not None
+        lessons.append(LessonState(outline, passed, saved, copy.executed, last, has_copy, made, copy.map_cell))
     return Home(lessons, problems, folder, parts, predictions)
 
 
@@ -158,6 +168,6 @@ def read_copy(path: Path, changed: int, size: int) -> Copy:
     """Read which cells of a copy were run; ``changed`` and ``size`` tell one state of the file from the next."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return Copy(frozenset(cell["id"] for cell in cells if cell.get("execution_count")))
+        return Copy(frozenset(cell["id"] for cell in cells if cell.get("execution_count")), cell_of_map(cells))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return Copy(problem=f"{path.name} cannot be read as a notebook")

@@ -31,8 +31,8 @@ def minutes_to_read(cells: Sequence[NotebookNode], exercises: Collection[str]) -
 
 
 def _is_shown(cell: NotebookNode) -> bool:
-    """Return whether a cell is read: not Colab's line, nor code that is folded, nor a bug hunt's, an exercise."""
-    return not {"remove-cell", "hide-input", "bug-hunt"} & {*cell.metadata.get("tags", [])}
+    """Return whether a cell is read: not Colab's line, nor folded code, nor what is worked on for longer than read."""
+    return not {"remove-cell", "hide-input", "bug-hunt", "experiment"} & {*cell.metadata.get("tags", [])}
 
 
 def words(text: str) -> int:

@@ -1,6 +1,7 @@
 """What the home page asks the Jupyter server for: itself, and the exports. Nothing leaves the machine."""
 
 import asyncio
+import json
 import os
 import threading
 from functools import cache
@@ -11,7 +12,7 @@ from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from transformer_course.home import progress_export
+from transformer_course.home import own_model, progress_export
 from transformer_course.home.home_page import Page
 from transformer_course.home.learner_progress import Home, read_home
 from transformer_course.home.lesson_outline import Outline, read_outlines
@@ -27,7 +28,7 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 def _load_jupyter_server_extension(app: Any) -> None:
     base_url = app.web_app.settings["base_url"]
-    handlers = {"home": HomeHandler, "progress.csv": CsvHandler, "progress.json": JsonHandler}
+    handlers = {"home": HomeHandler, "model": ModelHandler, "progress.csv": CsvHandler, "progress.json": JsonHandler}
     app.web_app.add_handlers(
         ".*$", [(url_path_join(base_url, ADDRESS, name), handler) for name, handler in handlers.items()]
     )
@@ -72,6 +73,19 @@ class HomeHandler(StateHandler):
     def written(self, home: Home) -> str:
         """Return the page."""
         return Page(home, self.base_url, f"{url_path_join(self.base_url, ADDRESS)}/").html()
+
+
+class ModelHandler(StateHandler):
+    """The map of the learner's own model, as it was saved."""
+
+    content_type = "application/json"
+
+    def written(self, home: Home) -> str:
+        """Return what shows it."""
+        lesson = home.lesson_with_map
+        if lesson is None:
+            raise web.HTTPError(404, "no lesson was saved with a map of a model")
+        return json.dumps(own_model.map_to_show(home.folder / f"{lesson.outline.name}.ipynb", lesson.map_cell))
 
 
 class CsvHandler(StateHandler):

@@ -4,6 +4,9 @@ import signal
 
 from transformer_course.jail.resource_limits import Limits
 
+WHILE_OTHERS_RAN = "but for most of them other programs had the processors"
+"""What is said of a machine that is too busy."""
+
 
 def exit_reason(code: int) -> str:
     """Return the name of an exit code: ``exit 0``, another status, or the fatal signal, such as ``SIGSEGV``.
@@ -33,7 +36,7 @@ def explain_exit(reason: str, limits: Limits) -> str:
         return f"Stopped: no answer within {limits.seconds:g} s. Either it never ends, or it is very slow."
     if reason == "busy":
         return (
-            f"Stopped: no answer within {limits.clock:g} s, but for most of them other programs had the processors. "
+            f"Stopped: no answer within {limits.clock:g} s, {WHILE_OTHERS_RAN}. "
             "If your code has not started them, the machine was too busy: ask for it to be graded again."
         )
     if reason == "time and memory":

@@ -42,11 +42,18 @@ class Outcome:
         answer: What ``run_job`` returned, or None if there is no readable answer.
         reason: Why its process ended, as ``explain_exit`` takes it.
         seconds: Wall-clock time that it took.
+        waited: Seconds of them for which other programs had the processors.
     """
 
     answer: dict[str, Any] | None
     reason: str
     seconds: float
+    waited: float = 0.0
+
+    @property
+    def cost(self) -> float:
+        """Seconds that it took of its own: those of others cost it nothing."""
+        return self.seconds - self.waited
 
 
 class Jail:
@@ -162,13 +169,16 @@ class Jail:
         request = [json.dumps(told).encode(), pack(job), packed, *([models] if models else [])]
         started = time.monotonic()
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
-        seconds = time.monotonic() - started
+        reason, _, waited = reason.partition("\n")
+        answer = None
         if reason == "exit 0" and data:
-            reason = "unreadable"
             with contextlib.suppress(NotPlainData):
-                if isinstance(answer := unpack(data), dict):
-                    return Outcome(answer, "exit 0", seconds)
-        return Outcome(None, reason, seconds)
+                answer = unpack(data)  # which takes seconds for millions of small things: they count as the job's
+            reason = "exit 0" if isinstance(answer, dict) else "unreadable"
+        seconds = time.monotonic() - started
+        return Outcome(
+            answer if isinstance(answer, dict) else None, reason, seconds, min(float(waited or 0.0), seconds)
+        )
 
     @contextlib.contextmanager
     def conversation(self, job: dict[str, Any], limits: Limits, cpu_seconds: float) -> Iterator[Conversation]:

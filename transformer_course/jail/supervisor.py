@@ -24,8 +24,8 @@ from transformer_course.jail.linux import control_groups, disk_quota, namespaces
 from transformer_course.jail.linux.disk_quota import FolderWatch
 from transformer_course.jail.linux.family_watch import MemoryWatch
 from transformer_course.jail.linux.process_settings import SUBREAPER, prctl
-from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds
-from transformer_course.jail.resource_limits import MAX_JOB_BYTES, Limits
+from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds, seconds_of_ended_children
+from transformer_course.jail.resource_limits import CLOCK_FACTOR, MAX_JOB_BYTES, Limits
 from transformer_course.running import served_models
 from transformer_course.running.answer_job import Job, run_job
 from transformer_course.running.plain_data import count_numbers, pack, unpack
@@ -64,6 +64,8 @@ class Request:
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     """Read a job, run it in a child process, and send two frames: why the child ended, and its answer.
 
+    After the reason stand, on a line of their own, the seconds for which others had the processors.
+
     A job that is traced has many answers. Before each, an empty frame says that the child has not ended. After it comes
     the next request, or an empty frame as the end.
 
@@ -79,7 +81,8 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     if request.cpu_seconds:
         reason, answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
     else:
-        reason, answer = _run_in_child(request, own_folder, watch, jobs)
+        reason, waited, answer = _run_in_child(request, own_folder, watch, jobs)
+        reason += f"\n{waited:.3f}"
     disk_quota.unmount(own_folder)
     delete_tree(own_folder, seconds=5.0)  # when the jail is closed, it deletes what takes longer
     framing.send(answers, reason.encode())
@@ -156,12 +159,12 @@ def _run_confined(request: Request, folder: str) -> bytes:
         return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
 
 
-def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, bytes]:
-    """Run a job in a child process; return why the child ended, and its answer.
+def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, float, bytes]:
+    """Run a job in a child process; return why the child ended, for how long others kept it waiting, and its answer.
 
     The models of its cases are read once the child is there, so that its memory has never held them.
     """
-    limits = request.limits
+    limits, begun = request.limits, time.monotonic()
     reading, writing = os.pipe()
     asking, asked = socket.socketpair() if request.has_models else (None, None)
     group = control_groups.make(limits)
@@ -175,15 +178,31 @@ def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Binar
         reason, answer = _collect_answer(child, reading, limits, watch, MemoryWatch(limits, is_needed=group is None))
     finally:
         os.close(reading)
+        clock = time.monotonic() - begun
+        delay = delay_seconds(child) + (delay_seconds(server) if server else 0.0)
         if server:
             os.kill(server, signal.SIGKILL)
             os.waitpid(server, 0)
         code, took_mb = _end(child, group)
         ran_out = control_groups.ran_out_of_memory(group)
         control_groups.remove(group)
+    waited = _waited_for_others(clock, delay, seconds_of_ended_children())
+    if reason == "busy" and clock - waited > limits.kill_after:
+        reason = "time"  # it had kept itself waiting
     if reason == "time" and limit_reports.is_much(took_mb, limits):
         reason = "time and memory"
-    return ("memory" if ran_out else exit_reason(code) if reason == "exit" else reason), answer
+    return ("memory" if ran_out else exit_reason(code) if reason == "exit" else reason), waited, answer
+
+
+def _waited_for_others(clock: float, delay: float, computed: float) -> float:
+    """Return for how many seconds a job waited for what is not its own.
+
+    Args:
+        clock: Seconds that it took.
+        delay: Seconds of them for which its first process was ready, and others ran: its own, too.
+        computed: Seconds that all that it has started has computed.
+    """
+    return min(delay, max(0.0, clock - computed), clock * (1 - 1 / CLOCK_FACTOR))
 
 
 def _end(child: int, group: Path | None) -> tuple[int, int]:

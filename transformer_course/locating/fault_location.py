@@ -5,13 +5,11 @@ is: the learner's own code runs once more, with one expression replaced by the r
 comes right, in all small cases, that expression is where it went wrong. ``_Search`` says which of several is told.
 """
 
-import contextlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from transformer_course.checking.expected_behaviour import Behaviour, in_isolation
@@ -250,7 +248,7 @@ class _Search:
     def _other_at_second_call(self) -> Place | None:
         """Return the first expression that gives something else when the attempt is called again."""
         for one in self.failing[:1] or self.cases:
-            if one.trace.error or self._is_at_its_end() or self._right_draws(one.index):
+            if one.trace.error or self._is_at_its_end() or self.known.right_draws(one.index):
                 continue
             self.runs += 2
             first, second = self.traced.run_twice(self.known.cases[one.index])
@@ -442,7 +440,7 @@ class _Search:
             and certain
             and not is_answer
             and self._mends_large(lambda one: self._put({expression.number: step}, one)),
-            before=self._right_before(expression),
+            before=self._right_before(expression, noun),
         )
         hints = _hints(self.steps, expression, step)
         return Place(expression, says, hints, step, proven, misplaced, is_certain=proven and certain)
@@ -453,8 +451,8 @@ class _Search:
         trace = self._run(shown.index, self._put({expression.number: step}, shown))
         return not self._is_at_its_end() and not self._is_mended(shown, trace)
 
-    def _right_before(self, place: Expression) -> tuple[Expression, str] | None:
-        """Return the last expression before a place that is a step in every small case."""
+    def _right_before(self, place: Expression, wanted: str) -> tuple[Expression, str] | None:
+        """Return the last expression before a place that is a step in every small case, unless it is the one wanted."""
         order = self._order(self.failing[0].trace)
         until = order.index(place.number) if place.number in order else len(order)
         for number in reversed(order[:until]):
@@ -463,7 +461,8 @@ class _Search:
                 continue
             shared = [name for name in self.steps.steps if all(self._is_step(one, number, name) for one in self.cases)]
             if shared and shared[0] != self.steps.last and self.steps.has_noun(shared[0]):
-                return expression, self.steps.noun(shared[0])
+                noun = self.steps.noun(shared[0])
+                return (expression, noun) if noun != wanted else None
         return None
 
     def _is_step(self, one: _Case, number: int, step: str) -> bool:
@@ -584,17 +583,6 @@ class _Search:
         if self._is_at_its_end():
             return Trace(error=("TookTooLong", ""))
         return self.traced.run(self.known.cases[index], put, is_watched=is_watched)
-
-    def _right_draws(self, index: int) -> bool:
-        """Return whether the right answer draws random numbers on a case, so that a draw is nothing to blame."""
-        case = self.known.cases[index]
-        before = torch.get_rng_state()
-        with contextlib.suppress(Exception):
-            reference = self.known.exercise.reference
-            attempt: Any = load_module(reference, case) if case.kind == "module" else reference
-            before = torch.get_rng_state()
-            attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords))
-        return not torch.equal(before, torch.get_rng_state())
 
     def _right_values(self, index: int) -> dict[str, Any]:
         if self.known.exercise.steps is None:

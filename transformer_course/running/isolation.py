@@ -9,6 +9,9 @@ from collections.abc import Iterator
 
 import torch
 
+MAX_WARNING_LENGTH = 1000
+"""Number of characters of a warning that are kept: some quote all that they are about."""
+
 
 @contextlib.contextmanager
 def default_torch_state() -> Iterator[None]:
@@ -67,5 +70,5 @@ def collected_warnings() -> Iterator[list[str]]:
         try:
             yield messages
         finally:
-            first_lines = (str(one.message).partition("\n")[0] for one in caught)
+            first_lines = (str(one.message).partition("\n")[0][:MAX_WARNING_LENGTH] for one in caught)
             messages += dict.fromkeys(line.partition(" (Triggered internally")[0] for line in first_lines)

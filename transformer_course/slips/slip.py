@@ -15,7 +15,7 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.slips.wording import Words, words
-from transformer_course.steps import InSteps, Step, Variant
+from transformer_course.steps import InSteps, Step, Variant, needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,11 @@ class Slip:
         """What it is called in verdicts."""
         return f"{self.kind}_{self.step}"
 
+    @property
+    def crashes(self) -> bool:
+        """Whether it crashes wherever it was tried."""
+        return bool(self.shows) and all(one.form.startswith("error ") for one in self.shows)
+
 
 class SlipMistake(Mistake):
     """A slip as a mistake of an exercise.
@@ -56,12 +61,24 @@ class SlipMistake(Mistake):
     Args:
         slip: The slip.
         steps: The answer that it is made from.
-        told: What a teacher says of slips, by their names.
+        told: What a teacher says of slips, by their names, or by name and code where not all of a name are meant.
     """
 
     def __init__(self, slip: Slip, steps: InSteps, told: Mapping[str, str] | None = None) -> None:
         self.slip, self.steps, self.name = slip, steps, slip.name
-        self._told = (told or {}).get(slip.name)
+        said = told or {}
+        self._told = said.get(f"{slip.name}: {slip.new}", said.get(slip.name))
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a teacher has words for it."""
+        return self._told is not None
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether its step needs nothing: it chooses an axis, say, and here another one."""
+        step = self.steps.steps.get(self.slip.step)
+        return step is not None and not needs(step)
 
     @cached_property
     def ways(self) -> Sequence[Variant]:  # type: ignore[override]

@@ -66,7 +66,7 @@ def words(steps: InSteps, slip: "Slip") -> Words:
     """Return what is said of a slip."""
     teller = _Teller(steps, slip)
     does, question = teller.of_argument() if slip.step not in steps.steps else teller.of_step()
-    return Words(does + teller.circumstances, question)
+    return Words(_without_lost_commas(does + teller.circumstances), _without_lost_commas(question))
 
 
 def is_plural(noun: str) -> bool:
@@ -94,7 +94,9 @@ class _Teller:
         full = self.steps.noun(name)
         brief = _brief(full)
         others = {_brief(self.steps.noun(one)) for one in self.steps.steps if one != name}
-        return full if brief in others or brief.removeprefix("the ") in self.steps.arguments.parameters else brief
+        if brief not in others and brief.removeprefix("the ") not in self.steps.arguments.parameters:
+            return brief
+        return f"{full}," if ", " in full else full  # what explains it ends there
 
     def value(self, code: str) -> str:
         return self.short(code) if code in self.steps.known else ""
@@ -145,6 +147,10 @@ class _Teller:
     # What the step is fed with, and when it is taken
 
     def left_out(self) -> tuple[str, str]:
+        code = self.steps.expression(self.slip.step) or ""
+        if re.fullmatch(r"\w+ [+&|] \w+", code) and (missing := self._missing(code)):
+            verb = "are" if is_plural(missing) else "is"
+            return f"{missing} {verb} left out of {self.step}", f"What goes into {self.noun}?"
         uses = [need for need in needs(self.steps.steps[self.slip.step]) if need != "self"]
         if self.slip.new in uses[:1] or len(uses) == 1:
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
@@ -237,7 +243,7 @@ class _Teller:
         )
 
     def one_axis_more(self) -> tuple[str, str]:
-        more = "one axis more" if self.slip.kind == "one_axis_more" else "too few axes"
+        more = "one axis more" if self.slip.kind == "one_axis_more" else "fewer axes"
         return f"{self.noun} {self.has} {more} than asked for", self.shape
 
     # Which function, which number
@@ -261,7 +267,7 @@ class _Teller:
         return f"the two sides of {self.step} are the wrong way round", f"Which of the two comes first? {self.by_hand}"
 
     def part(self) -> tuple[str, str]:
-        if missing := self._missing():
+        if missing := self._missing(self.slip.old):
             return (
                 f"{missing} {'are' if is_plural(missing) else 'is'} left out of {self.step}",
                 f"What goes into {self.noun}?",
@@ -273,10 +279,10 @@ class _Teller:
             return f"part of {self.step} is missing: only {self.new} {verb} left", f"What else goes into {self.noun}?"
         return f"part of {self.step} is missing", f"What goes into {self.noun}? Is all of it there?"
 
-    def _missing(self) -> str:
+    def _missing(self, code: str) -> str:
         """Return the one of two operands that is left out, where it is a value."""
         try:
-            old = ast.parse(self.slip.old, mode="eval").body
+            old = ast.parse(code, mode="eval").body
         except SyntaxError:
             return ""
         sides = [ast.unparse(one) for one in (old.left, old.right)] if isinstance(old, ast.BinOp) else []
@@ -320,6 +326,10 @@ class _Teller:
         return f"True and False are the wrong way round in {self.step}", f"What does True mean in {self.noun}?"
 
     def turned_off(self) -> tuple[str, str]:
+        if "keepdim=" in self.slip.old and "keepdim=True" not in self.slip.new:
+            return self.keepdim()
+        if "dtype=" in self.slip.old and "dtype=" not in self.slip.new:
+            return self.dtype()
         return f"an option in {self.step} is missing, or set the other way", "What does each option of this call do?"
 
     def number(self) -> tuple[str, str]:
@@ -373,6 +383,8 @@ class _Teller:
 
     def place(self) -> tuple[str, str]:
         question = "Count on a short case: which entry comes first, which last?"
+        if self.slip.kind == "slice" and "None" in self.slip.old + self.slip.new:
+            return f"{self.step} puts an axis of length 1 in the wrong place", self.shape
         does = {
             "index": "picks the wrong entry",
             "slice": "cuts in the wrong place",
@@ -434,7 +446,7 @@ class _Teller:
             "centred": f"{self.has} the mean taken away",
             "rounded": f"{self.is_} rounded",
             "nan_hidden": f"{self.has} 0 in place of nan",
-            "first_for_all": f"{self.is_} that of the first row, for every row",
+            "first_for_all": f"{self.is_} {'those' if self.is_ == 'are' else 'that'} of the first row, for every row",
             "one_number": f"{self.is_} reduced to one number or row, and used for all",
             "reversed": f"{self.is_} in the reverse order",
             "moved_by_one": f"{self.is_} moved by one position",
@@ -451,7 +463,7 @@ class _Teller:
         return f"{self.noun} {self.has} the wrong sign", f"Which sign should the first number of {self.noun} have?"
 
     def dtype(self) -> tuple[str, str]:
-        kind = next((told for name, told in DTYPES.items() if f".{name}()" in self.slip.new), "another dtype")
+        kind = next((told for name, told in DTYPES.items() if f".{name}()" in self.slip.new), "the wrong dtype")
         return f"{self.noun} {self.is_} of {kind}", f"What is the `.dtype` of {self.noun}? Which is asked for?"
 
     def other_kind(self) -> tuple[str, str]:
@@ -464,6 +476,10 @@ class _Teller:
     def only(self) -> tuple[str, str]:
         what = "the largest is" if self.slip.kind == "largest_only" else "the first is"
         return f"of {self.noun}, only {what} returned", self.shape
+
+
+def _without_lost_commas(text: str) -> str:
+    return re.sub(r",(?=[,.:?!]|$)", "", text)
 
 
 def _brief(noun: str) -> str:

@@ -9,7 +9,7 @@ loaded when it is first used: ``views.AttentionExplorer`` needs no import but th
 ``lookup_dial`` and ``position_clock`` turn queries and positions by hand; ``residual_stream`` looks into deep stacks,
 from the ``residual_runs`` that are stored with it; ``training_view`` is a training run, drawn while it goes on, and
 ``sampling_dial`` the distribution of a next token. ``model_map`` shows the inside of a whole model at work on a text,
-as ``model_run`` records it.
+as ``model_run`` records it; without a kernel, the browser runs what ``browser_model`` stores.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::

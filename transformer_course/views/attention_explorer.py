@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from torch import Tensor, nn
 from traitlets import Bool as Boolean
-from traitlets import Bytes, Dict, Integer, TraitError, observe, validate
+from traitlets import Bytes, Dict, Integer, List, TraitError, observe, validate
 from traitlets import Float as Number
 
 from transformer_course.views.view import View, blank
@@ -45,8 +45,8 @@ class AttentionExplorer(View):
             different sequences, the same by the layer's name.
         keys: Tokens of the keys, if they are others: of cross-attention.
         mask: True where a query may attend to a key, in every layer.
-        **traits: ``sentence``, ``layer``, ``head``, ``query``, ``key``, ``threshold`` and ``numbers``, to begin
-            with.
+        **traits: ``sentence``, ``layer``, ``head``, ``off``, ``query``, ``key``, ``threshold`` and ``numbers``, to
+            begin with.
 
     Raises:
         ValueError: Shapes and numbers of tokens do not fit together, or weights are not between 0 and 1.
@@ -63,6 +63,7 @@ class AttentionExplorer(View):
     sentence = Integer(0, help="Number of the sentence that is shown.").tag(sync=True)
     layer = Integer(0, help="Number of the layer that is shown.").tag(sync=True)
     head = Integer(ALL_HEADS, help="Number of the head that is shown; −1 means all.").tag(sync=True)
+    off = List(Integer(), help="Numbers of the heads that are switched off while all are shown.").tag(sync=True)
     query = Integer(None, allow_none=True, help="The query whose keys are shown, or None.").tag(sync=True)
     key = Integer(None, allow_none=True, help="The key whose queries are shown, or None.").tag(sync=True)
     threshold = Number(0.1, min=0.0, max=1.0, help="The least weight that gets a line.").tag(sync=True)
@@ -161,7 +162,7 @@ class AttentionExplorer(View):
     def still(self) -> Figure:
         """Return the maps of the heads that are shown."""
         table = self.table
-        heads = range(len(table.weights)) if self.head == ALL_HEADS else [self.head]
+        heads = self._heads_on() if self.head == ALL_HEADS else [self.head]
         n_columns = min(len(heads), max(2, ceil(len(heads) / 2)), 4)  # in two rows a narrow page can still show them
         n_rows = ceil(len(heads) / n_columns)
         _, n_query, n_key = table.weights.shape
@@ -209,6 +210,11 @@ class AttentionExplorer(View):
             corner, width, height = ((self.key or 0) - 0.5, -0.5), 1, n_query
         return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLOURS[1], linewidth=2)
 
+    def _heads_on(self) -> list[int]:
+        """Return the heads that are not switched off; all, where each is."""
+        heads = range(len(self.table.weights))
+        return [head for head in heads if head not in self.off] or [*heads]
+
     def _where(self) -> str:
         head = "all heads" if self.head == ALL_HEADS else f"head {self.head}"
         return f"{list(self.tables)[self.layer]}, {head}"
@@ -224,7 +230,8 @@ class AttentionExplorer(View):
         else:
             return ""
         if self.head == ALL_HEADS and len(lines) > 1:
-            best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in enumerate(lines)]
+            shown = [(head, lines[head]) for head in self._heads_on()]
+            best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in shown]
             told = [f"{name} {weight:.2f} (head {head})" for head, weight, name in best[:MAX_NAMED]]
         else:
             line = lines[max(self.head, 0)]

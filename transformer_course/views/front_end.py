@@ -9,6 +9,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+STATE = "transformer-course-state"
+"""Where the metadata of an output hold the state of its view: they are not compared between machines."""
 FOLDER = Path(__file__).with_name("front_end")
 _IMPORT = re.compile(r'^import \{([\w,\s]+)\} from "\./(\w+)\.mjs";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)

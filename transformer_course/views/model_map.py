@@ -22,8 +22,8 @@ class ModelMap(View):
         model: The model, in the mode to run it in.
         read: From a text to the model's arguments, the tokens that it generates among them.
         names: From a token id to its text, for all sequences or one function for each.
-        texts: Texts to begin with. Where no kernel runs, there are only these.
-        **traits: ``text``, ``block`` and ``step``, to begin with.
+        texts: Texts to begin with. Where no kernel runs, there are only these, unless the browser runs the model.
+        **traits: ``text``, ``block``, ``step`` and ``in_browser``, to begin with.
 
     Raises:
         ValueError: There is no text to begin with, or ``record_run`` refuses what ``read`` returns.
@@ -37,6 +37,10 @@ class ModelMap(View):
     problem = Unicode(help="Why the last text could not be run, or nothing.").tag(sync=True)
     block = Integer(0, min=0, help="Number of the open block; at first, the last attention.").tag(sync=True)
     step = Integer(0, min=0, help="Number of the token that is looked at, in the last sequence.").tag(sync=True)
+
+    in_browser = Dict(help="The model, for a browser without a kernel: from ``browser_model``, or empty.").tag(
+        sync=True
+    )
 
     def __init__(
         self,
@@ -52,7 +56,14 @@ class ModelMap(View):
         runs = {text: self._run(text) for text in texts}
         blocks = runs[texts[0]]["blocks"]
         opened = max((i for i, block in enumerate(blocks) if "weights" in block), default=0)
-        super().__init__(**{"text": texts[0], "texts": list(texts), "runs": runs, "block": opened, **traits})
+        first = {
+            "text": texts[0],
+            "texts": list(texts),
+            "runs": runs,
+            "block": opened,
+            "step": _first_step(runs[texts[0]]),
+        }
+        super().__init__(**{**first, **traits})
 
     @property
     def run(self) -> dict[str, Any]:
@@ -76,7 +87,7 @@ class ModelMap(View):
             self.problem = f"{text!r} cannot be run: {type(error).__name__}: {error}"
             return
         with self.hold_sync():
-            self.problem, self.step = "", 0
+            self.problem, self.step = "", _first_step(run)
             self.runs = {**{known: self.runs[known] for known in self.texts}, text: run}
 
     def _run(self, text: str) -> dict[str, Any]:
@@ -100,3 +111,8 @@ class ModelMap(View):
         ax.invert_yaxis()
         ax.set_xlabel("length of what is added, beside the stream (mean of the tokens)")
         return figure
+
+
+def _first_step(run: dict[str, Any]) -> int:
+    """Return the token to look at first: of a language model the last, after which the text goes on."""
+    return len(run["sequences"][0]) - 1 if len(run["sequences"]) == 1 else 0

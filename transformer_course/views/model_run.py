@@ -43,8 +43,9 @@ def record_run(
         raise ValueError(f"a run needs sequences of one text, with names for each; got {got}")
     blocks: list[dict[str, Any]] = []
     streams: dict[str, Tensor] = {}
+    post_norm: set[str] = set()
     with torch.no_grad(), record_attention(model) as weights:
-        handles = [h for name, part in _blocks(model) for h in _watch(name, part, ids, blocks, streams)]
+        handles = [h for name, part in _blocks(model) for h in _watch(name, part, ids, blocks, streams, post_norm)]
         try:
             logits = model(*inputs)
         finally:
@@ -78,9 +79,17 @@ def _blocks(model: nn.Module) -> list[tuple[str, nn.Module]]:
 
 
 def _watch(
-    name: str, part: nn.Module, ids: Sequence[Tensor], blocks: list[dict[str, Any]], streams: dict[str, Tensor]
+    name: str,
+    part: nn.Module,
+    ids: Sequence[Tensor],
+    blocks: list[dict[str, Any]],
+    streams: dict[str, Tensor],
+    post_norm: set[str],
 ) -> list[Any]:
-    """Return the hooks of one block: what enters it is the stream of those inside it, what leaves it is noted."""
+    """Return the hooks of one block: what enters it is the stream that those inside it add to; what leaves it is noted.
+
+    Layers found to be post-norm are added to ``post_norm``: there, the stream is normalised after each addition.
+    """
     parent = name.rpartition(".")[0]
     sequence = 0 if "encoder" in name else len(ids) - 1
 
@@ -104,8 +113,13 @@ def _watch(
         }
         stream = streams.get(parent)
         if name.endswith(ADDING) and stream is not None and stream.shape == output.shape:
+            if given and given[0] is stream:  # nothing was normalised before it, so the sum will be: a post-norm layer
+                post_norm.add(parent)
+            if parent in post_norm:
+                stream = given[0]
             ratio = rows.norm(dim=-1) / stream[0].float().norm(dim=-1).clamp_min(1e-12)
             block["adds"] = [round(x, 3) for x in ratio.tolist()]
+            streams[parent] = stream + output
         blocks.append(block)
 
     return [part.register_forward_pre_hook(begin), part.register_forward_hook(end)]

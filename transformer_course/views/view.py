@@ -9,9 +9,7 @@ import anywidget
 from matplotlib.figure import Figure
 
 from transformer_course.views import front_end
-
-STATE = "transformer-course-state"
-"""Where the metadata of an output hold the state of its view: they are not compared between machines."""
+from transformer_course.views.front_end import STATE as STATE
 
 
 class View(anywidget.AnyWidget):

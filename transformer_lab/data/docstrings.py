@@ -27,7 +27,7 @@ def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]
     """
     folder = Path(sysconfig.get_path("stdlib")) if folder is None else folder
     seen: set[str] = set()
-    train, held_out = [], []
+    train, held_out = list[str](), list[str]()
     for path in sorted(folder.glob("*.py")):
         new = [text for text in dict.fromkeys(docstrings_of(path.read_bytes())) if text not in seen]
         seen.update(new)

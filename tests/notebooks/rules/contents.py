@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from authoring.glossary import terms_of
 from docs.site.teaching_plan import note_to
-from notebooks.build import FOLDER
+from notebooks.build import FOLDER, NOT_RUN
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
 from transformer_course.home.reading_time import promised_minutes
 
@@ -19,8 +19,11 @@ ORDER = [
     "Interview questions",
     "What to read next",
 ]
-ORDER_WITHOUT_NUMBER = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
-"""Nothing goes before it, and it has no exercises that a check could judge."""
+ORDER_WITHOUT_EXERCISES = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
+"""The primer: nothing goes before it, and it has no exercises that a check could judge."""
+AN_EXPERIMENT = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
+WITHOUT_AN_EXPERIMENT = {f"{n:02d}" for n in range(7, 14)}
+"""Lessons that do not ask for an experiment of the reader's own yet."""
 TITLE = [
     r"\A# {number} · .+",
     r"\*\*The question\.\*\*",
@@ -51,7 +54,7 @@ def predictions_are_counted_at_the_end(lesson: Lesson) -> Iterator[str]:
 
 
 def the_parts_come_in_order(lesson: Lesson) -> Iterator[str]:
-    places, order = [], ORDER if lesson.number else ORDER_WITHOUT_NUMBER
+    places, order = [], ORDER if lesson.exercises else ORDER_WITHOUT_EXERCISES
     for part in order:
         found = [place for place, heading in enumerate(lesson.headings) if heading.startswith(part)]
         if len(found) != 1:
@@ -72,7 +75,7 @@ def the_first_code_imports_and_the_second_seeds(lesson: Lesson) -> Iterator[str]
 
 
 def old_and_new_questions_are_asked(lesson: Lesson) -> Iterator[str]:
-    for heading, least in (("Before you start", 3 if lesson.number else 0), ("Interview questions", 6)):
+    for heading, least in (("Before you start", 3 if lesson.exercises else 0), ("Interview questions", 6)):
         found = DETAILS.findall(lesson.section(heading))
         if len(found) < least:
             yield f"{heading}: {len(found)} questions with a folded answer; there should be at least {least}"
@@ -138,6 +141,23 @@ def it_has_experiments_a_bug_hunt_and_a_transfer_task(lesson: Lesson) -> Iterato
         yield "no exercise is a stretch"
 
 
+def readers_test_a_claim_of_their_own(lesson: Lesson) -> Iterator[str]:
+    """A claim, a prediction, three seeds and a verdict, before the summary; neither run by the build nor graded."""
+    if lesson.number in WITHOUT_AN_EXPERIMENT:
+        return
+    said = lesson.section("Your experiment")
+    yield from (f"Your experiment does not say {part}" for part in AN_EXPERIMENT if part not in said)
+    cells = lesson.tagged("experiment")
+    if [cell.id for cell in cells] != ["experiment"]:
+        yield f"there should be one cell tagged experiment, of that id; found {len(cells)}"
+        return
+    if NOT_RUN not in cells[0].metadata.tags or "for seed in range(3):" not in cells[0].source:
+        yield "experiment should be left alone by the build, and run three seeds"
+    following = lesson.after(cells[0])
+    if following is None or not following.source.startswith("## In short"):
+        yield "experiment does not stand right before In short"
+
+
 def a_table_shows_the_shapes(lesson: Lesson) -> Iterator[str]:
     columns = ("module", "input shapes", "output shape", "parameters")
     if not any(all(f"<th>{c}</th>" in shown(cell, "text/html") for c in columns) for cell in lesson.code):
@@ -184,6 +204,7 @@ RULES = [
     links_to_other_notebooks_lead_somewhere,
     every_prediction_is_asked_for_and_answered,
     it_has_experiments_a_bug_hunt_and_a_transfer_task,
+    readers_test_a_claim_of_their_own,
     a_table_shows_the_shapes,
     instructors_find_a_note_with_the_points_in_the_guide,
 ]

@@ -10,8 +10,6 @@ WORDS_PER_CELL = 130
 LINES_PER_CELL = 25
 MINUTES = 40
 WORDS_TO_AN_EXERCISE = 700
-TOO_FAR = {"05_positions", "06_encoder", "07_decoder", "08_training", "09_language_model", "12_clinic", "13_scale"}
-"""Lessons in which an exercise is still farther away."""
 
 
 def prose_comes_in_small_pieces(lesson: Lesson) -> Iterator[str]:
@@ -37,7 +35,7 @@ def the_lesson_is_read_in_time(lesson: Lesson) -> Iterator[str]:
 
 
 def no_exercise_is_far_away(lesson: Lesson) -> Iterator[str]:
-    if not lesson.exercises or lesson.name in TOO_FAR:
+    if not lesson.exercises:
         return
     n_words = 0
     for cell in lesson.cells:

@@ -67,6 +67,19 @@ def test_what_agrees_with_a_mistake_on_some_cases_only_is_just_wrong():
     assert (verdict.status, verdict.mistake) == ("wrong", None)
 
 
+def test_a_draw_is_nothing_to_blame_where_the_right_answer_draws():
+    """The output is wrong, and only by chance another at each call: that is no advice to draw nothing."""
+
+    def has_a_sign(x: Float[Tensor, " n"]) -> bool:
+        return bool((torch.rand_like(x) < 0).any())
+
+    exercise = Exercise(has_a_sign, lambda seed: CASES, [], [], 1, "None is below 0.")
+    verdict = verdict_on(lambda x: torch.rand(1).item(), exercise)
+    assert verdict.status == "wrong"
+    assert "called again" not in verdict.message
+    assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # double draws nothing
+
+
 def test_the_first_case_that_differs_is_shown():
     assert verdict_on(lambda x: x * 2 if len(x) < 5 else x).message.startswith("Case 3 of 3 (5 numbers): the numbers")
 

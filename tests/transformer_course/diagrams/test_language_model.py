@@ -1,11 +1,12 @@
-"""Diagrams of a decoder alone: what goes, how two heads copy, and which tokens count."""
+"""Diagrams of a decoder alone: what goes, the whole of it, how two heads copy, and which tokens count."""
 
 from itertools import pairwise
 
 import pytest
 
-from transformer_course.diagrams.language_model import induction, losses, stripped
+from transformer_course.diagrams.language_model import gpt, induction, losses, stripped
 from transformer_lab.layers.decoder_layer import DecoderLayer
+from transformer_lab.layers.encoder_layer import PreNormEncoderLayer
 
 
 def test_what_stays_of_a_decoder_layer_is_one_attention_and_one_network():
@@ -23,6 +24,41 @@ def test_the_decoder_goes_on_without_cross_attention():
     solid = {(a.points[0].of, a.points[-1].of) for a in stripped().arrows if not a.dashed}
     chain = ["target", "embedding", "self_attention", "norm_1", "feed_forward", "norm_3", "logits"]
     assert solid == set(pairwise(chain))
+
+
+TOKENS, FOLLOWING = ["<bos>", "Return", " the"], ["Return", " the", " documentation"]
+
+
+def test_a_gpt_has_a_stream_and_a_prediction_at_every_position():
+    d = gpt(TOKENS, FOLLOWING, 4, ["0.10", "0.35", "0.01"])
+    assert [box.name for box in d.boxes if box.look == "highlighted"] == FOLLOWING
+    for i, token in enumerate(TOKENS):
+        [x] = [box.x for box in d.boxes if box.y == 0.0 and box.name == token]
+        thick = sorted((a.points[0].y, a.points[-1].y) for a in d.arrows if a.thick and a.points[0].x == x)
+        assert len(thick) == 4  # from the embedding through two sublayers to the last norm
+        assert f"positions[{i}]" in [box.name for box in d.boxes]
+    assert d.flaws() == []
+
+
+def test_the_parts_of_its_block_are_those_of_a_layer_and_its_stream_is_read_and_added_to_twice():
+    inside = {name for name, _ in PreNormEncoderLayer(d_model=8, n_heads=2, d_ff=16).named_children()} - {"dropout"}
+    d = gpt(TOKENS[:1], FOLLOWING[:1], 1)
+    assert inside <= {box.name for box in d.boxes}
+    assert {("norm_1", "self_attention"), ("norm_2", "feed_forward"), ("self_attention", "+")} <= d.links()
+    assert ("feed_forward", "+") in d.links()
+
+
+def test_only_attention_joins_positions_and_only_from_left_to_right():
+    d = gpt(TOKENS, FOLLOWING, 2)
+    ends = [(a.points[0], a.points[-1]) for a in d.arrows]
+    across = [(tail, head) for tail, head in ends if tail.of == head.of and abs(tail.x - head.x) > 0.5]
+    assert {tail.of for tail, _ in across} == {"self_attention"}
+    assert len(across) == 2 and all(tail.x < head.x for tail, head in across)
+
+
+def test_a_gpt_predicts_at_each_position():
+    with pytest.raises(ValueError, match="got 3 tokens, 2 predictions"):
+        gpt(TOKENS, FOLLOWING[:2], 1)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
-"""What is told of attempts that nobody had in mind: ``python -m tests.transformer_course.exercises.blind FOLDER``.
+"""What is told of attempts that nobody had in mind: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
 
-FOLDER holds a module for each exercise, with a list ``ATTEMPTS`` by people who have seen neither mistakes nor slips:
-dicts of ``id``, ``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is
-marked ``⟦right¦wrong⟧``. Whoever works on what is told looks at the half ``development`` alone; what is reported is the
-half ``held-out``. ``--mutants N`` adds N random changes to the right answers of each exercise: nobody imagined those.
-``--list`` prints what is told of the attempts that are neither named nor located.
+The attempts are by people who have seen neither mistakes nor slips. ``blind_attempts`` holds a file for each lesson,
+with an attempt in each line: its exercise, its kind (``single``, ``pair`` or ``right``), its code, and what is wrong
+with it in words. Another FOLDER may hold a module for each exercise, with a list ``ATTEMPTS``: dicts of ``id``,
+``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. Whoever
+works on what is told looks at the half ``development`` alone; what is reported is the half ``held-out``. ``--mutants
+N`` adds N random changes to the right answers of each exercise: nobody imagined those. ``--list`` prints what is told
+of the attempts that are neither named nor located.
 
-An attempt is *named* where a mistake, a slip or the step after which it stops is told; *located* where the line that is
-shown is one that is marked; *misled* where another line is. Of two mistakes, *both* are told or *one* is.
+An attempt is *named* where a mistake, a slip or the step after which it stops is told; *located* where the line that
+is shown is one that is marked; *misled* where another line is; *placed* where a line is shown and none is marked. Of
+two mistakes, *both* are told or *one* is.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import copy
 import hashlib
 import importlib.util
 import itertools
+import json
 import random
 import re
 import statistics
@@ -33,6 +37,8 @@ from transformer_course.exercises import every_exercise
 from transformer_course.exercises.shared.library_parts import parts
 from transformer_course.lesson.session import Session
 
+FOLDER = Path(__file__).parent / "blind_attempts"
+KINDS = {"single": "one", "pair": "two", "right": "right"}
 MARK = re.compile(r"⟦(.*?)¦(.*?)⟧", re.DOTALL)
 IMPORTS = """\
 import math
@@ -71,6 +77,10 @@ def read(folder: Path) -> Iterator[Attempt]:
         spec.loader.exec_module(module)
         for one in module.ATTEMPTS:
             yield Attempt(path.stem, one["id"], one["kind"], *made_wrong(one["code"].lstrip("\n")))
+    for path in sorted(folder.glob("*.jsonl")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            one = json.loads(line)
+            yield Attempt(one["exercise"], f"{path.stem}:{number}", KINDS[one["kind"]], one["code"], frozenset())
 
 
 def made_wrong(marked: str) -> tuple[str, frozenset[int]]:
@@ -166,18 +176,17 @@ def told(verdict: Verdict, attempt: Attempt) -> str:
     """Return how well a verdict tells an attempt."""
     names = [name for name in verdict.mistakes if name not in GENERAL]
     shown = {int(line) for line in re.findall(r"^\s*line (\d+):  ", verdict.message, re.MULTILINE)}
-    place = "" if not shown else "located" if shown & attempt.lines else "misled"
+    place = "" if not shown else "placed" if not attempt.lines else "located" if shown & attempt.lines else "misled"
     if verdict.passed:
         return "passed"
     if attempt.kind == "right":
         return "refused"
     if attempt.kind == "two":
-        more = "not right either" in verdict.message
         return (
             "both"
             if len(names) > 1
             else "one"
-            if more or verdict.mistakes or verdict.status == "half_finished"
+            if verdict.mistakes or verdict.status == "half_finished"
             else place or "neither"
         )
     return "named" if verdict.mistakes or verdict.status == "half_finished" else place or "neither"
@@ -208,7 +217,7 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
         counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[what] += 1
         if (
             lists
-            and what not in ("named", "located", "both")
+            and what not in ("named", "located", "placed", "both")
             and (attempt.kind, what) not in (("right", "passed"), ("mutant", "passed"))
         ):
             wrong = [line for number, line in enumerate(attempt.code.splitlines(), 1) if number in attempt.lines]
@@ -221,7 +230,7 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
 def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser()
-    options.add_argument("folder", type=Path)
+    options.add_argument("folder", type=Path, nargs="?", default=FOLDER)
     options.add_argument("--half", choices=["development", "held-out"])
     options.add_argument("--only", default="", help="names of exercises, separated by commas")
     options.add_argument("--mutants", type=int, default=0)

@@ -33,7 +33,6 @@ RIGHT_TOGETHER = [
     {"scores_instead_of_weights", "softmax_twice"},
     {"scores_as_weights", "softmax_twice"},
     {"no_softmax", "softmax_twice"},
-    {"forgets_the_factor_of_two", "doubles_the_exponent"},
     {"only_one_head", "every_head_as_wide_as_the_model"},
 ]
 """Mistakes of which each makes up for the other, so that the answer is right."""

@@ -1,12 +1,19 @@
+import inspect
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from tests.transformer_course.exercises.alternatives import lesson_10
 from tests.transformer_course.jail.sample_submissions import cells, grade_answer, linux
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.verdict import Status, Verdict
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.assess import (
     Allowance,
@@ -198,6 +205,7 @@ def test_right_cases_are_counted():
         assert counted(answer) == (0, n)
 
 
+BLOCKWISE = [*lesson_10.UNUSUAL["blockwise_attention"].values()]
 UNWATCHED = """
 from torch.utils._python_dispatch import _disable_current_modes
 def blockwise_attention(queries, keys, values, block):
@@ -213,13 +221,91 @@ def test_all_scores_at_once_need_more_memory_than_there_is(jail: Jail):
     assert right.verdict.passed and right.n_right == right.n_cases
     at_once = grade_answer(jail, UNWATCHED, "blockwise_attention")
     assert (at_once.points, at_once.verdict.status) == (0, "wrong")
-    assert "131,072 keys" in at_once.verdict.message and "more than 128 MB" in at_once.verdict.message
+    assert "65,536 keys" in at_once.verdict.message and "more than 64 MB" in at_once.verdict.message
     small_only = (
         f"{solution.replace('blockwise_attention', 'right')}\ndef blockwise_attention(queries, keys, values, block):"
     )
     small_only += "\n    return right(queries[:, :], keys[..., :999, :], values[..., :999, :], block)"
     graded = grade_answer(jail, small_only, "blockwise_attention")
     assert (graded.points, graded.n_right) == (0, graded.n_cases - 1)
+
+
+@linux
+@pytest.mark.parametrize("answer", BLOCKWISE, ids=lambda answer: answer.__name__)
+def test_who_keeps_a_result_of_each_block_takes_little_memory_as_well(jail: Jail, answer: Callable[..., Any]):
+    """Small results that stay between large ones that go leave holes: those are not held."""
+    source = inspect.getsource(answer).replace(answer.__name__, "blockwise_attention")
+    graded = grade_answer(jail, source, "blockwise_attention")
+    assert graded.points == 4, graded.verdict.message
+
+
+@linux
+@pytest.mark.parametrize("reason", ["SIGKILL", "supervisor", "busy"])
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_a_right_answer_that_others_end_where_memory_is_little_is_run_again(jail: Jail, reason: str, n_times: int):
+    solution = every_exercise()["blockwise_attention"].solution
+    limits = []
+
+    def run(self: Jail, *job: Any) -> Outcome:
+        outcome = run_job(self, *job)
+        limits.append(self.limits.memory_mb)
+        is_ended = self.limits.memory_mb == LITTLE_MEMORY_MB and limits.count(LITTLE_MEMORY_MB) <= n_times
+        return replace(outcome, answer=None, reason=reason) if is_ended else outcome
+
+    run_job = Jail.run
+    with mock.patch.object(Jail, "run", run):
+        graded = grade_answer(jail, solution, "blockwise_attention")
+    assert limits == [jail.limits.memory_mb, LITTLE_MEMORY_MB, LITTLE_MEMORY_MB]
+    assert (graded.points, graded.verdict.status) == ((4, "passed") if n_times == 1 else (0, "crashed"))
+    assert bool(graded.ended_by_others) == (n_times == 2)
+
+
+COMPUTES = """
+def softmax(s):
+    import time
+    while time.process_time() < {seconds}: pass
+    return s.softmax(-1)
+"""
+
+
+@linux
+def test_on_a_machine_that_is_too_busy_a_right_answer_keeps_its_points():
+    """Ten others share its processor. It computes for less than it may, and waits for longer than the clock permits."""
+    if not os.path.exists("/proc/self/schedstat"):
+        pytest.skip("this kernel does not tell")
+    processor, others, outcomes = {min(os.sched_getaffinity(0))}, [], []
+
+    def run(self: Jail, *job: Any) -> Outcome:
+        outcomes.append(run_job(self, *job))
+        for process in others:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+        others.clear()
+        return outcomes[-1]
+
+    run_job = Jail.run
+    with Jail(Limits(seconds=1.0)) as jail, mock.patch.object(Jail, "run", run):
+        assert jail.process is not None
+        os.sched_setaffinity(jail.process.pid, processor)
+        for _ in range(10):
+            others.append(os.fork())
+            if not others[-1]:
+                os.sched_setaffinity(0, processor)
+                while True:
+                    pass
+        graded = grade_answer(jail, COMPUTES.format(seconds=0.6))
+    first, again = outcomes
+    assert graded.points == 2, graded.verdict.message
+    assert first.reason == "busy" or "TookTooLong" in str(first.answer)
+    assert first.seconds > 3.0 and first.cost < 0.7 * first.seconds
+    assert graded.cost < graded.seconds and again.answer is not None
+
+
+def test_what_an_answer_waits_for_others_costs_it_nothing():
+    jail = FakeJail({"missing": True})
+    with mock.patch.object(jail, "run", lambda *_: Outcome({"missing": True}, "exit 0", 9.0, 8.5)):
+        graded = grade_answer(jail, "x")
+    assert graded.seconds == 9.0 and 0.5 <= graded.cost < 5.0
 
 
 @pytest.mark.parametrize(

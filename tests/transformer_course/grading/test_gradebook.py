@@ -126,12 +126,16 @@ def test_the_summary_counts_and_names_what_could_not_be_graded():
     )
 
 
-def test_the_summary_says_what_was_killed():
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [("SIGKILL", "was killed twice"), ("supervisor", "was killed twice"), ("busy", "got too little of the processors")],
+)
+def test_the_summary_says_what_others_ended(reason: str, says: str):
     graded = notebook(1)
-    killed = Verdict(graded.exercises[2].exercise.name, "crashed", explain_exit("SIGKILL", Limits()))
+    killed = Verdict(graded.exercises[2].exercise.name, "crashed", explain_exit(reason, Limits(seconds=3)))
     exercises = [*graded.exercises[:2], replace(graded.exercises[2], verdict=killed), *graded.exercises[3:]]
     told = gradebook.summary(Path("out"), class_results({"ada": [replace(graded, exercises=exercises)]}))
-    assert f"01_lookup.ipynb: {killed.exercise} was killed twice" in told and told.count("killed") == 1
+    assert f"01_lookup.ipynb: {killed.exercise} {says}" in told and told.count(says) == 1
 
 
 def test_the_summary_of_a_large_class_lists_no_students():

@@ -328,3 +328,21 @@ def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):
         archive.writestr(zipfile.ZipInfo("zoe_12345_67890_a.zip", (2026, 10, 20, 9, 30, 0)), inner)
     [zoe] = find_submissions([tmp_path / "later.zip"])
     assert datetime.fromisoformat(zoe.handed_in) == datetime(2026, 10, 20, 9, 30).astimezone()
+
+
+def test_a_student_who_calls_a_zip_as_that_of_a_class_hands_in_for_nobody_else(tmp_path: Path):
+    (tmp_path / "alice.zip").write_bytes(zipped({"01_lookup.ipynb": NOTEBOOK}))
+    (tmp_path / "eve-submissions.zip").write_bytes(zipped({"alice/01_lookup.ipynb": NOTEBOOK}))
+    found = find_submissions([tmp_path / "alice.zip", tmp_path / "eve-submissions.zip"])
+    assert {one.student: one.path.parts[-3:][0] for one in found} == {
+        "alice": tmp_path.name,
+        "eve-submissions": "eve-submissions.zip",
+    }
+
+
+def test_only_what_systems_make_is_passed_over(tmp_path: Path):
+    for name in ("eve/__MACOSX/01_lookup.ipynb", "__ann/__01_lookup.ipynb"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(NOTEBOOK)
+    found = {one.student: one.problem for one in find_submissions([tmp_path])}
+    assert found == {"__ann": "", "eve": "There is no notebook to grade in this folder."}

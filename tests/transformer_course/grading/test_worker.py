@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -108,6 +109,44 @@ def test_an_answer_whose_worker_was_killed_is_graded_again(tmp_path: Path, monke
     monkeypatch.setattr(worker_module, "serve", partial(is_killed_once, tmp_path))
     with Worker(LIMITS) as worker:
         assert worker.assess(task("")).points == 2
+
+
+def is_always_killed(connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    connection.recv()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_that_a_worker_was_killed_twice_is_said_and_stands_in_the_summary(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", is_always_killed)
+    with Worker(LIMITS) as worker:
+        graded = worker.assess(task(""))
+    assert "ended by SIGKILL" in graded.verdict.message and graded.ended_by_others
+
+
+@linux
+def test_a_judge_that_others_keep_waiting_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    """Who computes for longer than is allowed is not: the time on the clock says nothing of that."""
+    monkeypatch.setattr(worker_module, "JUDGE_SECONDS", 0.5)
+    for judge, points in ((partial(time.sleep, 0.8), 2), (computes, 0)):
+        monkeypatch.setattr(worker_module, "serve", partial(judges, judge))
+        with Worker(LIMITS) as worker:
+            assert worker.assess(task("")).points == points
+
+
+def computes() -> None:
+    while time.process_time() < 600:
+        pass
+
+
+def judges(judge: Callable[[], None], connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    if connection.recv() is None:
+        return
+    connection.send(None)
+    connection.send(0.1)
+    judge()
+    connection.send((Verdict("softmax", "passed", ""), 10, 10))
 
 
 def is_killed_as_it_starts(n: int, folder: Path, connection: Connection, *_: object) -> None:

@@ -19,6 +19,7 @@ def test_words_and_lines_of_code_take_their_time_and_exercises_none():
         new_code_cell("x = 1\n" * 7, id="softmax"),
         new_code_cell("x = 1\n" * 7, id="folded", metadata={"tags": ["hide-input"]}),
         new_code_cell("x = 2\n" * 7, id="broken", metadata={"tags": ["bug-hunt"]}),
+        new_code_cell("x = 3\n" * 7, id="experiment", metadata={"tags": ["experiment"]}),
     ]
     assert minutes_to_read(cells, {"softmax"}) == 2
     assert minutes_to_read(cells[:1], ()) == 1

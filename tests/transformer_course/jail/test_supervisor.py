@@ -101,3 +101,16 @@ def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
     assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == says
+
+
+@pytest.mark.parametrize(
+    ("clock", "delay", "computed", "waited"),
+    [
+        (10.0, 4.0, 6.0, 4.0),  # alone, beside one other program
+        (10.0, 9.0, 20.0, 0.0),  # its own processes had both processors
+        (10.0, 9.0, 7.0, 3.0),  # some of them were its own
+        (30.0, 29.0, 0.1, 20.0),  # more is not believed: what it starts and never waits for is not counted
+    ],
+)
+def test_only_the_time_of_others_is_time_waited_for(clock: float, delay: float, computed: float, waited: float):
+    assert supervisor._waited_for_others(clock, delay, computed) == pytest.approx(waited)

@@ -223,10 +223,14 @@ def test_a_changed_argument_is_told_by_the_statement_that_changes_it():
 
 
 def test_a_crash_is_told_with_its_line_and_the_shapes_that_met_there():
-    verdict = checked("scores = queries @ keys", *REST)
+    verdict = checked("scores = queries @ keys.mT @ keys", *REST)
     assert verdict.status == "crashed"
-    assert verdict.message.endswith("On your line 2, these shapes meet: `queries` (1, 4) @ `keys` (2, 4).")
-    assert verdict.message.count("scores = queries @ keys") == 1
+    assert verdict.message.endswith("On your line 4, these shapes meet: `weights` (1, 4) @ `values` (2, 1).")
+    assert verdict.message.count("scores = queries @ keys.mT @ keys") == 1
+
+
+def test_a_crash_does_not_hide_that_a_step_is_left_out_besides():
+    assert checked("scores = queries @ keys", *REST).mistakes == ("not_transposed_turned", "no_scaling")
 
 
 @pytest.mark.parametrize("status", ["passed", "not_started", "half_finished"])

@@ -16,7 +16,7 @@ ATTENTION = every_exercise()["attention"]
 @pytest.mark.parametrize("name", one_in(4, RIGHT))
 def test_a_right_answer_gets_its_points(jail: Jail, name: str):
     graded = grade_answer(jail, IMPORTS + RIGHT[name], name)
-    assert (graded.verdict.status, graded.points) == ("passed", every_exercise()[name].points)
+    assert (graded.verdict.status, graded.points) == ("passed", every_exercise()[name].points), graded.verdict.message
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from transformer_course.running.isolation import (
+    MAX_WARNING_LENGTH,
     collected_warnings,
     default_torch_state,
     restored_globals,
@@ -95,3 +96,9 @@ def test_afterwards_warnings_are_what_they_were():
         pass
     with pytest.raises(UserWarning, match="aloud"):
         warnings.warn("aloud", stacklevel=1)
+
+
+def test_of_a_warning_that_quotes_everything_the_beginning_is_kept():
+    with collected_warnings() as said:
+        warnings.warn("x" * 10**6, stacklevel=2)
+    assert said == ["x" * MAX_WARNING_LENGTH]

@@ -3,6 +3,8 @@
 import pytest
 
 from tests.transformer_course.slips.answer import ROWS, STEPS, WEIGHTS
+from transformer_course.exercises import every_exercise
+from transformer_course.slips.catalogue import Outline
 from transformer_course.slips.slip import Slip, SlipMistake, used_names, variant
 
 LEFT_OUT = Slip("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"})
@@ -45,6 +47,29 @@ def test_a_teacher_may_say_it_in_words_of_her_own():
     assert SlipMistake(LEFT_OUT, STEPS, told).says == "Weights that do not add up to 1 make no mean."
 
 
+def test_of_slips_with_one_name_a_teacher_may_mean_one():
+    told = {"scaled_shares: § * 2": "They add up to 2."}
+    twice, half = (
+        SlipMistake(Slip("shares", "scaled", "", form, code={"shares": form.replace("§", "weights")}), STEPS, told)
+        for form in ("§ * 2", "§ / 2")
+    )
+    assert (twice.says, twice.is_told) == ("They add up to 2.", True)
+    assert (half.says, half.is_told) == ("The shares are half what they should be.", False)
+
+
+def test_a_slip_that_crashes_wherever_it_was_tried_is_known_to():
+    error, number = Outline("error RuntimeError"), Outline("float32[2]", 1.0, 1.0)
+    assert [Slip("shares", "left_out", shows=shown).crashes for shown in ([error, error], [error, number], [])] == [
+        True, False, False,
+    ]  # fmt: skip
+
+
 def test_names_that_code_makes_itself_are_no_values():
     assert used_names("rows = 1\nreturn rows + total", {"rows", "total"}) == ["total"]
     assert used_names("lambda rows: rows + shares", {"rows", "shares"}) == ["shares"]
+
+
+def test_a_slip_of_a_step_that_needs_nothing_is_a_choice():
+    softmax = every_exercise()["softmax"].steps
+    kinds = [SlipMistake(Slip(step, "number", "-1", "0", code={step: "0"}), softmax) for step in ("axis", "total")]
+    assert [mistake.is_choice for mistake in kinds] == [True, False]

@@ -28,6 +28,15 @@ from transformer_course.slips.wording import is_plural, words
         (Slip("shares", "moved", "weights", "mean", "mean"), "{} comes too late"),
         (Slip("shares", "function", "", "§.abs()"), "the shares lose their sign"),
         (
+            Slip("total", "turned_off", "weights.sum(dim=-1, keepdim=True)", "weights.sum(dim=-1)"),
+            "{} drops the axis along which it runs",
+        ),
+        (
+            Slip("total", "option_left_out", "torch.ones(3, dtype=torch.bool)", "torch.ones(3)"),
+            "the sum of the weights is of the wrong dtype",
+        ),
+        (Slip("mean", "slice", "a[:, None, :]", "a[:, :, None]"), "{} puts an axis of length 1 in the wrong place"),
+        (
             Slip("shares", "order", code={"shares": "if scale is None:\n    return shares\nreturn 0"}),
             "the two sides of {} are the wrong way round, where `scale` is given",
         ),

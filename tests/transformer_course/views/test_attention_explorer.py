@@ -97,3 +97,11 @@ def test_what_cannot_be_shown_is_named():
         AttentionExplorer.of_model(nn.Embedding(5, 3), torch.zeros(2, 3, dtype=torch.int64), names=str)
     with pytest.raises(ValueError, match="each input needs a function for its tokens; got 2 for 1 inputs"):
         AttentionExplorer.of_model(nn.Embedding(5, 3), torch.zeros(2, 3, dtype=torch.int64), names=[str, str])
+
+
+def test_heads_that_are_switched_off_are_neither_drawn_nor_told():
+    explorer = AttentionExplorer(torch.eye(3).expand(3, 3, 3), ["a", "b", "c"], query=1, off=[1])
+    assert [title for ax in explorer.still().axes if (title := ax.get_title())] == ["head 0", "head 2"]
+    assert explorer.words().endswith("attends most to b₁ 1.00 (head 0), b₁ 1.00 (head 2).")
+    explorer.off = [0, 1, 2]
+    assert len([title for ax in explorer.still().axes if (title := ax.get_title())]) == 3

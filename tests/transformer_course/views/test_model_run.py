@@ -1,5 +1,6 @@
 """A run of a model: what is recorded is what the model computed, and what is no run of one text is refused."""
 
+import dataclasses
 from base64 import b64decode
 
 import numpy as np
@@ -53,16 +54,22 @@ def test_every_block_has_the_numbers_that_leave_it_and_every_attention_its_weigh
         assert following[0][0] == f"t{int(row.argmax())}"
 
 
-def test_what_is_added_is_measured_beside_the_stream_that_it_is_added_to(model):
+@pytest.mark.parametrize("pre_norm", [True, False])
+def test_what_is_added_is_measured_beside_the_stream_that_it_is_added_to(model, pre_norm):
+    if not pre_norm:
+        model = build(dataclasses.replace(CONFIGS["two vocabularies, pre-norm"], pre_norm=False)).eval()
     given = inputs(model, batch=1, n=5)
     run = record_run(model, given, NAMES)
     layer = model.encoder.layers[1]
     streams = []
     layer.register_forward_pre_hook(lambda _part, given: streams.append(given[0]))
     found, _, _ = outputs(model, given)
-    [block] = [block for block in run["blocks"] if block["name"] == "encoder.layers.1.feed_forward"]
-    added, stream = found[block["name"]][0], streams[0][0]
-    assert block["adds"] == pytest.approx((added.norm(dim=-1) / stream.norm(dim=-1)).tolist(), abs=1e-3)
+    [entered], attended = streams, found["encoder.layers.1.self_attention"]
+    before = entered + attended if pre_norm else layer.norm_1(entered + attended)
+    for name, stream in (("self_attention", entered), ("feed_forward", before)):
+        [block] = [block for block in run["blocks"] if block["name"] == f"encoder.layers.1.{name}"]
+        lengths = found[block["name"]][0].norm(dim=-1) / stream[0].norm(dim=-1)
+        assert block["adds"] == pytest.approx(lengths.tolist(), abs=1e-3), name
     assert {block["name"].rpartition(".")[2] for block in run["blocks"] if "adds" in block} == {
         "self_attention",
         "cross_attention",

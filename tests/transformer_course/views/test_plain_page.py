@@ -1,6 +1,7 @@
 """Every view in a plain page in a real browser: what holds in VS Code, Colab or wherever else widgets are shown."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 import torch
@@ -8,8 +9,11 @@ from playwright.sync_api import Page
 
 from tests.end_to_end.browser import find_browser
 from tests.helpers.small_models import CONFIGS, build, inputs
+from tests.transformer_course.views.letter_model import LETTERS, new_model, read, stored
 from tests.transformer_course.views.plain_page import plain_page, show
 from transformer_course import views
+from transformer_course.views.browser_model import round_parameters
+from transformer_course.views.model_run import record_run
 from transformer_course.views.view import View
 
 BROWSER = find_browser()
@@ -76,6 +80,8 @@ def test_where_the_kernel_cannot_be_reached_no_stop_is_offered(page: Page) -> No
     show(page, training_view())
     assert page.get_by_role("button", name="Stop").count() == 0
     assert "Stop" not in page.locator(".tl-help").inner_text()
+    page.evaluate("shown.model.set('state', 'finished')")
+    assert not page.locator(".tl-help").is_visible(), "what has ended cannot be interrupted"
 
 
 @pytest.fixture
@@ -133,9 +139,49 @@ def test_a_map_shows_its_head_alone_and_then_all_again(explorer: Page) -> None:
     assert (len(ends(explorer)), button.get_attribute("aria-pressed")) == (6, "false")
 
 
+def test_a_tile_switches_its_head_off_and_on_and_never_the_last(explorer: Page) -> None:
+    first, second = (explorer.get_by_role("button", name=f"head {head}", exact=True) for head in (0, 1))
+    wanted = [(first, 3, [0]), (first, 6, []), (second, 3, [1]), (first, 6, [0, 1])]
+    for tile, lines, off in wanted:
+        tile.press("Enter")
+        explorer.evaluate("frames()")
+        assert (len(ends(explorer)), explorer.evaluate("shown.model.get('off')")) == (lines, off)
+
+
 def test_only_weights_from_the_threshold_on_have_lines(page: Page) -> None:
     show(page, views.AttentionExplorer(torch.tensor([[0.7, 0.3], [0.05, 0.95]]), ["a", "b"]))
     for threshold, lines in ((0.01, 4), (0.1, 3), (0.5, 2)):
         page.evaluate("threshold => shown.model.set('threshold', threshold)", threshold)
         page.evaluate("frames()")
         assert len(ends(page)) == lines
+
+
+def test_where_no_kernel_runs_the_browser_runs_the_text_that_is_typed(page: Page) -> None:
+    model = new_model()
+    round_parameters(model)
+    view = views.ModelMap(
+        model, partial(read, model), LETTERS.__getitem__, ["cab", "head"], block=3, in_browser=stored(model)
+    )
+    view.runs = {"cab": view.runs["cab"]}
+    show(page, view)
+    page.get_by_role("textbox", name="text").fill("deadbeef")
+    page.get_by_role("textbox", name="text").press("Enter")
+    said = page.locator(".tl-said", has_text="decoder.norm")  # the text has flowed through all blocks
+    said.wait_for()
+    wanted = record_run(model, read(model, "deadbeef"), LETTERS.__getitem__)
+    assert f"the model says {wanted['next'][0][0][0]} with" in said.inner_text()
+    assert page.locator(".mm-block").count() == len(wanted["blocks"])
+    page.get_by_role("button", name="head", exact=True).click()
+    page.locator("h5", has_text="5 × 12").first.wait_for()
+
+
+def test_the_open_block_stands_beside_the_stacks_where_there_is_room_and_in_sight_where_there_is_none(
+    page: Page,
+) -> None:
+    for width in (800, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        show(page, model_map())
+        block, opened = (page.locator(name).first.bounding_box() for name in (".mm-block", ".mm-open"))
+        assert block is not None and opened is not None
+        assert opened["y"] - block["y"] < (60 if width == 800 else 420)
+    page.set_viewport_size({"width": 1280, "height": 720})

@@ -32,11 +32,6 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
             does="padding is counted like any other token",
         ),
         Mistake(
-            "padding_only",
-            steps.but(real=lambda targets, pad_id: targets == pad_id),
-            does="the mask is inverted: only padding is counted",
-        ),
-        Mistake(
             "divides_by_all_positions",
             *[steps.but(n_tokens=count) for count in n_positions],
             does="the sum is divided by the number of all positions, padding included",
@@ -55,13 +50,6 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
                 "exactly 0, and is missing from the count."
             ),
             hints=["What is the loss of a token whose logit is 200 above all the others?"],
-        ),
-        Mistake(
-            "adds_up",
-            steps.but(loss=lambda total: total),
-            does="the sum over the tokens is not divided by anything",
-            says="This is the sum over the real tokens. Large batches get a large loss, and large gradients.",
-            hints=["By which number should the sum be divided?"],
         ),
         Mistake(
             f"divides_by_the_{row}s",

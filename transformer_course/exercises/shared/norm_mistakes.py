@@ -3,12 +3,11 @@
 There are the arguments ``x``, ``weight`` and ``eps``, and the steps ``axis``, ``with_eps``, ``root`` and ``stretched``.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 from transformer_course.exercise import Mistake
-from transformer_course.steps import InSteps, Step, Variant, asking
+from transformer_course.steps import InSteps, Step, Variant
 
 
 def axis_from_the_front(steps: InSteps) -> Mistake:
@@ -46,21 +45,6 @@ def of_the_root(steps: InSteps, measure: str, eps: int, numerator: str, numbers:
             says="The result is the same for every eps: a small number is written into the formula in its place.",
             hints=[f"What should happen when `eps` is {eps}?"],
         ),
-        Mistake(
-            "root_of_a_number",
-            steps.but(root=lambda with_eps: math.sqrt(with_eps)),
-            does="a whole tensor is given where a number is asked for, as by `math.sqrt`",
-            says=(
-                "`math.sqrt` takes the root of a single number, so only a single vector can be normalised. Each vector "
-                f"has a {measure} of its own."
-            ),
-            hints=[f"Which shape has the {measure} of 3 vectors?"],
-        ),
-        Mistake(
-            "multiplied_by_the_root",
-            steps.but(normalised=asking(lambda value, root: value * root, numerator, "root")),
-            does=f"{numbers} multiplied by the root, not divided",
-        ),
     ]
 
 
@@ -78,11 +62,6 @@ def of_the_weight(
     """
     doubled = f"what should happen to the result{', before the bias is added' if bias else ''}? It should double."
     return [
-        Mistake(
-            "divided_by_the_weight",
-            steps.but(stretched=asking(lambda value, weight: value / weight, normalised, "weight")),
-            does="the weight is divided by",
-        ),
         Mistake(
             "weighted_first",
             *weighted_first,

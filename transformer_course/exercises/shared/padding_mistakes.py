@@ -47,33 +47,11 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             hints=["Try a sentence that begins with padding."],
         ),
         Mistake(
-            "counts_one_token_too_many",
-            steps.but(real=lambda real: torch.arange(real.shape[1]) <= real.sum(dim=1, keepdim=True)),
-            does="one token more is allowed from the left than there are real ones",
-            says=(
-                "The real tokens are counted, and then so many are allowed from the left, and one more. With padding "
-                "in front that hides tokens, too."
-            ),
-            hints=["With 2 real tokens, which places are allowed: 0 and 1, or 0, 1 and 2?"],
-        ),
-        Mistake(
             "all_after_the_first_padding",
             steps.but(real=lambda real: real.int().cumprod(dim=1).bool()),
             does="all that follows the first padding is hidden",
             says="{does}, real tokens too. With padding in front, a whole sentence disappears.",
             hints=["Try a sentence that begins with padding."],
-        ),
-        Mistake(
-            "first_sentence_for_all",
-            steps.but(real=lambda real: real[:1].expand_as(real)),
-            steps.but(real=lambda real: real[:1]).attempt,
-            steps.but(real=lambda real: (torch.arange(real.shape[1]) < real[0].sum()).expand_as(real)).attempt,
-            does="the padding of the first sentence is used for all of them",
-            says=(
-                "The padding of the first sentence is used for the whole batch. Each sentence has its own. Look at the "
-                "first index."
-            ),
-            hints=["Try two sentences, of which only the second is padded."],
         ),
         Mistake(
             "empty_sentences_stay_open",
@@ -84,17 +62,6 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
                 "that may attend to nothing is not this mask's business."
             ),
             hints=["Try a sentence of nothing but padding."],
-        ),
-        Mistake(
-            "last_token_always_hidden",
-            steps.but(real=lambda real: real & (torch.arange(real.shape[1]) < real.shape[1] - 1)),
-            steps.but(real=lambda real: real & (torch.arange(real.shape[1]) > 0)),
-            does="the first or the last token is hidden in every sentence",
-            says=(
-                "The first or the last token of every sentence is hidden, padding or not. Look at where the columns "
-                "begin and end."
-            ),
-            hints=["Try a sentence without any padding. What should the mask say?"],
         ),
         Mistake(
             "compares_the_object",

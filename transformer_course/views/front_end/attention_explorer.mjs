@@ -1,7 +1,7 @@
 // The attention explorer: queries on the left, keys on the right, lines between them, and a map for each head.
 
 import { hue, viridis } from "./colours.mjs";
-import { arrowKeys, choice, tick } from "./controls.mjs";
+import { arrowKeys, button, choice, tick } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
 import { stops } from "./stops.mjs";
 import { numbered, visible } from "./tokens.mjs";
@@ -26,7 +26,7 @@ export function draw(view) {
   const { root, controls, body } = view.frame({
     name: "Attention explorer",
     help:
-      "Point at a token, tap it, or move with Tab and the arrow keys; Escape shows all again. Each head has a colour, and a " +
+      "Point at a token, tap it, or move with Tab and the arrow keys; Escape shows all again. Each head has a colour, and a tile that switches it off; a " +
       "thick line is a large weight. In the maps dark is 0, bright yellow 1; grey cells and struck-out tokens are hidden by the mask.",
   });
   const shown = () => {
@@ -35,9 +35,9 @@ export function draw(view) {
     return { ...table(numbers, start, heads, rows.length, columns.length), first, queries: rows, keys: columns };
   };
   addControls(view, controls, index, shown);
+  const tiles = controls.appendChild(element("span", { class: "tl-control", role: "group", "aria-label": "heads" }));
 
-  const scene = element("div", { class: "ae-scene" });
-  body.append(scene);
+  const scene = body.appendChild(element("div", { class: "ae-scene" }));
   const hand = pointing(view, root);
   let columns = null;
   let maps = null;
@@ -50,6 +50,7 @@ export function draw(view) {
     columns = isSame ? columns : tokenColumns(hand, now);
     maps = headMaps(view, hand, now, colours);
     scene.replaceChildren(columns.root, maps.root);
+    tiles.replaceChildren(...headTiles(view, now.heads));
     mark();
   }
 
@@ -58,14 +59,35 @@ export function draw(view) {
     const now = shown();
     const selected = selection(view, now);
     const chosen = Math.min(view.get("head"), now.heads - 1);
-    const heads = chosen === ALL_HEADS ? Array.from({ length: now.heads }, (_, i) => i) : [chosen];
+    const heads = chosen === ALL_HEADS ? headsOn(view, now.heads) : [chosen];
     columns.mark(now, selected, heads, view.get("threshold"), view.get("numbers"));
-    maps.mark(selected, chosen);
+    maps.mark(selected, chosen, heads);
+    [...tiles.children].forEach((tile, head) => attributes(tile, { "aria-pressed": String(heads.includes(head)) }));
     view.say(sentence(now, selected, heads, view.get("threshold")));
   }
 
   view.follow(["layer", "sentence"], oncePerFrame(build));
-  view.follow(["head", "query", "key", "numbers", "threshold"], oncePerFrame(() => columns && mark()));
+  view.follow(["head", "off", "query", "key", "numbers", "threshold"], oncePerFrame(() => columns && mark()));
+}
+
+/** Return the heads that are not switched off; all, where each is. */
+function headsOn(view, n) {
+  const all = Array.from({ length: n }, (_, i) => i);
+  const on = all.filter((head) => !view.get("off").includes(head));
+  return on.length ? on : all;
+}
+
+/** Return a tile for each of several heads, in its colour, that switches it off and on while all are shown. */
+function headTiles(view, n) {
+  return Array.from({ length: n > 1 ? n : 0 }, (_, head) => {
+    const tile = button(String(head), () => {
+      const on = headsOn(view, n);
+      const next = view.get("head") !== ALL_HEADS ? [head] : on.includes(head) ? on.filter((other) => other !== head) : [...on, head];
+      view.set({ head: ALL_HEADS, off: Array.from({ length: n }, (_, i) => i).filter((i) => !next.includes(i)) });
+    });
+    attributes(tile, { class: "ae-tile", style: colourOf(head, n), "aria-label": `head ${head}` });
+    return tile;
+  });
 }
 
 /** Return the selected query or key; the other is null, and both are if nothing is selected or it is out of range. */
@@ -220,7 +242,7 @@ function headMaps(view, hand, now, colours) {
   if (maps.length > 1) arrowKeys(maps.map((map) => map.root));
   const root = element("div", { class: "ae-maps", style: `--width: ${width}px; --columns: ${columns}` }, ...maps.map((map) => map.root));
   root.addEventListener("pointerleave", hand.off);
-  return { root, mark: (selected, chosen) => maps.forEach((map) => map.mark(selected, chosen)) };
+  return { root, mark: (...now) => maps.forEach((map) => map.mark(...now)) };
 }
 
 function headMap(view, hand, now, head, width, colours) {
@@ -245,8 +267,8 @@ function headMap(view, hand, now, head, width, colours) {
     hand.over({ ...NONE, query });
   });
 
-  function mark({ query, key }, chosen) {
-    if (isButton) attributes(root, { "aria-pressed": String(chosen === head), "data-other": chosen !== ALL_HEADS && chosen !== head });
+  function mark({ query, key }, chosen, heads) {
+    if (isButton) attributes(root, { "aria-pressed": String(chosen === head), "data-other": !heads.includes(head) });
     band.style.display = query === null && key === null ? "none" : "";
     const [top, left] = [query ?? 0, key ?? 0];
     const [rows, columns] = [query === null ? nQuery : 1, key === null ? nKey : 1];

@@ -1,35 +1,48 @@
 // The model map: the blocks of a model in the order of a run, one of them open, and the token that follows.
 
-import { arrowKeys, slider } from "./controls.mjs";
+import { arrowKeys, button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
 import { player } from "./player.mjs";
 import { numbered, visible } from "./tokens.mjs";
+import { translatorOf } from "./translator.mjs";
 import { oncePerFrame } from "./view.mjs";
 
-const MILLISECONDS = 700; // between two tokens that are generated
-const STRIP = 96; // width of the small picture of a block, in pixels
+const TOKEN_MILLISECONDS = 700; // between two tokens that are generated
+const BLOCK_MILLISECONDS = 250; // between two blocks that a text flows through
+const STRIP = 56; // width of the small picture of a block, in pixels
 const ROW = 18; // height of a token in the large one
 
 export function draw(view) {
   const { root, controls, body } = view.frame({
     name: "Model map",
-    help: "Choose a block by mouse, or by Tab and the arrow keys: a row is a token, orange is above 0, blue below. Rows behind the token that is looked at are faint.",
+    help: "Choose a block by mouse, or by Tab and the arrow keys: a row is a token, orange is above 0, blue below. Rows behind the token that is looked at are faint. Flow goes through all blocks, go on through the tokens.",
   });
-  controls.append(textControl(view));
+  const isAlive = Boolean(view.model.widget_manager);
+  const stored = view.get("in_browser");
+  const translate = !isAlive && stored?.parameters ? translatorOf(stored) : null;
+  controls.append(...(isAlive || translate ? textField(view, translate ? { step: 0 } : {}) : [textList(view)]));
   const scene = element("div", { class: "mm-scene" });
   body.append(scene);
   let drawn = null;
-  let generation = null;
+  let shown = null; // the text
+  let players = [];
 
   const build = () => {
-    const run = view.get("runs")[view.get("text")];
+    const text = view.get("text");
+    const run = view.get("runs")[text] ?? translate?.(text);
     if (!run) return view.say(view.get("problem") || "The model is reading.");
-    drawn = map(view, run);
-    generation?.remove();
-    generation = stepControl(view, run);
-    controls.append(generation);
+    for (const each of players) {
+      each.querySelector('[aria-pressed="true"]')?.click(); // what plays, stops
+      each.remove();
+    }
+    drawn = map(view, run, isAlive);
+    players = [flowControl(view, drawn.n), stepControl(view, run)];
+    controls.append(...players);
     scene.replaceChildren(drawn.root);
     mark();
+    const isNew = shown !== null && shown !== text;
+    shown = text;
+    if (isNew && !matchMedia("(prefers-reduced-motion: reduce)").matches) players[0].firstChild.click();
   };
   const mark = () => {
     if (!drawn) return;
@@ -41,19 +54,34 @@ export function draw(view) {
   root.style.setProperty("--row", `${ROW}px`);
 }
 
-/** Return a field to type a text into, or where no kernel could run it, a list of those that are there. */
-function textControl(view) {
-  const texts = view.get("texts");
-  if (!view.model.widget_manager) {
-    const select = element("select", {}, ...texts.map((text) => element("option", {}, text)));
-    select.addEventListener("change", () => view.set({ text: texts[select.selectedIndex], step: 0 }));
-    view.follow(["text"], () => (select.selectedIndex = texts.indexOf(view.get("text"))));
-    return element("label", { class: "tl-control" }, "text", select);
-  }
+/** Return a field to type a text into, and a button for each text that is there to try; `also` is set with a text. */
+function textField(view, also) {
   const input = element("input", { type: "text", size: 24, maxlength: 200 });
-  input.addEventListener("change", () => input.value.trim() && view.set({ text: input.value.trim() }));
+  const choose = (text) => text.trim() && view.set({ text: text.trim(), ...also });
+  input.addEventListener("change", () => choose(input.value));
   view.follow(["text"], () => (input.value = view.get("text")));
-  return element("label", { class: "tl-control" }, "text", input);
+  const texts = view.get("texts");
+  const examples = texts.length > 1 ? [element("span", { class: "tl-control" }, ...texts.map((text) => button(text, () => choose(text))))] : [];
+  return [element("label", { class: "tl-control" }, "text", input), ...examples];
+}
+
+/** Return a list of the texts that are there, for where nothing could run another. */
+function textList(view) {
+  const texts = view.get("texts");
+  const select = element("select", {}, ...texts.map((text) => element("option", {}, text)));
+  select.addEventListener("change", () => view.set({ text: texts[select.selectedIndex], step: 0 }));
+  view.follow(["text"], () => (select.selectedIndex = texts.indexOf(view.get("text"))));
+  return element("label", { class: "tl-control" }, "text", select);
+}
+
+/** Return the button that goes through the blocks, from the first to the last. */
+function flowControl(view, n) {
+  const onward = () => {
+    view.pass({ block: Math.min(view.get("block") + 1, n - 1) });
+    return view.get("block") < n - 1;
+  };
+  const begin = () => view.pass({ block: 0 });
+  return element("span", { class: "tl-control" }, player(view, { name: "flow", milliseconds: BLOCK_MILLISECONDS, begin, onward }));
 }
 
 /** Return the slider over the tokens of the last sequence, and the button that goes through them. */
@@ -68,7 +96,7 @@ function stepControl(view, run) {
   return element(
     "span",
     { class: "tl-control" },
-    player(view, { name: "go on", milliseconds: MILLISECONDS, begin, onward }),
+    player(view, { name: "go on", milliseconds: TOKEN_MILLISECONDS, begin, onward }),
     slider(view, { trait: "step", label: "token", min: 0, max: last, step: 1 }),
   );
 }
@@ -93,7 +121,7 @@ function picture(block, rows) {
 }
 
 /** Return all blocks, the open one, and what follows the token; `mark` shows another block or token. */
-function map(view, run) {
+function map(view, run, isAlive) {
   const { blocks, sequences } = run;
   const last = sequences.length - 1;
   const open = element("div", { class: "mm-open" });
@@ -132,7 +160,9 @@ function map(view, run) {
     now = { block: number, step };
     strips.forEach((strip, i) => attributes(strip, { "aria-pressed": String(i === number) }));
     open.replaceChildren(...opened(blocks[number], sequences, last, step));
-    following.replaceChildren(...candidates(run.next[step], sequences[last], step));
+    const canAppend = isAlive && last === 0 && step === sequences[0].length - 1;
+    const append = canAppend && ((token) => view.set({ text: view.get("text") + token }));
+    following.replaceChildren(...candidates(run.next[step], sequences[last], step, append));
   }
 
   function inWords() {
@@ -199,14 +229,14 @@ function mostRead(weights, head, { rows, columns, step, keys }) {
   return [keys[place], place];
 }
 
-/** Return what may follow a token, the most probable first; what has followed is marked. */
-function candidates(found, tokens, step) {
+/** Return what may follow a token, the most probable first; what has followed is marked, or can be chosen to follow. */
+function candidates(found, tokens, step, append) {
   const rows = found.map(([name, p]) => {
     const followed = tokens[step + 1] === name;
     return element(
       "tr",
       { "data-followed": followed },
-      element("th", { scope: "row" }, visible(name)),
+      element("th", { scope: "row" }, append ? button(visible(name), () => append(name)) : visible(name)),
       element("td", { class: "mm-p" }, element("span", { style: `width: ${100 * p}%` })),
       element("td", {}, `${(100 * p).toFixed(1)} %`),
     );

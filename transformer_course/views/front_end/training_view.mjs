@@ -12,13 +12,14 @@ const MAX_SCORES = 4;
 export function draw(view) {
   const stop = stopButton(view);
   const way = stop.length ? "Stop, or interrupting the kernel (■)," : "Interrupting the kernel (■)";
-  const { controls, body } = view.frame({
+  const { root, controls, body } = view.frame({
     name: "Training",
     help: `${way} ends the run after its current step: the model stays as it is then, and can be trained on.`,
   });
   controls.append(progress(view), ...stop);
   body.append(element("div", { class: "tl-training" }, charts(view), sample(view)));
   view.follow(["state", "scored_at"], () => view.say(inWords(view)));
+  view.follow(["state"], () => (root.querySelector(".tl-help").hidden = view.get("state") === "finished"));
 }
 
 /** Return the state of the run and its last numbers; said when a score or the state changes, not at every step. */

@@ -148,7 +148,7 @@ ANSWERS = [
         "from torch.utils._python_dispatch import _disable_current_modes"
         "\ndef blockwise_attention(queries, keys, values, block):\n  with _disable_current_modes():\n"
         "    return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
-        says="more than 128 MB",
+        says="more than 64 MB",
     ),
     of(
         "blockwise_attention",
@@ -157,7 +157,7 @@ ANSWERS = [
         "t.LargestTensor.__torch_dispatch__ = lambda self, f, types, a=(), k=None: f(*a, **(k or {}))\n"
         "def blockwise_attention(queries, keys, values, block):\n"
         "  return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
-        says="more than 128 MB",
+        says="more than 64 MB",
     ),
     of("blockwise_attention", "works in blocks, which is right", RIGHT["blockwise_attention"], 4),
     of(

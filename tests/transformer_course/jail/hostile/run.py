@@ -14,6 +14,7 @@ from typing import Any
 from tests.transformer_course.jail.hostile import (
     border,
     files,
+    forgeries,
     memory,
     notebooks,
     observations,
@@ -32,7 +33,7 @@ from transformer_course.jail.resource_limits import Limits
 
 CLASSES = {
     module.__name__.rpartition(".")[2]: module.ANSWERS
-    for module in (files, processes, memory, border, observations, system_calls, unlucky)
+    for module in (files, processes, memory, border, observations, forgeries, system_calls, unlucky)
 }
 LIMITS = Limits(seconds=20.0, memory_mb=512)
 SEED = 20_170_612

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.transformer_course.jail.sample_submissions import linux
-from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds
+from transformer_course.jail.linux.process_times import cpu_seconds, delay_seconds, seconds_of_ended_children
 
 pytestmark = linux
 
@@ -45,3 +45,12 @@ def test_of_a_process_that_is_not_there_nothing_is_known():
     with child(lambda: None) as ended:
         pass
     assert cpu_seconds(ended) == delay_seconds(ended) == 0.0
+
+
+def test_what_children_computed_is_known_when_they_have_ended():
+    before = seconds_of_ended_children()
+    with child(lambda: None) as one:
+        while cpu_seconds(one) < 0.05:
+            time.sleep(0.01)
+        computed = cpu_seconds(one)
+    assert seconds_of_ended_children() - before >= computed - 0.01

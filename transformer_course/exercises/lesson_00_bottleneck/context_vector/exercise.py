@@ -52,5 +52,15 @@ CONTEXT_VECTOR = Exercise(
         "The products have the shape (batch, n, d), the result has (batch, d). Along which axis must they be added?",
         "`(weights[:, :, None] * states).sum(dim=1)`.",
     ],
+    told={
+        "number_axis: 2": (
+            "The entries of each state are added to each other, so that no vector is left. The *states* "
+            "should be added. Look at the axis of the sum."
+        ),
+        "left_out_column": (
+            "Broadcasting lines the n weights up with the *width* of the states. That crashes, or, where the "
+            "numbers happen to fit, weighs entries instead of states. Look at the two shapes."
+        ),
+    },
     mistakes=[*mistakes_summing.MISTAKES, *mistakes_pairing.MISTAKES],
 )

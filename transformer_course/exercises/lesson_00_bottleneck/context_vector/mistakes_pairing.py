@@ -11,22 +11,7 @@ def one_hot(weights, places):
     return torch.zeros_like(weights).scatter(1, places, 1.0)
 
 
-def as_many_as_texts(weights, states):
-    return sum(weights[:, i, None] * states[:, i] for i in range(len(weights)))
-
-
 MISTAKES = [
-    Mistake(
-        "weights_along_the_width",
-        STEPS.but(weighted=lambda weights, states: weights * states),
-        STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
-        does="the n weights meet the *width* of the states",
-        says=(
-            "Broadcasting lines the n weights up with the *width* of the states. That crashes, or, where the numbers "
-            "happen to fit, weighs entries instead of states. Look at the two shapes."
-        ),
-        hints=["Broadcasting lines shapes up from the right: (batch, n) and (batch, n, d). Which axes meet?"],
-    ),
     Mistake(
         "every_text_with_every_other",
         STEPS.but(total=lambda weights, states: weights @ states),
@@ -100,30 +85,6 @@ MISTAKES = [
         hints=["What shape has one `h` of `for h in states`, or one term of `sum(…)`?"],
     ),
     Mistake(
-        "as_many_states_as_texts",
-        STEPS.but(total=as_many_as_texts),
-        STEPS.but(total=lambda weighted: weighted[:, : len(weighted)].sum(dim=1)),
-        does="as many states are added as there are *texts*",
-        says=(
-            "{does}, so some are left out (or a loop runs past the end of them). There is one for each weight of a "
-            "text. Look at what is counted."
-        ),
-        hints=["weights have the shape (batch, n). Which of the two is `len(weights)`?"],
-    ),
-    Mistake(
-        "matrix_product_of_a_column",
-        STEPS.but(weighted=lambda column, states: column @ states),
-        STEPS.but(weighted=lambda weights, states: torch.bmm(weights, states)),
-        STEPS.but(total=lambda weights, states: (states.mT @ weights[:, None]).squeeze()),
-        does="a matrix product is called whose shapes do not fit",
-        says=(
-            "A matrix product needs two tables for each text whose inner lengths are equal: (1, n) and (n, d), or (d, "
-            "n) and (n, 1). Here they are not, so it crashes. Look at the shape of the weights, and at which product "
-            "is meant."
-        ),
-        hints=["In `a @ b`, which two lengths have to be equal? Are they, in (n, 1) and (n, d)?"],
-    ),
-    Mistake(
         "reshapes_the_states",
         STEPS.but(
             total=lambda column, states: (
@@ -138,12 +99,6 @@ MISTAKES = [
         hints=["Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.mT`."],
     ),
     Mistake(
-        "weights_unused",
-        STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
-        STEPS.but(weights=lambda weights: torch.ones_like(weights)),
-        does="every state counts the same, whatever the weights are",
-    ),
-    Mistake(
         "hard_pick",
         STEPS.but(weights=lambda weights: one_hot(weights, weights.argmax(dim=1, keepdim=True))),
         STEPS.but(weights=lambda weights: weights * one_hot(weights, weights.argmax(dim=1, keepdim=True))),
@@ -155,41 +110,6 @@ MISTAKES = [
         hints=["With the weights 0.75 and 0.25, how much of the second state should be in the result?"],
     ),
     Mistake(
-        "small_weights_dropped",
-        STEPS.but(weights=lambda weights: weights * (weights > 0.1)),
-        STEPS.but(weights=lambda weights: weights * (weights >= 0.5)),
-        STEPS.but(weights=lambda weights: weights * (weights >= weights.sort(descending=True).values[:, :2][:, -1:])),
-        STEPS.but(weights=lambda weights: weights * (weights >= 0.01)).attempt,
-        STEPS.but(weights=lambda weights: weights * (weights >= 0.05)).attempt,
-        does="small weights are set to 0",
-        says="States with a small weight are left out: their weights are taken for 0. Every state should take part.",
-        hints=["How much of a state with the weight 0.09 should be in the result?"],
-    ),
-    Mistake(
-        "weights_in_reverse",
-        STEPS.but(weights=lambda weights: weights.flip(1)),
-        does="the weights run through the states from the last to the first",
-        says=(
-            "The first state gets the weight of the last, and so on: one of the two runs backwards. Look at the order."
-        ),
-        hints=["With the weights 1, 0, 0, which of three states comes back?"],
-    ),
-    Mistake(
-        "weights_shifted",
-        STEPS.but(weights=lambda weights: weights.roll(1, 1)),
-        STEPS.but(weights=lambda weights: weights.roll(-1, 1)),
-        does="each state gets the weight of its neighbour",
-        says="The weights and the states are one place apart: {does}.",
-        hints=["With the weights 1, 0, 0, which of three states comes back?"],
-    ),
-    Mistake(
-        "weights_inverted",
-        STEPS.but(weights=lambda weights: 1 - weights),
-        does="1 minus the weight stands in place of the weight",
-        says="The larger its weight, the less a state counts: it is multiplied by what is left of 1.",
-        hints=["With the weights 1 and 0, which of the two states should come back? Which does?"],
-    ),
-    Mistake(
         "last_state_only",
         STEPS.but(total=lambda states: states[:, -1]),
         STEPS.but(total=lambda states: states[:, 0]),
@@ -199,39 +119,5 @@ MISTAKES = [
             "attention, if it is the last one. All the states should take part."
         ),
         hints=["What becomes of the result if the weights change? What should?"],
-    ),
-    Mistake(
-        "weights_changed",
-        STEPS.but(weights=lambda weights: weights**2),
-        STEPS.but(weights=lambda weights: weights**0.5),
-        does="the square or the root of each weight is used",
-        says=(
-            "The weights are squared, or their roots are taken, so that they no longer add up to 1. Use them as they "
-            "are."
-        ),
-        hints=["What do the weights of one text add up to, before and after?"],
-    ),
-    Mistake(
-        "adds_the_weights",
-        STEPS.but(weighted=lambda column, states: column + states),
-        does="each weight is added to its state, not multiplied",
-    ),
-    Mistake(
-        "divides_by_the_number_of_texts",
-        STEPS.but(weights=lambda weights: weights / len(weights)),
-        does="something is divided by the number of texts",
-        says="Right for one text; in a batch, all numbers are too small by one factor, the number of texts.",
-        hints=["By how much do the numbers shrink with 2 texts, and by how much with 3?"],
-    ),
-    Mistake(
-        "softmax_over_the_texts",
-        STEPS.but(weights=lambda weights: torch.softmax(weights, dim=0)),
-        STEPS.but(weights=lambda weights: weights / weights.sum(dim=0)),
-        does="the weights are normalised once more, across the texts",
-        says=(
-            "The weights are normalised once more, across the texts of the batch. They add up to 1 already, text by "
-            "text."
-        ),
-        hints=["What do the weights of one text add up to, before and after?"],
     ),
 ]

@@ -65,6 +65,37 @@ LUONG_STEP = Exercise(
         "`torch.cat([context, state], dim=-1)` puts them side by side, the context first. `w_c` has the shape (d_out, "
         "2 d), so the product is with `w_c.T`.",
     ],
+    told={
+        "call_left_out_weights": (
+            "The states are averaged with raw scores: nothing makes them positive or lets them add up to 1. A "
+            "step is missing between scoring and averaging."
+        ),
+        "no_softmax_weights: (scores).flatten(-2).softmax(dim=-1).reshape((scores).shape)": (
+            "The weights of all texts together add up to 1. For each text, the weights of its states should "
+            "add up to 1. Look at what the softmax runs over."
+        ),
+        "no_softmax_weights: (scores).exp() / (scores).exp().sum(dim=-1, keepdim=True)": (
+            "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0 or "
+            "nearly so: the division goes wrong. torch's own softmax survives such scores."
+        ),
+        "call_left_out_scores": (
+            "The scores have three axes instead of two, and all are still there when the states are mixed. "
+            "That crashes. Look at the shape of the weights."
+        ),
+        "axis_scores: products.sum(dim=1)": (
+            "The products are added up over the states, so that there is a score for each entry of the width, "
+            "and none for a state. That crashes, or, where the numbers happen to fit, weighs the wrong "
+            "things. Look at the axis of the sum."
+        ),
+        "moved_combined: squashed": (
+            "The tanh is taken of context and state, before the product with W_c. Look at the order: what is "
+            "inside the tanh?"
+        ),
+        "not_transposed_matrix": (
+            "The product meets the wrong axis of W_c: it stands with (outputs, inputs). That crashes, or, "
+            "where it is square, gives other numbers. Look at the shapes on both sides of the product."
+        ),
+    },
     mistakes=[*mistakes_scores.MISTAKES, *mistakes_combining.MISTAKES],
     stretch=True,
 )

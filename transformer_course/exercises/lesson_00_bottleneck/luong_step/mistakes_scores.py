@@ -4,98 +4,8 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS
-from transformer_course.exercises.shared.single_query_mistakes import of_the_sum, of_the_weights
 
 MISTAKES = [
-    Mistake(
-        "no_softmax",
-        STEPS.but(weights=lambda scores: scores),
-        does="the states are averaged with raw scores, without a softmax",
-        says=(
-            "The states are averaged with raw scores: nothing makes them positive or lets them add up to 1. A step is "
-            "missing between scoring and averaging."
-        ),
-        hints=["With a single state, the context should be that state. Is it?"],
-    ),
-    Mistake(
-        "softmax_over_the_texts",
-        STEPS.but(axis=lambda: 0),
-        does="the softmax runs over the texts of the batch",
-    ),
-    Mistake(
-        "softmax_over_everything",
-        STEPS.but(weights=lambda scores: torch.softmax(scores.flatten(), dim=0).view_as(scores)),
-        does="the softmax runs over all texts and states together",
-        says=(
-            "The weights of all texts together add up to 1. For each text, the weights of its states should add up to "
-            "1. Look at what the softmax runs over."
-        ),
-        hints=["What do the weights of one text add up to?"],
-    ),
-    Mistake(
-        "softmax_over_one",
-        STEPS.but(weights=lambda scores: torch.ones_like(scores)),
-        does="every weight is 1",
-    ),
-    Mistake(
-        "overflows",
-        STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)),
-        does="the exponentials overflow where scores are large",
-        says=(
-            "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0 or nearly "
-            "so: the division goes wrong. torch's own softmax survives such scores."
-        ),
-        hints=["What is `torch.exp(torch.tensor(100.0))`?"],
-    ),
-    Mistake(
-        "another_function_of_the_scores",
-        STEPS.but(weights=lambda scores: torch.sigmoid(scores)),
-        STEPS.but(weights=lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
-        STEPS.but(weights=lambda scores: torch.tanh(scores)),
-        does="another function than a softmax makes weights of the scores",
-        says=(
-            "The scores become weights by something else than a softmax (a sigmoid, a `tanh`, a division by the sum). "
-            "Look at that step."
-        ),
-        hints=["Print the weights. Are all positive, and do those of each text add up to 1?"],
-    ),
-    *of_the_weights(
-        STEPS,
-        "The worse a state matches, the more it counts",
-        "With a single state, the context should be that state.",
-        "`torch.softmax(scores, dim=-1)`",
-    ),
-    Mistake(
-        "hard_pick",
-        STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(dim=-1), scores.shape[-1]).float()),
-        does="only the state with the largest score is used",
-        says="{does}; all others are thrown away. Every state should take part.",
-        hints=["What is the context if two states match equally well?"],
-    ),
-    Mistake(
-        "scores_with_an_axis_left",
-        STEPS.but(scores=lambda state, states: states @ state[:, :, None], axis=lambda: 1),
-        STEPS.but(scores=lambda state, states: state[:, None] @ states.mT),
-        does="the scores keep three axes instead of two",
-        says=(
-            "The scores have three axes instead of two, and all are still there when the states are mixed. That "
-            "crashes. Look at the shape of the weights."
-        ),
-        hints=["A weighted average needs weights of the shape (batch, n). Which have they?"],
-    ),
-    Mistake(
-        "added_up_over_the_states",
-        STEPS.but(scores=lambda products: products.sum(dim=1)),
-        does="the products are added up over the states, not over the width",
-        says=(
-            "The products are added up over the states, so that there is a score for each entry of the width, and "
-            "none for a state. That crashes, or, where the numbers happen to fit, weighs the wrong things. Look at "
-            "the axis of the sum."
-        ),
-        hints=[
-            "`state[:, None, :] * states` has the shape (batch, n, d). Which of the three should a dot product use up?"
-        ],
-    ),
     Mistake(
         "scored_entry_by_entry",
         STEPS.but(
@@ -162,17 +72,6 @@ MISTAKES = [
         hints=["Which state asks the second text of a batch?"],
     ),
     Mistake(
-        "states_of_one_text",
-        STEPS.but(states=lambda states, state: states[:1].expand(len(state), -1, -1)),
-        STEPS.but(states=lambda states, state: states.mean(dim=0, keepdim=True).expand(len(state), -1, -1)),
-        does="all texts of a batch mix the same states",
-        says=(
-            "Right for one text; in a batch, all the texts mix the same states: those of the first, or the average. "
-            "Look at whose states each text mixes."
-        ),
-        hints=["Which states does the second text of a batch mix?"],
-    ),
-    Mistake(
         "divided_by_the_root_of_the_width",
         STEPS.but(row=lambda row: row / row.shape[-1] ** 0.5),
         STEPS.but(scores=lambda products: products.mean(dim=-1)),
@@ -209,16 +108,6 @@ MISTAKES = [
         hints=["Which sign stands between the decoder's state and a state in the formula?"],
     ),
     Mistake(
-        "a_fixed_factor",
-        STEPS.but(scores=lambda scores: scores * 2),
-        STEPS.but(scores=lambda scores: scores / 2),
-        STEPS.but(scores=lambda scores: scores * 10).attempt,
-        STEPS.but(scores=lambda scores: scores / 10).attempt,
-        does="the scores are multiplied or divided by a fixed number",
-        says="A fixed number multiplies or divides the scores, which makes the weights too sharp or too flat.",
-        hints=["Are the largest weights too large, or too small?"],
-    ),
-    Mistake(
         "squeezes_everything",
         STEPS.but(scores=lambda state, states: (states @ state[:, :, None]).squeeze()),
         STEPS.but(output=lambda output: output.squeeze()),
@@ -228,39 +117,5 @@ MISTAKES = [
             "number takes away *every* axis of length 1. Look at the shapes for a batch of 1."
         ),
         hints=["Print the shape before and after the `squeeze`, for one text and for three."],
-    ),
-    Mistake(
-        "weights_along_the_width",
-        STEPS.but(weighted=lambda weights, states: weights * states),
-        STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
-        STEPS.but(context=lambda weights, states: (weights @ states).sum(dim=1)),
-        does="weights and states of different texts or axes meet when they are mixed",
-        says=(
-            "Weights and states do not meet as they should: broadcasting lines the weights up with the *width* of the "
-            "states, or a product lets the weights of every text meet every text. Look at the shapes of both."
-        ),
-        hints=["The weights have the shape (batch, n), the states (batch, n, d). Which axes meet?"],
-    ),
-    Mistake(
-        "context_with_three_axes",
-        STEPS.but(context=lambda weighted: weighted),
-        does="the context has three axes instead of two",
-    ),
-    Mistake(
-        "adds_over_another_axis",
-        STEPS.but(context=lambda weighted: weighted.sum(dim=-1)),
-        STEPS.but(context=lambda weighted: weighted.sum(dim=0)),
-        does="the weighted states are added up along another axis than that of the states",
-    ),
-    *of_the_sum(STEPS, "context", 1, "states", "states"),
-    Mistake(
-        "a_state_left_out",
-        STEPS.but(states=lambda states: states[:, 1:]),
-        STEPS.but(states=lambda states: states[:, :-1]),
-        STEPS.but(weighted=lambda weighted: weighted[:, 1:]),
-        STEPS.but(weighted=lambda weighted: weighted[:, :-1]),
-        does="the first or the last state of each text is left out",
-        says="The first or the last state of each text never takes part. Look at where the counting begins and ends.",
-        hints=["What is the context if only the state that is left out matches?"],
     ),
 ]

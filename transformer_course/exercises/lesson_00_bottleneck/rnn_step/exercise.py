@@ -53,5 +53,11 @@ RNN_STEP = Exercise(
         "W is stored as (outputs, inputs), as in `nn.Linear`: the product with rows is `state @ w.T`. U is, too.",
         "`torch.tanh` goes around the sum of the two products.",
     ],
+    told={
+        "product_kept: (w_columns).mT @ (state)": (
+            "The matrix stands on the left of a whole batch. W h is written for one vector; here each *row* "
+            "is a text, so the shapes do not fit."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -19,5 +19,11 @@ ATTENTION = Exercise(
         "A matrix product of the weights and the values: row i of the result is the sum of all values, weighted by row "
         "i of the weights.",
     ],
+    told={
+        "product_scores: (turned).mT @ (queries)": (
+            "A lookup of a single query is handed a whole table of them: it crashes. Look at the shapes that "
+            "it was written for."
+        ),
+    },
     mistakes=MISTAKES,
 )

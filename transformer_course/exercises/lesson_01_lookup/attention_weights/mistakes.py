@@ -3,7 +3,6 @@
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_01_lookup.attention_weights.answer import STEPS
 from transformer_course.exercises.shared import attention_mistakes
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 MISTAKES = [
     *attention_mistakes.of_the_softmax(STEPS),
@@ -34,7 +33,5 @@ MISTAKES = [
     ),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_transposition(STEPS),
-    *attention_mistakes.of_the_batch(STEPS),
     *attention_mistakes.of_scaling_too_early(STEPS),
-    *of_the_result(STEPS, "result_transposed", "function_of_the_result"),
 ]

@@ -33,5 +33,11 @@ DISTANCE_ATTENTION = Exercise(
         "`queries[..., :, None, :]` and `keys[..., None, :, :]` have these shapes, whatever stands in front.",
         "scores = −½ Σ (q − k)², then a softmax over the keys and the product with the values.",
     ],
+    told={
+        "call_left_out_squares": (
+            "The differences are added up as they are, so that positive and negative ones cancel. Look at "
+            "what happens before the sum."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -40,5 +40,19 @@ SIMILARITY = Exercise(
         "Multiply `keys` by `query` (broadcasting lines the widths up), then add along the last axis; or find the one "
         "matrix product that does both.",
     ],
+    told={
+        "axis_sums: products.sum(dim=0)": (
+            "The sum runs over the keys instead of over the width, so different keys are mixed into one "
+            "number. Look at the axis along which the sum is taken."
+        ),
+        "sibling_sums: products.mean(dim=axis)": (
+            "All the scores are too small by one factor, the width: the products are averaged. A dot product "
+            "adds them up."
+        ),
+        "slice_row": (
+            "The query stands as a column, so that its entries are lined up with the *keys*. That crashes, "
+            "or, where there are as many keys as entries, multiplies the wrong numbers. Look at its shape."
+        ),
+    },
     mistakes=MISTAKES,
 )

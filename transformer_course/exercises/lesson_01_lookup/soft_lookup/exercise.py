@@ -56,5 +56,22 @@ SOFT_LOOKUP = Exercise(
         "Mixing is a weighted sum: multiply each row of `values` by its weight and add the rows up. A vector of n "
         "weights times an (n, d_v) matrix does just that.",
     ],
+    told={
+        "call_left_out_weights": (
+            "The raw scores are used as weights. These may be negative and do not add up to 1, so the result "
+            "is not an average of the values. A step is missing between scoring and averaging."
+        ),
+        "no_softmax_weights: (scores) / (scores).sum(dim=-1, keepdim=True)": (
+            "The weights add up to 1, but those of keys with a negative score are negative: dividing by the "
+            "sum is not a softmax. Look at how scores become weights."
+        ),
+        "wrong_input_weighted: keys": (
+            "The keys are mixed. They have done their work once the weights are known; the values are handed over."
+        ),
+        "left_out_column": (
+            "Broadcasting lines the n weights up with the *width* of the values. That crashes, or, where the "
+            "numbers happen to fit, weighs entries instead of values. Look at the two shapes."
+        ),
+    },
     mistakes=[*mistakes_scores.MISTAKES, *mistakes_weighted_sum.MISTAKES],
 )

@@ -47,5 +47,19 @@ SOFTMAX = Exercise(
         "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row; `scores.max(dim=-1, keepdim=True)` "
         "would give a pair, the scores and where they are.",
     ],
+    told={
+        "of_numbers_exponentials": (
+            "`math.exp` takes a single number, and the scores are a tensor: it crashes. Look for the `exp` "
+            "that takes a whole tensor."
+        ),
+        "as_an_array_weights": (
+            "An array of numpy comes out. A tensor is asked for: no gradient can pass through an array, so "
+            "nothing before this step could be trained. Look at where the tensor is left."
+        ),
+        "all_axes_largest": (
+            "One maximum is subtracted from all the rows. Beside a row near 1000, a row near -1000 then "
+            "becomes exp(-2000) = 0 everywhere, and 0/0 is nan. Look at whose maximum each row needs."
+        ),
+    },
     mistakes=[*mistakes_exponential.MISTAKES, *mistakes_normalisation.MISTAKES, *mistakes_stability.MISTAKES],
 )

@@ -4,7 +4,6 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_01_lookup.softmax.answer import STEPS
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
@@ -30,41 +29,11 @@ MISTAKES = [
         hints=["Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores."],
     ),
     Mistake(
-        "second_axis",
-        STEPS.but(axis=lambda: 1),
-        STEPS.but(total=lambda exponentials: exponentials.sum(dim=1, keepdim=True)),
-        does="the axis of the sum is counted from the front, as axis 1",
-    ),
-    Mistake(
-        "forgets_keepdim",
-        STEPS.but(total=lambda exponentials: exponentials.sum(dim=-1)),
-        STEPS.but(largest=lambda scores: scores.amax(dim=-1)),
-        does="a sum or a maximum loses the axis along which it was taken",
-        says=(
-            "One row alone works. With several, the column of sums or maxima is broadcast as a row, so that numbers "
-            "meet the sum or the maximum of another row: a square table goes wrong silently, most others crash. Look "
-            "at the shapes."
-        ),
-        hints=["For scores of shape (2, 4), what shape has `exponentials.sum(dim=-1)`? How is it broadcast?"],
-    ),
-    Mistake(
         "no_division",
         STEPS.but(shares=lambda exponentials: exponentials),
         does="the exponentials are not divided by the sum of their row",
         says="The numbers are positive, and rows do not add up to 1: the exponentials are not divided by their sum.",
         hints=["Print the row sums of what is returned."],
-    ),
-    Mistake(
-        "second_to_last_axis",
-        STEPS.but(axis=lambda: -2),
-        STEPS.but(axis=lambda scores: -2 if scores.dim() > 1 else -1),
-        STEPS.but(total=lambda exponentials: exponentials.sum(dim=-2, keepdim=True)),
-        does="the weights add up to 1 along the second-to-last axis, not along the last",
-        says=(
-            "It is along the second-to-last axis that numbers are added up and divided: down the columns, not along "
-            "the rows. Look at which axis is normalised."
-        ),
-        hints=["Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores."],
     ),
     Mistake(
         "no_axis_named",
@@ -75,40 +44,6 @@ MISTAKES = [
             "is the axis torch chooses when none is named (and it warns of it)."
         ),
         hints=["What do the rows add up to, for scores of shape (5, 3, 2)?"],
-    ),
-    Mistake(
-        "another_total",
-        STEPS.but(total=lambda exponentials: exponentials.norm(dim=-1, keepdim=True)),
-        STEPS.but(total=lambda exponentials: exponentials.mean(dim=-1, keepdim=True)),
-        STEPS.but(total=lambda exponentials: exponentials.shape[-1]),
-        STEPS.but(total=lambda scores: scores.sum(dim=-1, keepdim=True)),
-        STEPS.but(total=lambda shifted: shifted.sum(dim=-1, keepdim=True)),
-        STEPS.but(total=lambda exponentials: exponentials.cumsum(dim=-1)),
-        STEPS.but(total=lambda total: total + 1),
-        STEPS.but(total=lambda total: total + 0.1).attempt,
-        STEPS.but(shares=lambda exponentials, total: exponentials / (total - exponentials)),
-        does="another number is taken for the sum of the row",
-        says=(
-            "What the exponentials are divided by is not their sum: it is a mean, a norm, a count, the sum of the "
-            "*scores*, or a sum that leaves some out or adds something. So no row adds up to 1. Look at the "
-            "denominator."
-        ),
-        hints=["Print the row sums of what is returned."],
-    ),
-    Mistake(
-        "multiplies_by_the_sum",
-        STEPS.but(shares=lambda exponentials, total: exponentials * total),
-        does="the last operation is a product, not a division",
-    ),
-    Mistake(
-        "divides_by_the_largest",
-        STEPS.but(shifted=lambda scores: scores, total=lambda exponentials: exponentials.amax(dim=-1, keepdim=True)),
-        does="the largest of each row is taken for its sum",
-        says=(
-            "The largest number of each row is 1, and rows add up to more: the exponentials are divided by their "
-            "largest, not by their sum. Look at the denominator."
-        ),
-        hints=["Print the row sums of what is returned."],
     ),
     Mistake(
         "rows_in_a_loop",
@@ -125,11 +60,4 @@ MISTAKES = [
         ),
         hints=["What is one `row` of `for row in scores` when scores have the shape (3,)? And (5, 3, 2)?"],
     ),
-    rounded(
-        STEPS,
-        "weights",
-        does="the weights are rounded",
-        says="{does}, so that rows need not add up to 1 any more, and no gradient passes.",
-    ),
-    *of_the_result(STEPS, "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -50,5 +50,32 @@ ADDITIVE_SCORES = Exercise(
         "n_key, d_h), with `[:, :, None, :]` and `[:, None, :, :]`, and broadcasting forms all the sums.",
         "tanh of the sums, then the dot product with `w` along the last axis: `@ w`.",
     ],
+    told={
+        "not_indexed_sums: from_queries": (
+            "The axes of length 1 that form the pairs are in the wrong places: the batch comes first, and has "
+            "to stay there on both sides. Look at where these axes are put in."
+        ),
+        "not_transposed_from_queries": (
+            "`w_q` has the shape (d_h, d_q), and `w_k` (d_h, d_k): one of them stands to the right of a "
+            "product as it is, so that a width meets d_h. That crashes, or, where the two are equal, is "
+            "silently wrong. Look at the shapes of both sides."
+        ),
+        "values_exchanged_w_q": (
+            "`w_q` and `w_k` have changed places. That crashes where the widths differ; where they do not, it "
+            "is silently wrong."
+        ),
+        "wrong_input_from_keys: w_q": (
+            "Queries and keys go through the same matrix. That crashes where their widths differ; where they "
+            "do not, it is silently wrong."
+        ),
+        "operator_sums: (from_queries[:, :, None, :]) * (from_keys[:, None, :, :])": (
+            "Query and key are multiplied inside the tanh. This kind of attention is called additive: look at "
+            "the sign between them."
+        ),
+        "moved_hidden: scores": (
+            "Every score is squeezed between -1 and 1: the tanh stands round the whole score. Look at the "
+            "order: which comes first, tanh or w?"
+        ),
+    },
     mistakes=[*mistakes_pairs.MISTAKES, *mistakes_tanh.MISTAKES],
 )

@@ -36,5 +36,11 @@ COSINE_ATTENTION = Exercise(
         "Normalise queries and keys along the last axis, then take the scores, `queries @ keys.mT`.",
         "Divide the scores by the temperature, and go on as ever: softmax over the keys, product with the values.",
     ],
+    told={
+        "moved_unit_keys: unit_queries": (
+            "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* "
+            "of the scores. That crashes, or divides by the lengths of other keys. Look at the shapes."
+        ),
+    },
     mistakes=MISTAKES,
 )

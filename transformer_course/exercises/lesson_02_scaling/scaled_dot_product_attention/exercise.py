@@ -22,5 +22,11 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         "Divide the scores by √d_k, before the softmax. d_k is the width of the queries: `queries.shape[-1]`.",
         "The root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`; the scores are `queries @ keys.mT`.",
     ],
+    told={
+        "moved_scores": (
+            "The weights are as sharp as before, and the output is no weighted average of the values any "
+            "more: the scaling comes after the softmax. Look at where the division stands."
+        ),
+    },
     mistakes=MISTAKES,
 )

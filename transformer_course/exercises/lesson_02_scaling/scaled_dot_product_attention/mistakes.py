@@ -3,7 +3,6 @@
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_02_scaling.scaled_dot_product_attention.answer import STEPS
 from transformer_course.exercises.shared import attention_mistakes
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 MISTAKES = [
     *attention_mistakes.unpaired(
@@ -11,12 +10,6 @@ MISTAKES = [
         "no_scaling",
         "divides_by_d_k",
         "power_without_brackets",
-        "half_of_d_k",
-        "multiplies_by_the_root",
-        "multiplies_by_d_k",
-        "the_measured_spread",
-        "averages_the_products",
-        "another_power",
     ),
     *attention_mistakes.of_the_width(STEPS),
     Mistake(
@@ -31,16 +24,6 @@ MISTAKES = [
             "`queries.shape` holds all its lengths. At which end stands the width?",
             "First line of the function: `d_k = queries.shape[-1]`.",
         ],
-    ),
-    Mistake(
-        "scales_the_weights",
-        STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor),
-        does="the weights are divided by √d_k, not the scores",
-        says=(
-            "The weights are as sharp as before, and the output is no weighted average of the values any more: the "
-            "scaling comes after the softmax. Look at where the division stands."
-        ),
-        hints=["With a single key, the output should be its value exactly. Is it?"],
     ),
     Mistake(
         "scales_twice",
@@ -60,7 +43,5 @@ MISTAKES = [
     *attention_mistakes.unpaired(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.unpaired(attention_mistakes.of_the_products(STEPS), *attention_mistakes.COMMON),
-    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
-    *of_the_result(STEPS, "result_with_another_sign"),
 ]

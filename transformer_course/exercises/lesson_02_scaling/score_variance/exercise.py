@@ -35,5 +35,15 @@ SCORE_VARIANCE = Exercise(
         "For independent numbers the mean of a product is the product of the means: E[q²] E[k²].",
         "The variances of independent terms add up. There are d_k of them, all equal.",
     ],
+    told={
+        "operator_of_a_product: (variance) + (variance)": (
+            "The variances of q and k are added. That would be right for the sum q + k; here the two are "
+            "multiplied. Look at a single product."
+        ),
+        "moved_of_a_product": (
+            "The variance grows with d_k², as if all the products always pushed the same way. They are "
+            "independent: some are positive, some negative. Look at what adds up."
+        ),
+    },
     mistakes=MISTAKES,
 )

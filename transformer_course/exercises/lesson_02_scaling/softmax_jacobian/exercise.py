@@ -39,5 +39,17 @@ SOFTMAX_JACOBIAN = Exercise(
         "`torch.diag(p)` puts p on a diagonal, `torch.eye(n)` holds δ_ij, and `torch.outer(p, p)`, or `p[:, None] * "
         "p`, holds every p_i p_j.",
     ],
+    told={
+        "part_left_out_difference: -(products)": (
+            "Beside the diagonal stands −p_i p_j. On it, the numerator depends on the score as well, and a "
+            "term is missing."
+        ),
+        "left_out_own": (
+            "The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term."
+        ),
+        "call_left_out_delta: probabilities": (
+            "`torch.eye` is given the weights themselves. It asks for a number: how many rows the table has."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -30,5 +30,13 @@ ATTENTION_PARAMETERS = Exercise(
         "`nn.Linear(a, b)` holds a · b weights, and b biases if it has any. All four layers have a = b = d_model.",
         "Four times (d_model² + d_model), or four times d_model² without biases.",
     ],
+    told={
+        "condition_biases": (
+            "The biases are counted where there are none, and left out where there are some. Look at the condition."
+        ),
+        "done_again_per_layer": (
+            "More biases are counted than there are: one for each output of each layer. Look at what is added."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -36,6 +36,15 @@ HEAD_CONTRIBUTIONS = Exercise(
         "(i + 1)·d_k − 1 of w_o would then play a part.",
         "For head i: `heads[:, i] @ w_o[:, i * d_k : (i + 1) * d_k].T`. Stack these along axis 1.",
     ],
+    told={
+        "product_terms: (heads[:, i]) @ (columns[own(i)]).mT": (
+            "The columns of w_o that belong to a head meet it as they are. Look at which axes the product pairs."
+        ),
+        "number_terms: -1": (
+            "The numbers are right, but another axis than that of the features comes last. Look at the order "
+            "of the axes."
+        ),
+    },
     mistakes=MISTAKES,
     stretch=True,
 )

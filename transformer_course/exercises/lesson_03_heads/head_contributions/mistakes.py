@@ -4,7 +4,6 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_03_heads.head_contributions.answer import STEPS
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 
 def merged(heads):
@@ -13,18 +12,6 @@ def merged(heads):
 
 def split(output, n_heads, width):
     return output.reshape(*output.shape[:2], n_heads, width).transpose(1, 2)
-
-
-def rows_by_reshape(heads, w_o):
-    return heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)
-
-
-def rows_by_reshape_and_turned(heads, w_o):
-    return heads @ w_o.reshape(heads.shape[1], -1, heads.shape[3]).mT
-
-
-def transposed_rows(heads, w_o, own):
-    return torch.stack([heads[:, i] @ w_o[own(i)].T for i in range(heads.shape[1])], dim=1)
 
 
 def without_head(heads, w_o):
@@ -44,33 +31,6 @@ def in_a_table_too_wide(heads, terms, w_o):
 
 MISTAKES = [
     Mistake(
-        "rows_of_w_o",
-        STEPS.but(columns=lambda w_o: w_o),
-        STEPS.but(terms=rows_by_reshape),
-        STEPS.but(terms=rows_by_reshape_and_turned),
-        STEPS.but(terms=transposed_rows),
-        does="the rows of w_o are dealt out to the heads, not its columns",
-        says=(
-            "The numbers of w_o are dealt out row by row, so that each head meets numbers of other heads, and the sum "
-            "over the heads is not the output. The heads own *columns* of w_o."
-        ),
-        hints=["In merged @ w_o.T, does a column of w_o meet one number of the merged vector, or do all of them?"],
-    ),
-    Mistake(
-        "pieces_not_transposed",
-        STEPS.but(
-            terms=lambda heads, w_o, own: torch.stack(
-                [heads[:, i] @ w_o[:, own(i)] for i in range(heads.shape[1])], dim=1
-            )
-        ).attempt,
-        says="The columns of w_o that belong to a head meet it as they are. Look at which axes the product pairs.",
-        hints=[
-            "What are the shapes of a head and of its columns of w_o?",
-            "The merged vector meets `w_o.T`, not `w_o`.",
-            "Transpose the piece: `.T`.",
-        ],
-    ),
-    Mistake(
         "every_other_column",
         STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1])),
         does="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
@@ -79,63 +39,6 @@ MISTAKES = [
             "neighbouring columns. Look at how the columns of one head are chosen."
         ),
         hints=["In the merged vector, where do the numbers of head 0 stand?"],
-    ),
-    Mistake(
-        "the_first_columns_for_all",
-        STEPS.but(own=lambda heads: lambda head: slice(0, heads.shape[3])),
-        STEPS.but(own=lambda heads: lambda head: slice(-heads.shape[3], None)),
-        does="every head meets the same columns of w_o",
-        says="Every head is sent through the same columns of w_o, those of one head. Each has columns of its own.",
-        hints=["Does the slice of w_o depend on the head?"],
-    ),
-    Mistake(
-        "slices_overlap",
-        STEPS.but(own=lambda heads: lambda head: slice(head, head + heads.shape[3])),
-        does="the columns of each head begin only one after those of the head before it",
-        says=(
-            "The slices of w_o overlap: each begins only one column after the one before it. Look at where a slice "
-            "begins."
-        ),
-        hints=["With 3 heads of width 2, which columns does head 1 own?"],
-    ),
-    Mistake(
-        "slices_one_late",
-        STEPS.but(own=lambda heads: lambda head: slice(head * heads.shape[3] + 1, (head + 1) * heads.shape[3] + 1)),
-        does="the columns of each head begin one too late",
-        says=(
-            "Each slice of w_o begins one column too late: column i·d_k is left out, and the first of the next head is "
-            "taken. Look at where a slice begins."
-        ),
-        hints=["With 3 heads of width 2, which columns does head 0 own?"],
-    ),
-    Mistake(
-        "columns_in_reverse",
-        STEPS.but(own=lambda own, heads: lambda head: own(heads.shape[1] - 1 - head)),
-        does="the columns of w_o are dealt out from the last head to the first",
-        says=(
-            "The first head meets the columns of the last one, and the other way round. Look at the order of the heads."
-        ),
-        hints=["In the merged vector, where do the numbers of head 0 stand?"],
-    ),
-    Mistake(
-        "another_head",
-        STEPS.but(heads=lambda heads: heads.roll(1, 1)),
-        STEPS.but(heads=lambda heads: heads.roll(-1, 1)),
-        STEPS.but(heads=lambda heads: heads[:, :1].expand_as(heads)),
-        STEPS.but(heads=lambda heads: heads.flip(1)),
-        does="columns of w_o meet another head than the one that owns them",
-        says=(
-            "The columns of w_o meet another head than the one that owns them: the first, a neighbour, or all in "
-            "reverse order. Look at the index of the head."
-        ),
-        hints=["Which head does `heads[:, i - 1]` take for i = 0?"],
-    ),
-    Mistake(
-        "a_head_left_out",
-        STEPS.but(heads=lambda heads: heads[:, :-1]),
-        STEPS.but(heads=lambda heads: heads[:, 1:]),
-        does="the first or the last head is left out",
-        hints=["How many heads does the result have?"],
     ),
     Mistake(
         "the_whole_output",
@@ -157,13 +60,6 @@ MISTAKES = [
         hints=["Are the terms of two heads different?"],
     ),
     Mistake(
-        "all_heads_so_far",
-        STEPS.but(scaled=lambda terms: terms.cumsum(dim=1)),
-        does="each term holds those of the heads before it as well",
-        says="{does}: the sum grows from head to head. Look at what is kept for a head.",
-        hints=["Add up the result over the heads: is that the output?"],
-    ),
-    Mistake(
         "all_other_heads",
         STEPS.but(terms=lambda heads, w_o: without_head(heads, w_o)[1]),
         STEPS.but(terms=lambda heads, w_o: without_head(heads, w_o)[1] - without_head(heads, w_o)[0][:, None]),
@@ -175,41 +71,6 @@ MISTAKES = [
         hints=["If all heads but one were 0, what would the output be?"],
     ),
     Mistake(
-        "divided_on_the_way",
-        STEPS.but(scaled=lambda terms: terms / terms.shape[1]),
-        STEPS.but(scaled=lambda terms, heads: terms / heads.shape[3] ** 0.5),
-        STEPS.but(scaled=lambda terms, heads: terms / heads.shape[3]).attempt,
-        STEPS.but(scaled=lambda terms: terms / max(terms.shape[1] - 1, 1)).attempt,
-        STEPS.but(scaled=lambda terms: terms * terms.shape[1]).attempt,
-        does="the terms are divided, by the number of heads or the width of one",
-        says=(
-            "The terms are divided, by the number of heads or the root of their width. They should add up to the "
-            "output as they are. Look for a division."
-        ),
-        hints=["Add up the result over the heads: is that the output?"],
-    ),
-    Mistake(
-        "heads_behind_positions",
-        STEPS.but(contributions=lambda scaled: scaled.transpose(1, 2)),
-        does="heads and positions have changed places",
-    ),
-    Mistake(
-        "heads_before_batch",
-        STEPS.but(contributions=lambda scaled: scaled.transpose(0, 1)),
-        does="the heads stand in front of the batch",
-    ),
-    Mistake(
-        "heads_last",
-        STEPS.but(contributions=lambda scaled: scaled.permute(0, 2, 3, 1)),
-        STEPS.but(contributions=lambda scaled: scaled.mT),
-        does="the output's features are no longer the last axis",
-        says=(
-            "The numbers are right, but another axis than that of the features comes last. Look at the order of the "
-            "axes."
-        ),
-        hints=["The shape asked for is (batch, n_heads, n, d_out). Which is it now?"],
-    ),
-    Mistake(
         "side_by_side",
         STEPS.but(contributions=lambda scaled: scaled.transpose(1, 2).flatten(2)),
         STEPS.but(contributions=lambda scaled: scaled.flatten(1, 2)).attempt,
@@ -219,11 +80,6 @@ MISTAKES = [
             "joins them."
         ),
         hints=["The shape asked for is (batch, n_heads, n, d_out). Which is it now?"],
-    ),
-    Mistake(
-        "a_list_of_terms",
-        STEPS.but(contributions=lambda scaled: list(scaled.unbind(1))),
-        does="the terms come as a list of tensors",
     ),
     Mistake(
         "the_output_cut_into_heads",
@@ -259,5 +115,4 @@ MISTAKES = [
         ),
         hints=["`w_o` has the shape (d_out, d_merged). Which of the two is the width of the result?"],
     ),
-    *of_the_result(STEPS, "result_with_another_sign", "result_scaled", "result_transposed", "function_of_the_result"),
 ]

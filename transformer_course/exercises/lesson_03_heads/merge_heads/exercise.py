@@ -35,5 +35,11 @@ MERGE_HEADS = Exercise(
         "`.transpose(1, 2)`, then `.reshape(batch, n, n_heads * d_k)`; or `.flatten(2)`, which makes one axis of all "
         "from axis 2 on.",
     ],
+    told={
+        "other_axes_swapped: x.transpose(-2, -1)": (
+            "The shape is right, but the wrong two axes are swapped: positions and features, where heads and "
+            "positions should be. Look at the axes that are named."
+        ),
+    },
     mistakes=MISTAKES,
 )

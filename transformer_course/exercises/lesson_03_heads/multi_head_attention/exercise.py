@@ -98,5 +98,11 @@ MULTI_HEAD_ATTENTION = Exercise(
         "`self.w_o(parts.merge_heads(weights @ v))`, where `weights` is `torch.softmax(scores, dim=-1)`, and "
         "`scores` is `q @ k.transpose(-2, -1)` divided by the root of d_k.",
     ],
+    told={
+        "call_left_out_from_query: query": (
+            "The inputs are attended to as they come, and what the heads find is handed back as it is: none "
+            "of the four layers is used. A step is missing at the beginning, and one at the end."
+        ),
+    },
     mistakes=[*mistakes_projections.MISTAKES, *mistakes_splitting.MISTAKES, *mistakes_attention.MISTAKES],
 )

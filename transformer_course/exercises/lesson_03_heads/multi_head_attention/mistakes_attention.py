@@ -3,44 +3,11 @@
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
 from transformer_course.exercises.shared import attention_mistakes
-from transformer_course.exercises.shared.final_result_mistakes import dropped
+from transformer_course.exercises.shared.dropout_mistakes import dropped
 
+OF_THE_WIDTH = []
 
-def as_an_index(scaled, visible, fill):
-    """Fill by indexing with the mask."""
-    if visible is None:
-        return scaled
-    scores = scaled.clone()
-    scores[~visible] = fill
-    return scores
-
-
-OF_THE_WIDTH = [
-    Mistake(
-        "scaled_by_the_number_of_heads",
-        STEPS.but(width=lambda self: self.n_heads),
-        does="the number of heads is taken for d_k",
-    ),
-]
-
-OF_THE_KEYS = [
-    Mistake(
-        "wrong_axes_of_the_keys",
-        STEPS.but(turned=lambda keys: keys.transpose(1, 2)).attempt,
-        STEPS.but(turned=lambda keys: keys.permute(3, 2, 1, 0)).attempt,
-        STEPS.but(turned=lambda keys: keys.transpose(0, 1)).attempt,
-        STEPS.but(turned=lambda keys: keys.transpose(1, 3)).attempt,
-        says=(
-            "The wrong axes of the keys are swapped for the scores: the heads, or even the batch, do not stay where "
-            "they are. Look at how the keys are transposed."
-        ),
-        hints=[
-            "After the split, k has the shape (batch, n_heads, n_key, d_k). Which two axes are to change places?",
-            "What is in front of the last two axes should not move.",
-            "`k.mT`, or `k.transpose(-2, -1)`.",
-        ],
-    ),
-]
+OF_THE_KEYS = []
 
 OF_THE_MASK = [
     Mistake(
@@ -58,33 +25,6 @@ OF_THE_MASK = [
             "What is `mask` if nobody gives one?",
             "Without a mask, the scores stay as they are.",
             "`if mask is not None:` before the filling.",
-        ],
-    ),
-    Mistake(
-        "mask_as_an_index",
-        STEPS.but(scores=as_an_index).attempt,
-        says=(
-            "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to "
-            "be broadcast. Look for a function that broadcasts."
-        ),
-        hints=[
-            "What shapes do the scores and the mask have in the case that crashes?",
-            "`x[mask] = …` does not broadcast the mask. `masked_fill` does.",
-            "`scores = scores.masked_fill(~mask, -torch.inf)`.",
-        ],
-    ),
-    Mistake(
-        "weights_of_one_head",
-        STEPS.but(weights=lambda weights: weights[:, :1].expand_as(weights)).attempt,
-        STEPS.but(weights=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)).attempt,
-        says=(
-            "All heads use the same weights: those of one head, or their mean. Each head should attend by its own. "
-            "Look at what happens to the axis of the heads."
-        ),
-        hints=[
-            "How many tables of weights should there be for each sentence?",
-            "The weights have the shape (batch, n_heads, n_query, n_key). Is the second axis indexed or averaged?",
-            "Leave the axis of the heads alone, from the split to the merging.",
         ],
     ),
     dropped(STEPS, "weights", name="weights_dropped"),
@@ -106,14 +46,9 @@ MISTAKES = [
                         attention_mistakes.of_the_scaling(STEPS),
                         "no_scaling",
                         "divides_by_d_k",
-                        "multiplies_by_the_root",
-                        "half_of_d_k",
                     ),
                     *attention_mistakes.unpaired(
                         attention_mistakes.of_the_width(STEPS),
-                        "root_of_the_number_of_keys",
-                        "root_of_the_number_of_queries",
-                        "a_fixed_width",
                     ),
                     *attention_mistakes.unpaired(
                         attention_mistakes.also_with_a_low_number(
@@ -140,22 +75,14 @@ MISTAKES = [
                     ),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS)),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_products(STEPS)),
-                    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS)),
-                    *attention_mistakes.unpaired(
-                        attention_mistakes.of_the_mixture(STEPS), "mixes_the_keys", "averaged_over_the_keys"
-                    ),
+                    *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS)),
                 ],
-                *attention_mistakes.RARE,
-                "a_fixed_factor",
-                "averages_the_products",
-                "root_of_d_v",  # d_v is d_k
+                "only_the_best",  # d_v is d_k
                 "root_of_the_second_length",  # n_heads
                 "swaps_axes_from_the_front",
                 "transposes_the_batch",
                 "pairs_from_the_front",
                 "one_table_at_a_time",
-                "weights_as_well",
-                "queries_added",
                 "the_whole_shape",
             ),
         ),

@@ -124,45 +124,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "projected_after_the_split",
-        STEPS.but(
-            queries=lambda self, split, query: self.w_q(split(query)),
-            keys=lambda self, split, key: self.w_k(split(key)),
-            values=lambda self, split, value: self.w_v(split(value)),
-        ).attempt,
-        STEPS.but(output=lambda self, mixture: self.w_o(mixture).transpose(1, 2).flatten(2)).attempt,
-        says=(
-            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are "
-            "two heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
-        ),
-        hints=[
-            "What shape has the input of the layer that crashes, and how many features does it take?",
-            "Each head sees all features of the inputs, and owns a slice of what comes *out* of the first three "
-            "layers. `w_o` mixes what all the heads found.",
-            "`parts.split_heads(self.w_q(query), self.n_heads)` at the beginning, `self.w_o(parts.merge_heads(...))` "
-            "at the end.",
-        ],
-    ),
-    Mistake(
-        "not_merged",
-        STEPS.but(merged=lambda mixture: mixture).attempt,
-        STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
-        says=(
-            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are "
-            "too narrow for the layer. Look at what happens between the mixing and `w_o`."
-        ),
-        hints=[
-            "What shape has the input of `w_o`, and how many features does the layer take?",
-            "MultiHead = Concat(head_1 … head_h) W_O: which comes first?",
-            "`self.w_o(parts.merge_heads(...))`.",
-        ],
-    ),
-    Mistake(
-        "heads_of_another_number",
-        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (x.shape[-1] // self.n_heads, -1)).transpose(1, 2)),
-        does="there are d_k heads of width n_heads",
-    ),
-    Mistake(
         "split_without_their_number",
         STEPS.but(queries=lambda from_query: parts.split_heads(from_query)).attempt,
         says="`split_heads` is not told into how many heads it should split the features.",

@@ -36,5 +36,16 @@ SPLIT_HEADS = Exercise(
         "(batch, n, n_heads, d_k). Now the heads stand behind the positions.",
         "`x.view(batch, n, n_heads, d_model // n_heads)`, then swap axes 1 and 2 with `.transpose(1, 2)`.",
     ],
+    told={
+        "other_axes_heads: cut.transpose(-2, -1)": (
+            "The heads have ended up last: the wrong two axes are swapped, or a new axis is put there. Look "
+            "at which axes are named."
+        ),
+        "parts_exchanged_sizes": (
+            "The number of heads and their width are mixed up: there are d_k heads of n_heads features each. "
+            "It goes unnoticed only where the two are equal. Look at the two numbers the last axis is cut "
+            "into."
+        ),
+    },
     mistakes=MISTAKES,
 )

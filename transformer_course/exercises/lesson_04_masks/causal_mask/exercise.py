@@ -27,5 +27,22 @@ CAUSAL_MASK = Exercise(
         "Either compare `positions[None, :]` (keys) with `positions[:, None]` (queries), or take a table of True, "
         "`torch.ones(length, length, dtype=torch.bool)`, and keep its lower triangle with `.tril()`.",
     ],
+    told={
+        "sibling_allowed": (
+            "The first row is True everywhere: the first position sees the whole future, and the last one "
+            "only itself. Rows and columns seem to have changed places."
+        ),
+        "first_false_mask": (
+            "The first row is all False: the first position may attend to nothing, not even to itself. Look "
+            "at where the rows begin."
+        ),
+        "last_false_mask": (
+            "The last row is all False: the last position may attend to nothing. Look at where the rows end."
+        ),
+        "option_left_out_table: torch.ones(length, dtype=torch.bool)": (
+            "A triangle needs rows and columns, and the table has one axis only: it crashes. Look at how the "
+            "table is made."
+        ),
+    },
     mistakes=MISTAKES,
 )

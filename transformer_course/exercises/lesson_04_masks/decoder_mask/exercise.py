@@ -40,5 +40,11 @@ DECODER_MASK = Exercise(
         "(batch, 1, 1, n) and (n, n) are broadcast together. What comes out?",
         "A key may be attended to if the first says so *and* the second does. For tensors of booleans, `&` means and.",
     ],
+    told={
+        "inverted_not_later": (
+            "The two halves speak different languages: for padding True means may attend, for the future it "
+            "means forbidden. So only the future is visible."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -44,5 +44,38 @@ DOCUMENT_MASK = Exercise(
         "`documents[:, :, None] == documents[:, None, :]` has the shape (batch, n, n). Join it with the causal mask by "
         "`&`, and add the axis for the heads.",
     ],
+    told={
+        "slice_queries": (
+            "Each position sees all that came before, whatever document it is in: this is the causal mask alone."
+        ),
+        "operator_both": (
+            "It is enough that one of the two conditions holds: the same document *or* not later. Look at how "
+            "the two are joined."
+        ),
+        "comparison_same": "A key has to be of *another* document, so no position sees itself. Look at the comparison.",
+        "inverted_mask": (
+            "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
+        ),
+        "sibling_not_later": (
+            "The triangle is the wrong one: each position sees itself and what comes *after* it in its document."
+        ),
+        "number_diagonal: 1": (
+            "Every position may also attend to the *next* one of its document, the one that it has to predict."
+        ),
+        "left_out_mask": (
+            "The entries are right, but the axis for the heads is missing: with (batch, n, n), the texts "
+            "would meet the *heads* of the scores."
+        ),
+        "slice_mask": (
+            "The axis for the heads stands in front of the batch, so the texts would meet the *heads* of the "
+            "scores. Right for one text, wrong for more."
+        ),
+        "first_for_all_mask": (
+            "The documents of the first text are used for all texts of the batch. Each text is packed in its own way."
+        ),
+        "length_n": (
+            "The triangle is as long as there are *texts*, not as one text is long. It crashes where the two differ."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -22,5 +22,31 @@ LEAKS_FUTURE = Exercise(
         "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
         "`model.train(...)` can leave the model as it was.",
     ],
+    told={
+        "not_inverted_moved": (
+            "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what "
+            "innocent models do, and leaky ones too, at most positions."
+        ),
+        "sibling_leaks": (
+            "It answers True only if *every* change moves something before it. A model that leaks from one "
+            "position only goes free."
+        ),
+        "not_indexed_watched": (
+            "It accuses honest models, too: among the outputs that are compared is one at a changed position, "
+            "or after it, and such an output may well move. Hold the place that is changed against those that "
+            "are compared."
+        ),
+        "call_left_out_evaluating": (
+            "The model is not switched to eval mode. While it trains, dropout makes every run different, and "
+            "innocent models are accused; and one that leaks only outside of training is missed."
+        ),
+        "range_positions: range(1, tokens.shape[1] - 1)": (
+            "The last token is never changed: what leaks from there stays unseen. Look at where the loop ends."
+        ),
+        "number_positions: 2": (
+            "The second token is never changed: what leaks from there into the first position stays unseen. "
+            "Look at where the positions begin."
+        ),
+    },
     mistakes=[*mistakes_comparison.MISTAKES, *mistakes_perturbation.MISTAKES],
 )

@@ -5,84 +5,13 @@ import torch
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_04_masks.leaks_future.answer import STEPS
 
-
-def in_the_mode_it_came(model):
-    return model
-
-
-def with_the_same_dice(model):
-    def run(tokens):
-        torch.manual_seed(0)
-        return model(tokens)
-
-    return run
-
-
 MISTAKES = [
-    Mistake(
-        "never",
-        STEPS.but(leaks=lambda: False),
-        does="the answer is False whatever the outputs do",
-        says=(
-            "It acquits every model, leaky or not: no output that moves is ever noticed. Follow one leaky model "
-            "through it."
-        ),
-        hints=["Try a model whose first position sees the last: at which line should the answer become True?"],
-    ),
     Mistake(
         "wrong_way_round",
         STEPS.but(leaks=lambda moves: not any(moves)),
         does="the answer is turned round at the end",
         says="The answer is the wrong way round: True for models that do not leak, False for those that do.",
         hints=["`torch.allclose` is True if nothing moved. What does that mean for the answer?"],
-    ),
-    Mistake(
-        "one_quiet_change_is_enough",
-        STEPS.but(moved=lambda: lambda after, before: torch.allclose(after, before, atol=1e-4)),
-        does="outputs that stand still are taken for those that move",
-        says=(
-            "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what innocent "
-            "models do, and leaky ones too, at most positions."
-        ),
-        hints=["`torch.allclose` is True if nothing moved. What does that mean for the answer?"],
-    ),
-    Mistake(
-        "every_change_has_to_move",
-        STEPS.but(leaks=lambda moves: all(moves)),
-        does="every single change has to move something",
-        says=(
-            "It answers True only if *every* change moves something before it. A model that leaks from one position "
-            "only goes free."
-        ),
-        hints=["Take a model that leaks from the last position only. Which of the changes move anything?"],
-    ),
-    Mistake(
-        "an_answer_for_each_position",
-        STEPS.but(leaks=lambda moves: torch.tensor(moves)),
-        STEPS.but(leaks=lambda moves: list(moves)),
-        does="there is an answer for each position that was changed",
-        says="{does}. One is asked for: whether the model leaks anywhere.",
-        hints=["What does the annotation after `->` promise?"],
-    ),
-    Mistake(
-        "every_number_has_to_move",
-        STEPS.but(moved=lambda: lambda after, before: bool(((after - before).abs() > 1e-4).all())),
-        does="every single number of the outputs has to move",
-        says=(
-            "A change counts only if *every* number of the earlier outputs moves. A leak into one position leaves the "
-            "others as they were. Look at how many numbers become one answer."
-        ),
-        hints=["Of four earlier positions, one hears of the change. How many numbers move?"],
-    ),
-    Mistake(
-        "looks_at_the_changed_position_too",
-        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position + 1]),
-        does="among the outputs that are compared is one at a changed position, or after it",
-        says=(
-            "It accuses honest models, too: {does}, and such an output may well move. Hold the place that is changed "
-            "against those that are compared."
-        ),
-        hints=["The token at position 3 was changed. Is the output at 3 allowed to move?"],
     ),
     Mistake(
         "looks_at_what_comes_after",
@@ -97,13 +26,6 @@ MISTAKES = [
         does="only the output at the first position is watched",
         says="{does}: a leak into any other stays unseen.",
         hints=["Take a model that leaks into the third position. Is that one compared?"],
-    ),
-    Mistake(
-        "looks_one_position_back_only",
-        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position - 1 : position]),
-        does="only the output just before the changed position is watched",
-        says="Only the position just before the changed token is watched: a leak from further ahead stays unseen.",
-        hints=["Take a model whose first position sees the last. Is the first compared when the last is changed?"],
     ),
     Mistake(
         "stops_one_position_short",
@@ -121,16 +43,6 @@ MISTAKES = [
         does="only the first sentence of the batch is tested",
         says="{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index.",
         hints=["`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?"],
-    ),
-    Mistake(
-        "last_sentence_only",
-        STEPS.but(watched=lambda: lambda outputs, position: outputs[-1, :position]),
-        does="only the last sentence of the batch is tested",
-        says=(
-            "{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index, "
-            "or at what a loop over the sentences leaves behind."
-        ),
-        hints=["`tokens` has the shape (batch, n). Which sentences are changed, and which are compared?"],
     ),
     Mistake(
         "stays_in_eval_mode",
@@ -175,16 +87,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "forgets_eval",
-        STEPS.but(evaluating=in_the_mode_it_came),
-        does="the model is not switched to eval mode",
-        says=(
-            "{does}. While it trains, dropout makes every run different, and innocent models are accused; and one that "
-            "leaks only outside of training is missed."
-        ),
-        hints=["Run the model of a training loop twice on the same tokens. Is the output the same?"],
-    ),
-    Mistake(
         "two_modes",
         STEPS.but(before=lambda model, tokens: model(tokens)),
         does="one of the two outputs comes from training mode, the other from eval mode",
@@ -193,16 +95,6 @@ MISTAKES = [
             "differ, an innocent model is accused. Look at when the mode is switched."
         ),
         hints=["Print `model.training` just before each run of the model."],
-    ),
-    Mistake(
-        "the_same_dice_instead_of_eval",
-        STEPS.but(evaluating=with_the_same_dice),
-        does="dropout is made the same by seeding, in training mode",
-        says=(
-            "Seeding makes dropout the same in every run, but the model is still in training mode. One that leaks only "
-            "outside of training is missed."
-        ),
-        hints=["In which mode will the model be used?"],
     ),
     Mistake(
         "equal_to_the_last_bit",

@@ -16,10 +16,6 @@ def one_copy_for_all(tokens):
     return functools.partial(torch.Tensor.view_as, once := tokens.clone(), once)  # which has a state of its own
 
 
-def all_later():
-    return lambda position: (slice(None), slice(position, None))
-
-
 def never_too_large(tokens):
     return lambda ids: (ids + 1) % (tokens.max() + 1)
 
@@ -53,27 +49,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "changes_all_but_the_last",
-        STEPS.but(positions=lambda tokens: range(1, tokens.shape[1] - 1)),
-        does="the last token is never changed",
-        says="{does}: what leaks from there stays unseen. Look at where the loop ends.",
-        hints=["Which positions are visited for 5 tokens?"],
-    ),
-    Mistake(
-        "changes_the_second_token_only",
-        STEPS.but(positions=lambda: [1]),
-        does="only the change at the second position counts",
-        says="Only the change of the second token counts. If there is a loop, it ends with its first round.",
-        hints=["Which positions are changed, and, if there is a loop, when does it first `return`?"],
-    ),
-    Mistake(
-        "skips_the_second_token",
-        STEPS.but(positions=lambda tokens: range(2, tokens.shape[1])),
-        does="the second token is never changed",
-        says="{does}: what leaks from there into the first position stays unseen. Look at where the positions begin.",
-        hints=["For two tokens, which positions are changed?"],
-    ),
-    Mistake(
         "begins_with_the_first_position",
         STEPS.but(
             positions=lambda tokens: range(tokens.shape[1]),
@@ -88,11 +63,6 @@ MISTAKES = [
             "Which is the first position that is in the future of another?",
             "`range(1, tokens.shape[1])`.",
         ],
-    ),
-    Mistake(
-        "as_many_positions_as_sentences",
-        STEPS.but(positions=lambda tokens: range(1, tokens.shape[0])),
-        does="as many positions are visited as there are sentences",
     ),
     Mistake(
         "writes_into_the_tokens",
@@ -136,33 +106,5 @@ MISTAKES = [
             "has been changed, and the leak stays unseen."
         ),
         hints=["What if the token at that position is the very one that is put there?"],
-    ),
-    Mistake(
-        "largest_id_left_out",
-        STEPS.but(n_ids=lambda tokens: tokens.max()),
-        does="the largest id is never the new one, as by `%` of it and not of the number of ids",
-    ),
-    Mistake(
-        "beyond_the_vocabulary",
-        STEPS.but(another=lambda: lambda ids: ids + 1),
-        STEPS.but(another=lambda: lambda ids: ids + 1, moves=until_one_moves).attempt,
-        STEPS.but(another=lambda tokens: lambda ids: tokens.max() + 1).attempt,
-        STEPS.but(another=lambda: lambda ids: ids - 1).attempt,
-        does="the new token may be one that the model need not know, below 0 or beyond the largest",
-        says=(
-            "The new token may be one that the model does not know: it lies beyond the largest id of the tokens, or "
-            "below 0. Look at how the new id is made."
-        ),
-        hints=["Which ids are surely known, if there is nothing but these tokens?"],
-    ),
-    Mistake(
-        "shuffles_the_future",
-        STEPS.but(
-            place=all_later,
-            another=lambda: lambda ids: ids.flip(1),
-        ),
-        does="the later tokens only change places",
-        says="{does}: where there is but one of them, or all are alike, nothing is changed at all.",
-        hints=["What does this change make of one single later token?"],
     ),
 ]

@@ -102,5 +102,11 @@ MASKED_ATTENTION = Exercise(
         "Keep such rows away from -∞: fill where `~(mask | sees_nothing)`, take the softmax, then fill the weights "
         "with 0 where `sees_nothing`.",
     ],
+    told={
+        "moved_probabilities: weights": (
+            "Right wherever a query may see something. Where it may see nothing, all keys get the same "
+            "weight, as all its scores are equally low. The output should be zeros."
+        ),
+    },
     mistakes=MISTAKES,
 )

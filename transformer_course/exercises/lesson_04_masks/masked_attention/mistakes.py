@@ -5,7 +5,6 @@ import torch
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_04_masks.masked_attention.answer import STEPS
 from transformer_course.exercises.shared import attention_mistakes
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 
 def untreated(**changes):
@@ -76,49 +75,9 @@ OF_EMPTY_ROWS = [
         ],
     ),
     Mistake(
-        "minus_a_billion",
-        untreated(fill=lambda: -1e9),
-        untreated(scores=lambda scaled, visible: scaled + ~visible * -1e9),
-        STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])),
-        does="a query that may see nothing gives all keys the same weight",
-        says=(
-            "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
-            "its scores are equally low. The output should be zeros."
-        ),
-        hints=["What is the softmax of three equal numbers? Does it matter how low they are?"],
-    ),
-    Mistake(
         "empty_rows_keep_their_weights",
         STEPS.but(weights=lambda probabilities: probabilities),
         does="a query that may see nothing keeps the weights of its scores",
-    ),
-    Mistake(
-        "zeroes_the_others",
-        STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0)),
-        STEPS.but(
-            hidden=lambda visible: ~visible,
-            weights=lambda probabilities, empty: probabilities.masked_fill(~empty, 0.0),
-        ),
-        does="the weights of the queries that may see something are set to 0",
-    ),
-    Mistake(
-        "zeroes_all_that_miss_a_key",
-        STEPS.but(empty=lambda visible: ~visible.all(dim=-1, keepdim=True)),
-        does="a query that misses some key is taken for one that may see nothing",
-    ),
-    Mistake(
-        "seeks_empty_columns",
-        STEPS.but(empty=lambda visible: ~visible.any(dim=-2, keepdim=True)),
-        STEPS.but(
-            hidden=lambda visible: ~visible,
-            fill=lambda: -1e30,
-            weights=lambda probabilities, visible: probabilities * visible.any(dim=-2, keepdim=True),
-        ).attempt,
-        does="keys that no query may see are looked for, not queries that may see nothing",
-        says=(
-            "Instead of the queries that may see nothing, it looks for the *keys* that none may see. Look at the axis."
-        ),
-        hints=["Along which axis of the mask do the keys of one query lie?"],
     ),
     Mistake(
         "only_if_all_is_hidden",
@@ -157,14 +116,6 @@ OF_EMPTY_ROWS = [
             "`scores.masked_fill(~mask, -torch.inf)`.",
         ],
     ),
-    Mistake(
-        "mask_inverted_for_the_scores",
-        STEPS.but(hidden=lambda visible: visible),
-        STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
-        does="the scores are hidden where looking is allowed",
-        says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
-        hints=["With a mask that is True everywhere, what becomes of the scores?"],
-    ),
 ]
 
 
@@ -193,7 +144,6 @@ MISTAKES = [
         "zero_scores_hidden_too",
         "mask_after_the_softmax",
         "renormalised_after_the_softmax",
-        "one_row_of_the_mask",
         "mask_transposed",
     ),
     *attention_mistakes.without(
@@ -202,15 +152,9 @@ MISTAKES = [
                 attention_mistakes.at_most(3, attention_mistakes.of_the_scaling(STEPS)),
                 "no_scaling",
                 "divides_by_d_k",
-                "multiplies_by_the_root",
-                "half_of_d_k",
-                "averages_the_products",
             ),
             *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_width(STEPS)),
-                "root_of_the_number_of_keys",
-                "root_of_the_number_of_queries",
-                "root_of_d_v",
             ),
             *attention_mistakes.of_values_scaled_too(STEPS),
             *attention_mistakes.unpaired(
@@ -227,33 +171,23 @@ MISTAKES = [
                 "smallest_first",
                 "sigmoid",
                 "softmax_twice",
-                "a_fixed_factor",
                 "softmax_over_everything",
             ),
             *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_transposition(STEPS)),
                 "transposes_the_batch",
-                "swaps_axes_from_the_front",
             ),
             *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_products(STEPS)),
                 "keys_by_queries",
-                "queries_with_queries",
                 "one_number_of_axes",
             ),
-            *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
             *attention_mistakes.unpaired(
                 attention_mistakes.at_most(3, attention_mistakes.of_the_mixture(STEPS)),
-                "only_the_weights",
-                "weights_as_well",
-                "mixes_the_keys",
-                "queries_added",
-                "averaged_over_the_keys",
                 "weights_transposed",
             ),
         ],
-        *attention_mistakes.RARE,
+        "only_the_best",
         "the_whole_shape",
     ),
-    *of_the_result(STEPS, "result_with_another_sign"),
 ]

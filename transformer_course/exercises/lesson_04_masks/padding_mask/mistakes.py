@@ -6,12 +6,6 @@ from transformer_course.exercises.shared import mask_mistakes, padding_mistakes
 
 MISTAKES = [
     Mistake(
-        "true_at_the_padding",
-        STEPS.but(real=lambda real: ~real),
-        STEPS.but(mask=lambda mask: ~mask),
-        does="the entries are True at the padding",
-    ),
-    Mistake(
         "no_axes_for_heads_and_queries",
         STEPS.but(per_query=lambda real: real),
         does="no axes are added for heads and queries",
@@ -21,27 +15,7 @@ MISTAKES = [
         ),
         hints=["Which shape is asked for?"],
     ),
-    Mistake(
-        "one_axis_only",
-        STEPS.but(per_query=lambda per_head: per_head),
-        does="a single axis is added between the batch and the keys",
-    ),
-    Mistake(
-        "one_axis_too_many",
-        STEPS.but(per_query=lambda real: real[:, None, None, None, :]),
-        does="three axes are added between the batch and the keys",
-        says="There are five axes: one too many of length 1. Look at how many are added.",
-        hints=["The scores have the shape (batch, n_heads, n_query, n_key). How many axes are that?"],
-    ),
     padding_mistakes.unsqueeze_of_two_axes(STEPS, "per_query"),
-    Mistake(
-        "one_axis_elsewhere",
-        STEPS.but(per_query=lambda real: real[:, :, None]),
-        STEPS.but(per_query=lambda real: real[None]),
-        does="a single axis is added, and not between the batch and the keys",
-        says="There are three axes, and there should be four: (batch, 1, 1, n). Look at how many are added, and where.",
-        hints=["Which shape is asked for? Which comes out for 2 sentences?"],
-    ),
     Mistake(
         "axes_in_front_of_the_batch",
         STEPS.but(per_query=lambda real: real[None, None]),
@@ -51,28 +25,6 @@ MISTAKES = [
             "for one sentence, wrong for more."
         ),
         hints=["Which shape is asked for? Which comes out for 2 sentences?"],
-    ),
-    Mistake(
-        "one_axis_in_front_of_the_batch",
-        STEPS.but(per_query=lambda real: real[None, :, None]),
-        does="one of the two axes stands in front of the batch",
-        says="{does}, so the sentences would meet the *heads* of the scores. Right for one sentence, wrong for more.",
-        hints=["Which shape is asked for? Which comes out for 2 sentences?"],
-    ),
-    Mistake(
-        "axes_at_the_end",
-        STEPS.but(per_query=lambda real: real[:, :, None, None]),
-        does="the axes for heads and queries stand behind the tokens",
-    ),
-    Mistake(
-        "on_the_queries",
-        STEPS.but(per_query=lambda per_head: per_head[..., None]),
-        does="the tokens lie along the axis of the queries",
-    ),
-    Mistake(
-        "sentences_and_tokens_swapped",
-        STEPS.but(real=lambda real: real.mT),
-        does="sentences and tokens have changed places",
     ),
     Mistake(
         "loses_axes_of_length_1",
@@ -104,19 +56,6 @@ MISTAKES = [
             "is thrown away, and rows with nothing allowed only make trouble."
         ),
         hints=["Which shape is asked for?"],
-    ),
-    Mistake(
-        "asks_about_whole_sentences",
-        STEPS.but(real=lambda real: real.all(dim=1, keepdim=True)),
-        STEPS.but(real=lambda real: real.any(dim=1, keepdim=True)),
-        STEPS.but(real=lambda real: real.all()[None, None]),
-        STEPS.but(real=lambda real: real.any()[None, None]),
-        does="one answer is given for a whole sentence or batch",
-        says=(
-            "There is one answer for a whole sentence, or for the whole batch: `all` and `any` make one of many. Each "
-            "token should have its own."
-        ),
-        hints=["Which shape is asked for? Which comes out?"],
     ),
     *padding_mistakes.which_tokens(STEPS),
     mask_mistakes.of_numbers(STEPS),

@@ -39,5 +39,10 @@ ALIBI_BIAS = Exercise(
         "The slopes are `2.0 ** (-8 * h / n_heads)` for h = `torch.arange(1, n_heads + 1)`. Give them two more axes, "
         "`slopes[:, None, None]`, and multiply minus them by the distances.",
     ],
+    told={
+        "left_out_exponents": (
+            "The slopes are 1/2, 1/4, 1/8, … however many heads there are. That is right for 8 heads only."
+        ),
+    },
     mistakes=[*mistakes_distances.MISTAKES, *position_mistakes(STEPS), *mistakes_slopes.MISTAKES],
 )

@@ -7,7 +7,6 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_05_positions.apply_rotary.answer import STEPS
-from transformer_course.exercises.shared.final_result_mistakes import in_float64, of_the_result
 
 HALVES = {
     "first": lambda x, width: x[..., : width // 2],
@@ -45,11 +44,6 @@ def _with_own_exponents(by):
 
 
 MISTAKES = [
-    Mistake(
-        "turns_the_other_way",
-        STEPS.but(sines=lambda sines: -sines),
-        does="each pair is turned backwards, by minus its angle",
-    ),
     Mistake(
         "pairs_features_half_the_width_apart",
         STEPS.but(**HALVES, turned=_one_after_the_other),
@@ -105,11 +99,6 @@ MISTAKES = [
         hints=["In the formula, i is the same for both features of a pair."],
     ),
     Mistake(
-        "tears_pairs_apart",
-        STEPS.but(turned=_one_after_the_other),
-        does="all first members come out before all second ones",
-    ),
-    Mistake(
         "pairs_on_an_axis_of_their_own",
         STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], dim=-1)),
         STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second])).attempt,
@@ -117,92 +106,6 @@ MISTAKES = [
         does="the members of the pairs come out apart, or on an axis of their own",
         says="The turned members are not put back into one vector: two tensors come out, or one axis too many.",
         hints=["What shape is asked for, and what comes out?"],
-    ),
-    Mistake(
-        "flattens_too_much",
-        STEPS.but(turned=lambda turned: turned.flatten(1)),
-        STEPS.but(turned=lambda turned: turned.flatten()),
-        STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], 2).flatten(2)),
-        does="more is flattened than the pairs, or another axis",
-        says="The axes are counted from the front, so that with a batch, positions are flattened along with the pairs.",
-        hints=["What shape is asked for, and what comes out?"],
-    ),
-    Mistake(
-        "only_half_of_the_features",
-        STEPS.but(turned=lambda turned_first: turned_first),
-        STEPS.but(turned=lambda turned_second: turned_second).attempt,
-        STEPS.but(turned=lambda turned_first, turned_second: turned_first + turned_second).attempt,
-        does="a single number comes out for each pair",
-        says="{does}, and there should be two. Look at how the results are put together.",
-        hints=["What shape is asked for, and what comes out?"],
-    ),
-    Mistake(
-        "forgets_the_minus",
-        STEPS.but(turned_first=lambda first, second, cosines, sines: first * cosines + second * sines),
-        STEPS.but(turned_second=lambda first, second, cosines, sines: second * cosines - first * sines),
-        does="the two sines have the same sign",
-        says="Lengths change: this is no rotation. Exactly one of the two sines should have a minus.",
-        hints=["Print the lengths of the vectors before and after."],
-    ),
-    Mistake(
-        "minus_before_a_cosine",
-        STEPS.but(turned_first=lambda first, second, cosines, sines: second * sines - first * cosines),
-        STEPS.but(turned_second=lambda first, second, cosines, sines: first * sines - second * cosines),
-        does="the minus stands before a cosine",
-    ),
-    Mistake(
-        "sine_and_cosine_exchanged",
-        STEPS.but(cosines=lambda angles: angles.sin(), sines=lambda angles: angles.cos()),
-        does="sine and cosine have changed places",
-    ),
-    Mistake(
-        "exchanged_in_one_member",
-        STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines + second * sines),
-        STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines - second * sines),
-        STEPS.but(turned_first=lambda first, second, cosines, sines: first * sines - second * cosines),
-        does="in one of the two members, sine and cosine have changed places",
-    ),
-    Mistake(
-        "members_exchanged",
-        STEPS.but(
-            turned=lambda turned_first, turned_second: torch.stack([turned_second, turned_first], -1).flatten(-2)
-        ),
-        STEPS.but(first=lambda x: x[..., 1::2], second=lambda x: x[..., 0::2]),
-        does="the first and the second members change places",
-    ),
-    Mistake(
-        "uses_what_it_has_just_changed",
-        STEPS.but(turned_second=lambda turned_first, second, cosines, sines: turned_first * sines + second * cosines),
-        STEPS.but(turned_first=lambda first, turned_second, cosines, sines: first * cosines - turned_second * sines),
-        does="one member of each pair is made from the other *after* that was turned",
-        says=(
-            "One member of each pair is made from the other one *after* that was turned. Look at the order in which "
-            "things are written."
-        ),
-        hints=["What does `x[..., 0::2]` hold once it has been assigned to?"],
-    ),
-    Mistake(
-        "last_pair_stays",
-        STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], x[..., -2:]], dim=-1)),
-        STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], 0 * x[..., -2:]], dim=-1)),
-        does="the last pair is not turned",
-        hints=["How many pairs are there for d = 2?"],
-    ),
-    Mistake(
-        "second_members_stay",
-        STEPS.but(turned_second=lambda second: second),
-        STEPS.but(turned_second=lambda x: torch.zeros_like(x[..., 1::2])).attempt,
-        does="the second members are not computed",
-        says="Only the first member of each pair is computed. Look at what becomes of the second one.",
-        hints=["Turn (1, 0) by a small angle: what becomes of the 0?"],
-    ),
-    Mistake(
-        "first_members_stay",
-        STEPS.but(turned_first=lambda first: first),
-        STEPS.but(turned_first=lambda x: torch.zeros_like(x[..., 0::2])).attempt,
-        does="the first members are not computed",
-        says="Only the second member of each pair is computed. Look at what becomes of the first one.",
-        hints=["Turn (0, 1) by a small angle: what becomes of the 0?"],
     ),
     Mistake(
         "shrinks_instead_of_turning",
@@ -222,22 +125,6 @@ MISTAKES = [
         hints=["Print the lengths of the vectors before and after: a rotation keeps them."],
     ),
     Mistake(
-        "sines_take_the_member_itself",
-        STEPS.but(turned_first=lambda first, cosines, sines: first * cosines - first * sines),
-        STEPS.but(turned_second=lambda second, cosines, sines: second * sines + second * cosines),
-        does="a sine is multiplied with the member itself and not with its partner",
-    ),
-    Mistake(
-        "only_the_partner",
-        STEPS.but(
-            turned_first=lambda second, sines: -second * sines,
-            turned_second=lambda first, sines: first * sines,
-        ),
-        does="each member is made of its partner alone, without the term of the cosine",
-        says="Each member is made of its partner alone: at position 0, where nothing turns, only zeros are left.",
-        hints=["What are sin 0 and cos 0? What becomes of (a, b) with them?"],
-    ),
-    Mistake(
         "adds_the_encoding",
         STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
         STEPS.but(turned=lambda x, sines, cosines: x + torch.cat([sines, cosines], dim=-1)).attempt,
@@ -254,45 +141,4 @@ MISTAKES = [
         does="the positions that are given play no part: rows are counted instead",
         hints=["What if the vectors are words 7, 2 and 4 of a sentence?"],
     ),
-    Mistake(
-        "positions_off_by_one",
-        STEPS.but(positions=lambda positions: positions + 1),
-        STEPS.but(positions=lambda positions: positions - 1),
-        does="the positions are off by one",
-        says=(
-            "Every vector is turned as if it stood one position further on, or further back. Look at the angles of "
-            "position 0."
-        ),
-        hints=["At position 0 nothing turns: x should come out as it was. Does it?"],
-    ),
-    Mistake(
-        "positions_from_the_first",
-        STEPS.but(positions=lambda positions: positions - positions[0]),
-        does="positions are counted from the first of them",
-        says="{does}, so that this one is never turned. Look at the angles.",
-        hints=["What if the vectors are words 7, 2 and 4 of a sentence?"],
-    ),
-    Mistake(
-        "positions_in_no_column",
-        STEPS.but(column=lambda positions: positions),
-        STEPS.but(column=lambda positions: positions[None]).attempt,
-        does="positions and frequencies are multiplied entry by entry, and not each with each",
-    ),
-    Mistake(
-        "width_of_another_axis",
-        STEPS.but(width=lambda x: x.shape[-2]),
-        STEPS.but(width=lambda x: x.shape[1]).attempt,
-        STEPS.but(width=lambda x: x.shape[0]).attempt,
-        does="the width is read from another axis than the last",
-    ),
-    Mistake(
-        "picks_along_another_axis",
-        STEPS.but(first=lambda x: x[:, 0::2], second=lambda x: x[:, 1::2]),
-        STEPS.but(first=lambda x: x[0::2], second=lambda x: x[1::2]).attempt,
-        does="the pairs are picked along another axis than the last",
-        says="{does}: with a batch in front, these are no features.",
-        hints=["With x of shape (2, 4, 6), what does `x[:, 0::2]` pick?"],
-    ),
-    in_float64(STEPS),
-    *of_the_result(STEPS, "function_of_the_result"),
 ]

@@ -40,5 +40,22 @@ RELATIVE_BIAS = Exercise(
         "A table of whole numbers as an index looks them all up at once: `table[:, columns]` has the shape (n_heads, "
         "n_query, n_key).",
     ],
+    told={
+        "shifted_reach: § - 1": (
+            "The reach is smaller than the largest offset in the table, so that the last columns are never used."
+        ),
+        "moved_clamped: columns": (
+            "The bounds of offsets, −reach and reach, are applied to columns: half of the table is never "
+            "used. Look at the order."
+        ),
+        "operator_columns: (clamped) - (reach)": (
+            "The reach is subtracted: columns are then counted from the end of the table, and each offset "
+            "finds the entry beside its own, or another one. Look at the sign."
+        ),
+        "done_again_columns: offsets": (
+            "Offset 0 finds the last column of the table, so that all keys after the query share it. The "
+            "middle one is its own."
+        ),
+    },
     mistakes=[*mistakes.MISTAKES, *position_mistakes(STEPS)],
 )

@@ -14,11 +14,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
     """
     return [
         Mistake(
-            "first_query_at_the_first_key",
-            steps.but(queries=lambda n_query: torch.arange(n_query)),
-            does="the first query is put at the first key",
-        ),
-        Mistake(
             "moved_the_wrong_way",
             steps.but(queries=lambda n_query, n_key: torch.arange(n_query) + n_query - n_key),
             does="the queries begin at n_query − n_key, with a minus where there are more keys",
@@ -29,35 +24,10 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             hints=["With one query and 4 keys, at which position is the query?"],
         ),
         Mistake(
-            "queries_from_their_number_on",
-            steps.but(queries=lambda n_query, n_key: torch.arange(n_query, n_key)),
-            does="the queries begin at n_query and not at n_key − n_query",
-            says=(
-                "The queries begin at position n_query, so that there are too few or too many. Look at where they "
-                "begin."
-            ),
-            hints=["With 2 queries and 5 keys, at which positions are the queries?"],
-        ),
-        Mistake(
-            "as_many_queries_as_keys",
-            steps.but(queries=lambda n_key: torch.arange(n_key)),
-            does="there are as many queries as keys",
-        ),
-        Mistake(
             "every_query_at_the_end",
             steps.but(queries=lambda n_query, n_key: torch.full((n_query,), n_key - 1)),
             does="all queries stand at the last key",
             says="All rows are alike: every query is put at the last key. Each has a position of its own.",
             hints=["With 2 queries and 5 keys, at which positions are the queries?"],
-        ),
-        Mistake(
-            "positions_in_no_column",
-            steps.but(offsets=lambda queries, keys: keys - queries),
-            does="the positions of queries and keys are subtracted entry by entry, and not each from each",
-            says=(
-                "The positions of queries and keys are subtracted entry by entry: that crashes, or leaves one number "
-                "for each key. Every query should meet every key."
-            ),
-            hints=["Which shapes have the two rows of positions, and which should the table have?"],
         ),
     ]

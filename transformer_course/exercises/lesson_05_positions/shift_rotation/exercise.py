@@ -35,5 +35,11 @@ SHIFT_ROTATION = Exercise(
         "Each pair i has the block [[cos b, sin b], [−sin b, cos b]] with b = offset · base^(−2i/d_model), in rows and "
         "columns 2i and 2i + 1. All else is 0: begin with `torch.zeros(d_model, d_model)` and fill in pair by pair.",
     ],
+    told={
+        "operator_angles: (offset) + (frequencies)": (
+            "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how "
+            "the two meet."
+        ),
+    },
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *mistakes.MISTAKES],
 )

@@ -9,14 +9,6 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_05_positions.shift_rotation.answer import STEPS, two_by_two
-from transformer_course.exercises.shared.final_result_mistakes import in_float64, of_the_result
-
-
-def _overlapping(blocks, width):
-    matrix = torch.zeros(width, width)
-    for i, block in enumerate(blocks):
-        matrix[i : i + 2, i : i + 2] = block
-    return matrix
 
 
 def _in_halves(blocks):
@@ -37,19 +29,6 @@ def _with_own_frequencies(by):
 
 MISTAKES = [
     Mistake(
-        "turns_backwards",
-        STEPS.but(blocks=lambda blocks: blocks.mT),
-        does="each pair is turned backwards, by minus its angle",
-    ),
-    Mistake(
-        "forgets_the_minus",
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, cosines)),
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, -sines, -sines, cosines)),
-        does="the two entries beside the diagonal of a block have the same sign",
-        says="Lengths change: this is no rotation. Exactly one of the two sines should have a minus.",
-        hints=["Multiply out the row that makes the cosine."],
-    ),
-    Mistake(
         "minus_on_the_diagonal",
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, -cosines)),
         STEPS.but(blocks=lambda cosines, sines: two_by_two(-cosines, sines, sines, cosines)),
@@ -62,18 +41,6 @@ MISTAKES = [
         hints=["With offset 0, what is each block?"],
     ),
     Mistake(
-        "sine_and_cosine_exchanged",
-        STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin()),
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, cosines, -sines)),
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(-sines, cosines, cosines, sines)),
-        does="sines stand on the diagonal, and cosines beside it",
-        says=(
-            "With offset 0 this matrix changes everything; it should change nothing. Look at what stands on the "
-            "diagonal."
-        ),
-        hints=["With offset 0 the matrix has to be the identity."],
-    ),
-    Mistake(
         "exchanged_in_one_row",
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -cosines, sines)).attempt,
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, -sines)),
@@ -83,37 +50,6 @@ MISTAKES = [
         hints=["With offset 0 the matrix has to be the identity. Is it, in both rows?"],
     ),
     Mistake(
-        "entries_missing",
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines)),
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, cosines)),
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, -sines, cosines)).attempt,
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)).attempt,
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)).attempt,
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
-        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines + 1)),
-        does="one entry of each block, or two, are not filled in",
-        says="An entry of each block, or two, are not filled in: they are still what they were at the start.",
-        hints=["Print the matrix for d_model = 2 and compare it with the block on paper."],
-    ),
-    Mistake(
-        "always_one_step",
-        STEPS.but(offset=lambda: 1),
-        does="the offset is always 1",
-    ),
-    Mistake(
-        "offset_off_by_one",
-        STEPS.but(offset=lambda offset: offset + 1),
-        STEPS.but(offset=lambda offset: offset - 1),
-        does="the offset is off by one",
-    ),
-    Mistake(
-        "offset_added",
-        STEPS.but(angles=lambda offset, frequencies: offset + frequencies),
-        does="the offset is added to the frequencies",
-        says="{does}, so that all pairs turn by nearly the same. Look at how the two meet.",
-        hints=["By how much does a pair of frequency θ turn in 2 steps, and in 3?"],
-    ),
-    Mistake(
         "a_frequency_for_every_column",
         STEPS.but(blocks=_with_own_frequencies(1)),
         STEPS.but(blocks=_with_own_frequencies(2)),
@@ -121,38 +57,6 @@ MISTAKES = [
         does="the two rows of a block have different frequencies",
         says="{does}, so that it is no rotation. Look at the exponents of neighbouring rows.",
         hints=["In the formula, i is the same in features 2i and 2i + 1."],
-    ),
-    Mistake(
-        "blocks_that_overlap",
-        STEPS.but(rotation=_overlapping),
-        does="each block begins one row below the one before, and writes over it",
-        says=(
-            "The blocks overlap: each begins one row below the one before, and writes over it. The second half of the "
-            "diagonal stays empty."
-        ),
-        hints=["Which rows belong to pair 0, and which to pair 1?"],
-    ),
-    Mistake(
-        "only_the_first_block",
-        STEPS.but(rotation=lambda blocks: blocks[0]),
-        STEPS.but(rotation=lambda blocks, rotation: torch.block_diag(blocks[0], 0 * rotation[2:, 2:])),
-        STEPS.but(rotation=lambda blocks, width: torch.block_diag(blocks[0], torch.eye(width - 2))),
-        does="only the first pair has its block",
-    ),
-    Mistake(
-        "last_block_missing",
-        STEPS.but(rotation=lambda blocks: torch.block_diag(*blocks[:-1], torch.zeros(2, 2))),
-        STEPS.but(rotation=lambda blocks: torch.block_diag(*blocks[:-1], torch.eye(2))),
-        does="the last pair has no block",
-        says="The block of the last pair is missing. Look at where the pairs end.",
-        hints=["How many pairs are there for d_model = 2?"],
-    ),
-    Mistake(
-        "every_block_the_last",
-        STEPS.but(rotation=lambda blocks: torch.block_diag(*[blocks[-1]] * len(blocks))),
-        does="all blocks are that of the last pair",
-        says="All blocks are alike: each is that of the last pair. Look at when the angle is computed.",
-        hints=["How fast should the last pair turn, compared with the first?"],
     ),
     Mistake(
         "for_sines_then_cosines",
@@ -180,6 +84,4 @@ MISTAKES = [
         says="`math.sin` and `math.cos` take a single number, and several angles come at once: it crashes.",
         hints=["The functions of `math` know nothing of tensors. Which module has functions that do?"],
     ),
-    in_float64(STEPS),
-    *of_the_result(STEPS, "result_transposed", "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -17,5 +17,22 @@ ENCODER_LAYER = Exercise(
         "In self-attention, queries, keys and values come from the same vectors: `self.self_attention(x, x, x, mask)`.",
         "The first half is `x = self.norm_1(x + self.self_attention(x, x, x, mask))`.",
     ],
+    told={
+        "done_again_normed_1: attended": (
+            "A sublayer's output is normalised before it is added, and the sum once more. Look for a norm too many."
+        ),
+        "left_out_sum_1: attended": (
+            "The first residual is missing: the output of the attention takes the place of x, instead of "
+            "being added to it. Look at what the first norm is given."
+        ),
+        "left_out_sum_2: computed": (
+            "The second residual is missing: the output of the network takes the place of what the network "
+            "was given, instead of being added to it. Look at what the second norm is given."
+        ),
+        "part_left_out_sum_1: attended": (
+            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being "
+            "added to it. Look at what the norms are given."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -3,7 +3,6 @@
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_06_encoder.encoder_layer.answer import STEPS, EncoderLayer
 from transformer_course.exercises.lesson_06_encoder.shared import layer_mistakes
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 from transformer_course.steps import Step
 
 PRE_NORM_ATTENTION: dict[str, Step] = {
@@ -53,31 +52,6 @@ NORMS = [
         hints=["How often is each norm called?"],
     ),
     Mistake(
-        "norms_the_branch",
-        STEPS.but(normed_1=lambda x, first_norm, attended: x + first_norm(attended)),
-        STEPS.but(normed_2=lambda normed_1, second_norm, computed: normed_1 + second_norm(computed)),
-        STEPS.but(
-            attended=lambda first_norm, attended: first_norm(attended),
-            normed_1=lambda sum_1: sum_1,
-            computed=lambda second_norm, computed: second_norm(computed),
-            normed_2=lambda sum_2: sum_2,
-        ),
-        does="a sublayer's output is normalised before it is added, and the sum is not",
-        says=(
-            "A sublayer's output is normalised before it is added, and the sum is not normalised at all. Look at "
-            "where the brackets of the norm close."
-        ),
-        hints=["What comes out of a new post-norm layer has variance 1 at every position. Has it here?"],
-    ),
-    Mistake(
-        "norms_the_branch_too",
-        STEPS.but(attended=lambda first_norm, attended: first_norm(attended)),
-        STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
-        does="a sublayer's output is normalised before it is added",
-        says="{does}, and the sum once more. Look for a norm too many.",
-        hints=["How often is each norm called?"],
-    ),
-    Mistake(
         "normed_before_and_added",
         STEPS.but(
             x=lambda first_norm, x: first_norm(x),
@@ -91,82 +65,9 @@ NORMS = [
         ),
         hints=["The formula normalises a sum. Which sum?"],
     ),
-    Mistake(
-        "no_norm_behind_the_attention",
-        STEPS.but(normed_1=lambda sum_1: sum_1),
-        does="the first sum is not normalised",
-    ),
-    Mistake(
-        "no_norm_behind_the_network",
-        STEPS.but(normed_2=lambda sum_2: sum_2),
-        does="the second sum is not normalised",
-    ),
-    Mistake(
-        "no_norms",
-        STEPS.but(normed_1=lambda sum_1: sum_1, normed_2=lambda sum_2: sum_2),
-        does="neither sum is normalised",
-    ),
 ]
 
 SUMS = [
-    Mistake(
-        "no_residual_around_the_attention",
-        STEPS.but(sum_1=lambda attended: attended),
-        does="the residual around the attention is missing",
-        says=(
-            "The first residual is missing: the output of the attention takes the place of x, instead of being added "
-            "to it. Look at what the first norm is given."
-        ),
-        hints=["With all weights of the attention at 0, what comes out? x should still be in it."],
-    ),
-    Mistake(
-        "no_residual_around_the_network",
-        STEPS.but(sum_2=lambda computed: computed),
-        does="the residual around the network is missing",
-        says=(
-            "The second residual is missing: the output of the network takes the place of what the network was given, "
-            "instead of being added to it. Look at what the second norm is given."
-        ),
-        hints=["With all weights of the network at 0, what comes out? The first half should still be in it."],
-    ),
-    Mistake(
-        "no_residual",
-        STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed),
-        does="both residuals are missing",
-        says=(
-            "{does}: a sublayer's output takes the place of its input, instead of being added to it. Look at what the "
-            "norms are given."
-        ),
-        hints=["With all weights of attention and network at 0, what comes out? x should still be in it."],
-    ),
-    Mistake(
-        "added_behind_a_norm",
-        STEPS.but(normed_1=lambda x, normed_1: x + normed_1),
-        STEPS.but(normed_2=lambda normed_1, normed_2: normed_1 + normed_2),
-        STEPS.but(normed_1=lambda x, normed_1: x + normed_1, normed_2=lambda normed_1, normed_2: normed_1 + normed_2),
-        STEPS.but(normed_2=lambda x, normed_2: x + normed_2),
-        does="what comes out of a norm is added to something once more",
-        says=(
-            "{does}, so that it leaves the layer, or its first half, without having just been normalised. Look at what "
-            "stands in front of each norm."
-        ),
-        hints=["How often does x occur as a summand in each half?"],
-    ),
-    Mistake(
-        "adds_the_sum_before_its_norm",
-        STEPS.but(sum_2=lambda sum_1, computed: sum_1 + computed),
-        does="the network's output is added to the first sum as it was before its norm",
-    ),
-    Mistake(
-        "network_reads_the_sum_before_its_norm",
-        STEPS.but(computed=lambda self, sum_1: self.feed_forward(sum_1)),
-        does="the network reads the first sum as it was before its norm",
-    ),
-    Mistake(
-        "network_reads_the_layers_input",
-        STEPS.but(computed=lambda self, x: self.feed_forward(x)),
-        does="the network reads what came into the layer",
-    ),
     Mistake(
         "side_by_side",
         STEPS.but(
@@ -206,13 +107,4 @@ MISTAKES = [
         ),
     ),
     layer_mistakes.remembers(EncoderLayer),
-    *of_the_result(
-        STEPS,
-        "result_with_another_sign",
-        "result_transposed",
-        "result_in_a_list",
-        "result_with_another_axis",
-        "axes_of_length_1_removed",
-        "only_the_first_result",
-    ),
 ]

@@ -67,5 +67,19 @@ FEED_FORWARD = Exercise(
         "`torch.relu(z)` is max(0, z), number by number.",
         "`self.w_2(torch.relu(self.w_1(x)))`.",
     ],
+    told={
+        "moved_activated": (
+            "The ReLU comes after the second layer, so that the network can only add and never take away. "
+            "Look at the order of the steps."
+        ),
+        "function_output: §.relu()": (
+            "A ReLU comes after the second layer as well, so that the network can only add and never take "
+            "away. Look at the number of steps."
+        ),
+        "moved_hidden: activated": (
+            "The ReLU is applied to x itself, and nothing stands between the two layers. Look at the order of "
+            "the steps."
+        ),
+    },
     mistakes=[*mistakes.MISTAKES, *mistakes_constructor.MISTAKES],
 )

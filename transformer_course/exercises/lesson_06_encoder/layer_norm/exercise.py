@@ -63,5 +63,30 @@ LAYER_NORM = Exercise(
         "The variance is the mean of the squares of `x - mean`, again over the last axis with `keepdim=True`.",
         "`weight * (x - mean) / torch.sqrt(variance + eps) + bias`.",
     ],
+    told={
+        "number_axis: 0": (
+            "Each feature is normalised over the batch, which is what BatchNorm does. What comes out for a sentence "
+            "then depends on its neighbours. Look at the axis of the mean and of the variance."
+        ),
+        "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (
+            "The sum of squares is divided by d − 1, as statisticians do for a sample, and as `var` and `std` "
+            "do unless told otherwise. Here the d features are all there is. Look at how the variance is "
+            "computed."
+        ),
+        "call_left_out_squares": (
+            "The deviations are averaged without being squared: positive and negative ones cancel, and their "
+            "mean is always 0. A step is missing."
+        ),
+        "moved_with_eps: root": (
+            "eps is added to the standard deviation. It belongs to the variance, under the root. With a small "
+            "eps nobody notices, until a vector is nearly constant. Look at where eps stands."
+        ),
+        "moved_with_eps: deviations": (
+            "eps is added to the deviations: it stands above the fraction bar. Look at where eps comes in."
+        ),
+        "done_again_root: variance": (
+            "The root is taken twice. (`std` is the root of the variance already.) Look at what is under the root."
+        ),
+    },
     mistakes=[*mistakes_axes.MISTAKES, *mistakes_variance.MISTAKES, *mistakes_afterwards.MISTAKES],
 )

@@ -8,13 +8,6 @@ from transformer_course.exercises.shared.norm_mistakes import axis_from_the_fron
 
 MISTAKES = [
     Mistake(
-        "over_everything",
-        STEPS.but(axis=lambda x: tuple(range(x.dim()))),
-        STEPS.but(mean=lambda x: x.mean()),
-        STEPS.but(variance=lambda squares: squares.mean()),
-        does="one mean or variance is taken of all numbers in x together",
-    ),
-    Mistake(
         "over_the_whole_sentence",
         STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
         STEPS.but(axis=lambda: (-2, -1)),
@@ -24,19 +17,6 @@ MISTAKES = [
             "over."
         ),
         hints=["Change the last vector of a sentence. May the output for the first one change?"],
-    ),
-    Mistake(
-        "over_the_batch",
-        STEPS.but(axis=lambda: 0),
-        STEPS.but(axis=lambda x: tuple(range(x.dim() - 1)) or 0),
-        STEPS.but(mean=lambda x: x.mean(dim=0, keepdim=True)),
-        STEPS.but(variance=lambda squares: squares.mean(dim=0, keepdim=True)),
-        does="mean or variance is taken over the batch, not over the features",
-        says=(
-            "Each feature is normalised over the batch, which is what BatchNorm does. What comes out for a sentence "
-            "then depends on its neighbours. Look at the axis of the mean and of the variance."
-        ),
-        hints=["Which of these should not matter for a vector: its own features, or the other sentences?"],
     ),
     Mistake(
         "over_the_positions",
@@ -68,11 +48,6 @@ MISTAKES = [
         hints=["x has the shape (2, 3, 5). Which shape has `x.mean(dim=-1)`?"],
     ),
     Mistake(
-        "mean_kept",
-        STEPS.but(normalised=lambda x, root: x / root),
-        does="`x` itself is divided, without its mean being subtracted",
-    ),
-    Mistake(
         "root_mean_square",
         STEPS.but(mean=lambda x: torch.zeros_like(x[..., :1])),
         does="no mean is subtracted at all, as in RMSNorm",
@@ -81,33 +56,6 @@ MISTAKES = [
             "is centred first."
         ),
         hints=["What is the mean of the first case's result? It should be 0."],
-    ),
-    Mistake(
-        "sum_in_place_of_the_mean",
-        STEPS.but(mean=lambda x, axis: x.sum(dim=axis, keepdim=True)),
-        does="the sum of the features is taken for their mean",
-    ),
-    Mistake(
-        "median_in_place_of_the_mean",
-        STEPS.but(mean=lambda x: x.median(dim=-1, keepdim=True).values),
-        does="the median is taken for the mean",
-        says="The median of the features is subtracted, not their mean.",
-        hints=["In the first case, which number is subtracted from 4, 0, 0 and 0?"],
-    ),
-    Mistake(
-        "mean_added",
-        STEPS.but(deviations=lambda x, mean: x + mean),
-        does="the mean is added to x, not subtracted",
-    ),
-    Mistake(
-        "deviations_negated",
-        STEPS.but(deviations=lambda x, mean: mean - x),
-        does="`x` is subtracted from the mean",
-    ),
-    Mistake(
-        "only_centred",
-        STEPS.but(normalised=lambda deviations: deviations),
-        does="the deviations are not divided",
     ),
     Mistake(
         "no_brackets",

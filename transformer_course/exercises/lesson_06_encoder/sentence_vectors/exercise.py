@@ -43,6 +43,12 @@ SENTENCE_VECTORS = Exercise(
         "what does not count.",
         "`(x * real).sum(dim=1)` over `real.sum(dim=1)`; and what if that is 0?",
     ],
+    told={
+        "moved_column": (
+            "The sums have the shape (batch, d_model), but what they are divided by (batch, 1, 1), so that "
+            "every sentence is divided by every sentence's number. Look at the axes of the divisor."
+        ),
+    },
     mistakes=[*mistakes_padding.MISTAKES, *mistakes_mean.MISTAKES],
     stretch=True,
 )

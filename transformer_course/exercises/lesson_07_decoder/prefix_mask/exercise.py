@@ -44,5 +44,11 @@ PREFIX_MASK = Exercise(
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
         "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions by `|`.",
     ],
+    told={
+        "comparison_not_later: (keys) >= (queries)": (
+            "Behind the prefix, it is the future that is open, and the past that is hidden. Look at which "
+            "triangle is left."
+        ),
+    },
     mistakes=[*mistakes_opening.MISTAKES, *mistakes_shape.MISTAKES],
 )

@@ -44,5 +44,10 @@ SHIFT_RIGHT = Exercise(
         "`tokens[:, :-1]` is all but the last column. `torch.full((batch, 1), bos_id)` is a column of bos, and "
         "`torch.cat([a, b], dim=1)` puts two tables side by side.",
     ],
+    told={
+        "axis_shifted: torch.cat([begin, rest], dim=0)": (
+            "The two pieces are put one below the other instead of side by side. Look at the axis of `torch.cat`."
+        ),
+    },
     mistakes=[*mistakes_shift.MISTAKES, *mistakes_first_token.MISTAKES],
 )

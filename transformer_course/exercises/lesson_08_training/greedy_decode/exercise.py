@@ -97,6 +97,31 @@ GREEDY_DECODE = Exercise(
         "`torch.where(ended, eos_id, best)`.",
         "After at most max_length rounds, or when `ended.all()`, return `target[:, 1:]`: all but the bos.",
     ],
+    told={
+        "ignored_bos_id: 1": (
+            "The writing begins with token 1. In training, every target began with bos, and its id is an argument."
+        ),
+        "number_start: 0": (
+            "In the first round the model is shown no token, so there is no last position whose logits could be taken."
+        ),
+        "wrong_input_written: logits": (
+            "The target begins with floats. Token ids are whole numbers: with floats, nothing can be looked up."
+        ),
+        "left_out_logits: model": (
+            "The model is called with one argument. It takes two: what it reads, and what has been generated."
+        ),
+        "not_indexed_target": (
+            "The chosen tokens have one axis, the target has two: what is appended should be a column, one "
+            "token for each sentence."
+        ),
+        "axis_target: torch.cat([target, tokens[:, None]], dim=0)": (
+            "The chosen tokens are joined below what has been generated, as if they were further sentences."
+        ),
+        "ignored_max_length: 64": (
+            "It writes until all sentences have ended. Some never do: a model that has learned little goes on "
+            "for ever, and here it runs out of positions."
+        ),
+    },
     mistakes=[*mistakes_next_token.MISTAKES, *mistakes_end_of_sequence.MISTAKES],
     normalise=padded,
 )

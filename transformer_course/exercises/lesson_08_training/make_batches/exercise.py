@@ -48,5 +48,10 @@ MAKE_BATCHES = Exercise(
         "The mask is `source != pad_id`, with two more axes in the middle: `[:, None, None, :]`. Or call "
         "`parts.padding_mask(source, pad_id)`.",
     ],
+    told={
+        "wrong_input_real: targets": (
+            "The mask is that of the *target*. The one of the source is wanted: the encoder and the memory need it."
+        ),
+    },
     mistakes=[*mistakes_order.MISTAKES, *mistakes_tensors.MISTAKES],
 )

@@ -4,21 +4,11 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_08_training.make_batches.answer import STEPS, make_batches
 
 
-def in_the_order_of(key):
-    """Make the change that sorts whole pairs by a key."""
-    return STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: key(pairs[i])))
-
-
 def as_a_generator(pairs, batch_size, pad_id):
     yield from make_batches(pairs, batch_size, pad_id)
 
 
 MISTAKES = [
-    Mistake(
-        "not_sorted",
-        STEPS.but(order=lambda pairs: list(range(len(pairs)))),
-        does="the pairs stay in the order in which they came",
-    ),
     Mistake(
         "sorted_within_batches",
         STEPS.but(
@@ -52,33 +42,6 @@ MISTAKES = [
         hints=["Print the lengths of the sources, batch by batch. Do they rise?"],
     ),
     Mistake(
-        "both_lengths_count",
-        STEPS.but(lengths=lambda pairs: [(len(source), len(target)) for source, target in pairs]),
-        STEPS.but(lengths=lambda pairs: [len(source) + len(target) for source, target in pairs]),
-        STEPS.but(lengths=lambda pairs: [max(len(source), len(target)) for source, target in pairs]),
-        does="the length of the target takes part in the order as well",
-        says=(
-            "The length of the target takes part in the order. That is a sensible order, too, but here the source "
-            "decides alone: where sources are equally long, the pairs stay as they came."
-        ),
-        hints=["Take two pairs whose sources are equally long. Which should come first?"],
-    ),
-    Mistake(
-        "sorted_by_tokens",
-        in_the_order_of(lambda pair: pair),
-        in_the_order_of(lambda pair: pair[0]),
-        does="the pairs are compared token by token, as words in a dictionary are",
-    ),
-    Mistake(
-        "equal_lengths_reordered",
-        in_the_order_of(lambda pair: (len(pair[0]), pair)),
-        in_the_order_of(lambda pair: (len(pair[0]), pair[0])),
-        STEPS.but(order=lambda lengths: sorted(range(len(lengths)), key=lambda i: (lengths[i], -i))),
-        does="pairs whose sources are equally long change places",
-        says="The lengths rise as they should, but pairs whose sources are *equally* long have changed places.",
-        hints=["Take two pairs whose sources are equally long. Which came first, and which comes first now?"],
-    ),
-    Mistake(
         "sides_sorted_apart",
         STEPS.but(
             ordered=lambda pairs: list(
@@ -102,45 +65,6 @@ MISTAKES = [
         does="the last batch is left out where it is not full",
         says="Some pairs are in no batch: the last one is left out where it is not full. And these are the longest.",
         hints=["How many pairs are in all batches together?"],
-    ),
-    Mistake(
-        "a_batch_from_every_pair",
-        STEPS.but(starts=lambda ordered: range(len(ordered))),
-        does="a batch begins at every pair, so that they overlap",
-        says="A batch begins at *every* pair, so that the batches overlap. Each pair should come once.",
-        hints=["How many pairs are in all batches together?"],
-    ),
-    Mistake(
-        "so_many_batches",
-        STEPS.but(
-            groups=lambda ordered, batch_size: [
-                ordered[start : start + -(-len(ordered) // batch_size)]
-                for start in range(0, len(ordered), -(-len(ordered) // batch_size))
-            ]
-        ).attempt,
-        says="`batch_size` is taken for the number of batches. It is the number of pairs in one.",
-        hints=[
-            "With 3 pairs and a `batch_size` of 1, how many batches should there be?",
-            "How many rows does each tensor have?",
-            "A batch takes `batch_size` pairs; how many batches that makes depends on the number of pairs.",
-        ],
-    ),
-    Mistake(
-        "all_in_one_batch",
-        STEPS.but(groups=lambda ordered: [ordered]).attempt,
-        says="All pairs are in a single batch, whatever `batch_size` says.",
-        hints=[
-            "Does `batch_size` occur in the code?",
-            "Cut the sorted list into pieces.",
-            "`ordered[start : start + batch_size]`, for each `start` at which a batch begins.",
-        ],
-    ),
-    Mistake(
-        "first_batch_only",
-        STEPS.but(batches=lambda batches: batches[:1]),
-        STEPS.but(batches=lambda batches: batches[0]).attempt,
-        does="only the first batch is returned",
-        hints=["How many batches should there be for 3 pairs, 2 at a time?"],
     ),
     Mistake(
         "a_generator",

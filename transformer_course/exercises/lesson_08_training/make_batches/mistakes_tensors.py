@@ -16,10 +16,6 @@ def cut(pad_id):
     return lambda ids, width: (ids + [pad_id] * (width - len(ids)))[:width]
 
 
-def columns(groups, width, filled, side):
-    return [torch.tensor([filled(pair[side], width(group, side)) for pair in group]).T for group in groups]
-
-
 def with_zeros(ids, width):
     return ids + [0] * (width - len(ids))
 
@@ -61,13 +57,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "cut_to_the_shortest",
-        STEPS.but(width=lambda: lambda group, side: min(len(pair[side]) for pair in group), filled=cut),
-        does="the sequences are cut to the shortest of the batch",
-        says="{does}. Tokens are lost; padding is there to save them.",
-        hints=["How many tokens are in the pairs, and how many in the tensors?"],
-    ),
-    Mistake(
         "padding_in_front",
         STEPS.but(filled=before),
         STEPS.but(sources=lambda groups, width, pad_id: side_of(groups, 0, width, before(pad_id))),
@@ -87,25 +76,11 @@ MISTAKES = [
         hints=["Does `pad_id` occur where the sequences are filled up?"],
     ),
     Mistake(
-        "mask_inverted",
-        STEPS.but(real=lambda sources, pad_id: [source == pad_id for source in sources]),
-        does="the mask is True at the padding",
-        says="The mask is inverted: it is True at the padding. In this course, True means: may be read.",
-        hints=["What should the mask say where the source is a real token?"],
-    ),
-    Mistake(
         "mask_compares_with_zero",
         STEPS.but(real=lambda sources: [source != 0 for source in sources]),
         does="the mask hides token 0, whatever `pad_id` is",
         says="{does}. Not every vocabulary has its padding at 0.",
         hints=["In one case the padding is token 7. What does the mask say there?"],
-    ),
-    Mistake(
-        "mask_of_the_target",
-        STEPS.but(real=lambda targets, pad_id: [target != pad_id for target in targets]),
-        does="the mask is that of the target",
-        says="The mask is that of the *target*. The one of the source is wanted: the encoder and the memory need it.",
-        hints=["How many columns has the source, and how many has the mask?"],
     ),
     Mistake(
         "mask_without_axes",
@@ -120,30 +95,6 @@ MISTAKES = [
             "fits scores of (batch, n_heads, n_query, n_key)."
         ),
         hints=["Print the shape of the mask."],
-    ),
-    Mistake(
-        "mask_of_numbers",
-        STEPS.but(masks=lambda masks: [mask.float() for mask in masks]),
-        STEPS.but(masks=lambda masks: [mask.long() for mask in masks]),
-        does="the mask holds numbers, not True and False",
-        says="The places are right, but the mask holds numbers. A mask of this course holds True and False.",
-        hints=["Print the `dtype` of the mask."],
-    ),
-    Mistake(
-        "without_masks",
-        STEPS.but(batches=lambda sources, targets: list(zip(sources, targets, strict=True))),
-        does="a batch holds only source and target, and no mask",
-        says="A batch is a source and a target here. Its third part is missing: the mask of the source.",
-        hints=["What does the docstring say a batch consists of?"],
-    ),
-    Mistake(
-        "another_order_in_the_tuple",
-        STEPS.but(batches=lambda sources, targets, masks: list(zip(targets, sources, masks, strict=True))),
-        STEPS.but(batches=lambda sources, targets, masks: list(zip(sources, masks, targets, strict=True))),
-        STEPS.but(batches=lambda sources, targets, masks: list(zip(masks, sources, targets, strict=True))),
-        does="the three parts of a batch come in another order",
-        says="The three parts of a batch come in another order than source, target, mask.",
-        hints=["In which order does the docstring name the three?"],
     ),
     Mistake(
         "parts_instead_of_batches",
@@ -174,41 +125,6 @@ MISTAKES = [
             "What does `type(source)` say?",
             "One function of torch makes a tensor of lists of equal length.",
             "`torch.tensor(…)` round the padded lists.",
-        ],
-    ),
-    Mistake(
-        "tokens_as_floats",
-        STEPS.but(
-            sources=lambda sources: [source.float() for source in sources],
-            targets=lambda targets: [target.float() for target in targets],
-        ).attempt,
-        STEPS.but(
-            sources=lambda sources: [source.int() for source in sources],
-            targets=lambda targets: [target.int() for target in targets],
-        ).attempt,
-        says="The ids are right, but not of the type int64. That is the type of tokens here.",
-        hints=[
-            "Print the `dtype` of the source.",
-            "`torch.zeros` and `torch.full` make the type that they are told.",
-            "`torch.tensor` of lists of ints gives int64 by itself.",
-        ],
-    ),
-    Mistake(
-        "a_column_for_each_pair",
-        STEPS.but(
-            sources=lambda groups, width, filled: columns(groups, width, filled, 0),
-            targets=lambda groups, width, filled: columns(groups, width, filled, 1),
-            real=lambda sources, pad_id: [source.T.ne(pad_id) for source in sources],
-        ).attempt,
-        STEPS.but(
-            sources=lambda groups, width, filled: columns(groups, width, filled, 0),
-            targets=lambda groups, width, filled: columns(groups, width, filled, 1),
-        ).attempt,
-        says="Each pair is a *column* of the tensors. It should be a row: (batch, n).",
-        hints=[
-            "Print the shape of the source. How many pairs are in the batch?",
-            "`pad_sequence` puts the batch second unless told otherwise.",
-            "`batch_first=True`, or `.T`.",
         ],
     ),
 ]

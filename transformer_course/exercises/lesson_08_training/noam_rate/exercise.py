@@ -38,5 +38,19 @@ NOAM_RATE = Exercise(
         "$x^{-1/2}$ is one over the root of x: `x ** -0.5`.",
         "`d_model**-0.5` times the `min` of `step**-0.5` and `step * warmup**-1.5`.",
     ],
+    told={
+        "shifted_step: step + 1": (
+            "Everything comes one step too early, as if steps were counted from 0. Here the first step is number 1."
+        ),
+        "shifted_step: step - 1": (
+            "1 is subtracted from the step, so that the first one is 0, and one over its root does not exist."
+        ),
+        "moved_lower": (
+            "During the warm-up the width of the model makes no difference: brackets are missing, or in another place."
+        ),
+        "function_rising: § ** 0.5": (
+            "One root is drawn over everything. The straight line of the warm-up becomes a curve by it."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -44,26 +44,6 @@ MISTAKES = [
         hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
     ),
     Mistake(
-        "those_of_children_only",
-        STEPS.but(parameters=lambda model: [p for child in model.children() for p in child.parameters()]),
-        STEPS.but(
-            parameters=lambda model: list({id(p): p for child in model.children() for p in child.parameters()}.values())
-        ).attempt,
-        does="only the parameters of the modules inside the model are listed, not the model's own",
-        says=(
-            "Only the modules inside the model are asked for their parameters. A model may have parameters of its own, "
-            "which belong to none of them."
-        ),
-        hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
-    ),
-    Mistake(
-        "the_models_own_only",
-        STEPS.but(parameters=lambda model: list(model.parameters(recurse=False))),
-        does="only the model's own parameters are listed, not those of the modules inside it",
-        says="Only the model's own parameters are there, and not those of the modules inside it: its layers.",
-        hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
-    ),
-    Mistake(
         "the_whole_state",
         STEPS.but(parameters=lambda model: list(model.state_dict().values())),
         STEPS.but(parameters=lambda model: [*model.parameters(), *model.buffers()]).attempt,
@@ -75,32 +55,6 @@ MISTAKES = [
         hints=["What does `register_buffer` do?"],
     ),
     Mistake(
-        "names_with_parameters",
-        STEPS.but(parameters=lambda model: list(model.named_parameters())).attempt,
-        does="pairs of a name and a parameter are taken for parameters",
-        says="`named_parameters()` gives pairs of a name and a parameter. A pair has no axes, so it crashes.",
-        hints=[
-            "Print the first of `model.named_parameters()`.",
-            "Of each pair, the second is the tensor.",
-            "`for name, p in model.named_parameters()`, or `model.parameters()` without names.",
-        ],
-    ),
-    Mistake(
-        "a_method_not_called",
-        STEPS.but(parameters=lambda model: list(model.parameters)).attempt,
-        says="`model.parameters` is a method. It gives nothing until it is called.",
-        hints=[
-            "Print `model.parameters`.",
-            "A method is called with round brackets.",
-            "`model.parameters()`.",
-        ],
-    ),
-    Mistake(
-        "a_generator_used_up",
-        STEPS.but(parameters=lambda model: model.parameters()),
-        does="the second list is empty, as when a generator is gone through twice",
-    ),
-    Mistake(
         "everything_decays",
         STEPS.but(
             groups=lambda parameters, decay, entry: [{"params": [entry(p) for p in parameters], "weight_decay": decay}]
@@ -110,18 +64,6 @@ MISTAKES = [
         does="all parameters get the weight decay",
         says="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
         hints=["Which weight decay has the group of the vectors?"],
-    ),
-    Mistake(
-        "nothing_decays",
-        STEPS.but(decay=lambda: 0.0),
-        STEPS.but(decays=lambda: lambda p: False).attempt,
-        does="no parameter gets the weight decay",
-    ),
-    Mistake(
-        "vectors_decay",
-        STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay),
-        STEPS.but(decays=lambda decays: lambda p: not decays(p)).attempt,
-        does="the two weight decays have changed places: the group of the matrices is given 0",
     ),
     Mistake(
         "embeddings_do_not_decay",
@@ -169,53 +111,6 @@ MISTAKES = [
         hints=["Print the names and shapes of `model.named_parameters()`."],
     ),
     Mistake(
-        "weights_by_name",
-        by_name(lambda name: name.endswith("weight")),
-        does="everything decays that is called weight, and nothing else",
-        says=(
-            "What decays is decided by names. That works until a parameter is called otherwise, as `table` in this "
-            "model, which has two axes."
-        ),
-        hints=["Print the names and shapes of `model.named_parameters()`."],
-    ),
-    Mistake(
-        "one_axis_is_enough",
-        STEPS.but(decays=lambda: lambda p: p.dim() >= 1),
-        does="parameters of one axis decay, too",
-    ),
-    Mistake(
-        "counts_numbers_not_axes",
-        STEPS.but(decays=lambda: lambda p: p.numel() >= 2),
-        STEPS.but(decays=lambda: lambda p: p.numel() > 2).attempt,
-        STEPS.but(decays=lambda: lambda p: p.shape[0] >= 2),
-        STEPS.but(decays=lambda: lambda p: len(p) >= 2).attempt,
-        STEPS.but(decays=lambda: lambda p: p.shape[1] >= 2).attempt,
-        STEPS.but(decays=lambda: lambda p: p.squeeze().dim() >= 2).attempt,
-        does="the numbers in a parameter, or along an axis, are counted, not its axes",
-        says="What is compared is how many *numbers* there are, in all or along an axis. The number of axes decides.",
-        hints=["A bias of 5 numbers: how many axes has it?"],
-    ),
-    Mistake(
-        "compares_no_number",
-        STEPS.but(decays=lambda: lambda p: p.shape >= 2),
-        STEPS.but(decays=lambda: lambda p: p.dim >= 2),
-        does="what is compared with a number of axes is no number",
-        says="A shape, or a method that is not called, is compared with a number: it crashes.",
-        hints=["Print `p.shape` and `p.dim` for some parameter."],
-    ),
-    Mistake(
-        "two_axes_are_not_enough",
-        STEPS.but(decays=lambda: lambda p: p.dim() > 2),
-        does="only parameters with more than two axes decay",
-    ),
-    Mistake(
-        "scalars_decay",
-        STEPS.but(decays=lambda: lambda p: p.dim() != 1),
-        does="parameters without axes decay",
-        says="A parameter without axes, a single number, decays. Only those with two axes and more should.",
-        hints=["What is `torch.tensor(3.0).dim()`?"],
-    ),
-    Mistake(
         "two_axes_exactly",
         STEPS.but(decays=lambda: lambda p: p.dim() == 2),
         does="parameters with three axes are grouped with the vectors, not with the matrices",
@@ -234,16 +129,6 @@ MISTAKES = [
         STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
         does="some parameters are in neither group",
         says="{does}: they would never be trained. Which numbers of axes are left out?",
-        hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
-    ),
-    Mistake(
-        "some_in_both",
-        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters]),
-        STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() <= 2]).attempt,
-        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters]),
-        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() >= 1]).attempt,
-        does="some parameters are in both groups",
-        says="{does}: they would be decayed and stepped twice. AdamW refuses such groups.",
         hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
     ),
     Mistake(

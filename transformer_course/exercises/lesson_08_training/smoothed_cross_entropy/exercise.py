@@ -67,5 +67,13 @@ SMOOTHED_CROSS_ENTROPY = Exercise(
         "`losses[targets != pad_id].mean()`. Or let `nn.functional.cross_entropy` do all of it: it wants the logits as "
         "(tokens, vocab_size), and has `ignore_index` and `label_smoothing`.",
     ],
+    told={
+        "left_out_losses: of_targets": (
+            "The loss is right where `smoothing` is 0, and does not change where it is not. The argument is not used."
+        ),
+        "wrong_input_smoothing_weight": (
+            "The average over the vocabulary gets 1 − smoothing: with a smoothing of 0, as much as the right token."
+        ),
+    },
     mistakes=[*mistakes_reduction.MISTAKES, *mistakes_smoothing.MISTAKES],
 )

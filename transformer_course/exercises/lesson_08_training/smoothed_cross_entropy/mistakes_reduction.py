@@ -21,13 +21,6 @@ def flattens_the_logits_only(logits, targets, pad_id, smoothing):
 MISTAKES = [
     *which_targets(STEPS, below="all_tokens_below_the_padding_left_out"),
     Mistake(
-        "padding_where_the_model_says_so",
-        STEPS.but(real=lambda logits, pad_id: logits.argmax(dim=-1) != pad_id),
-        does="what is padding is read off the logits, not off the targets",
-        says="The positions are left out where the *model* expects padding. Where it really is, the targets say.",
-        hints=["What happens to a real token for which the model would write padding? Is it counted?"],
-    ),
-    Mistake(
         "hides_padding_in_the_logits",
         STEPS.but(
             logits=lambda logits, pad_id, targets: logits * (targets != pad_id).unsqueeze(-1),
@@ -68,35 +61,11 @@ MISTAKES = [
         hints=["With smoothing 0, does padding change the loss?"],
     ),
     Mistake(
-        "divides_by_the_length",
-        STEPS.but(n_tokens=lambda targets: targets.shape[1]),
-        does="the sum is divided by the length n of the sentences",
-        says="The sum is divided by n, the length of the table. The real tokens of *all* sentences should be counted.",
-        hints=["With twice as many sentences of the same kind, should the loss be twice as large?"],
-    ),
-    Mistake(
         "a_mean_for_each_sentence_first",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
         does="each sentence is averaged first, and then the sentences",
         says="{does}: a token of a short sentence counts more than one of a long sentence.",
         hints=["A sentence of 1 token and one of 9: how much does each of the ten tokens count?"],
-    ),
-    Mistake(
-        "adds_the_means_of_the_sentences",
-        STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).sum()),
-        does="the means of the sentences are added up",
-        says=(
-            "The mean of each sentence is taken, and these means are added up. One mean over all real tokens is asked "
-            "for."
-        ),
-        hints=["A sentence of 1 token and one of 9: how much does each of the ten tokens count?"],
-    ),
-    Mistake(
-        "only_the_first_sentence",
-        STEPS.but(logits=lambda logits: logits[:1], targets=lambda targets: targets[:1]),
-        does="only the first sentence of the batch is used",
-        says="Only the first sentence of the batch has a say. The mean runs over the real tokens of all of them.",
-        hints=["Change the second sentence. Should the loss stay the same?"],
     ),
     Mistake(
         "classes_on_the_wrong_axis",
@@ -123,33 +92,6 @@ MISTAKES = [
             "With logits of shape (tokens, vocab_size), targets have the shape (tokens).",
             "`targets.flatten()`.",
         ],
-    ),
-    Mistake(
-        "an_axis_too_many",
-        STEPS.but(
-            of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
-            loss=lambda losses, real: losses[real].mean(),
-        ),
-        STEPS.but(
-            of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
-            total=lambda losses, real: (losses * real).sum(),
-        ),
-        does="what `gather` returns keeps its last axis, of length 1",
-        says=(
-            "What `gather` gives has an axis of length 1 at its end. Beside one number for each token it crashes, or "
-            "pairs every token with every other."
-        ),
-        hints=["Print the shapes of the two terms. Both should be (batch, n)."],
-    ),
-    Mistake(
-        "flattened_in_another_order",
-        STEPS.but(logits=lambda logits: logits.transpose(0, 1).reshape(logits.shape)),
-        does="logits and targets are flattened in different orders",
-        says=(
-            "Logits and targets do not belong together: one of them is flattened sentence by sentence, the other is "
-            "not."
-        ),
-        hints=["Which logits meet the second target of the first sentence?"],
     ),
     *of_the_mean(STEPS, "sentence", "targets", lambda targets: targets.numel()),
     *of_the_pick(

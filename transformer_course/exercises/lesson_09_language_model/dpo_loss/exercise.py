@@ -54,5 +54,14 @@ DPO_LOSS = Exercise(
         "The loss of a pair is −log σ(β · margin), and the loss of the batch their mean.",
         "`torch.nn.functional.logsigmoid` takes the sigmoid and its logarithm without forming e to a large power.",
     ],
+    told={
+        "wrong_input_rejected_gain: reference_chosen": (
+            "The reference is not used: a model that prefers the chosen answer from the start is rewarded for "
+            "what it never learned."
+        ),
+        "moved_log_probabilities: margin": (
+            "β multiplies the whole loss. It belongs inside the sigmoid, where it says how much a margin counts."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -18,24 +18,7 @@ MISTAKES = [
         ),
         hints=["A text of 3 tokens and 2 of padding: how many predictions count? There should be 2."],
     ),
-    Mistake(
-        "mask_without_the_shift",
-        STEPS.but(real=lambda tokens, pad_id: tokens != pad_id),
-        STEPS.but(
-            real=lambda tokens, pad_id: tokens != pad_id, total=lambda losses, real: (losses * real).sum()
-        ).attempt,
-        does="the mask of the padding has n positions, and there are n − 1 losses",
-        says="The mask of the padding is made of all n tokens, and there are n − 1 losses. So they do not fit.",
-        hints=["Print the shapes of the losses and of the mask."],
-    ),
     *which_targets(STEPS, "`targets != pad_id`.", below="tokens_below_the_padding_left_out"),
-    Mistake(
-        "padding_where_the_model_says_so",
-        STEPS.but(real=lambda predictions, pad_id: predictions.argmax(dim=-1) != pad_id),
-        does="what is padding is read off the logits, not off the targets",
-        says="Positions are left out where the *model* expects padding. Where it really is, the targets say.",
-        hints=["What happens to a real token where the model expects padding? Is it counted?"],
-    ),
     Mistake(
         "hides_padding_in_the_logits",
         STEPS.but(
@@ -74,13 +57,6 @@ MISTAKES = [
         does="the sum is divided by the length of the texts",
         says="{does}, not by the number of real targets in the batch.",
         hints=["Does the loss double if the same texts are in the batch twice?"],
-    ),
-    Mistake(
-        "only_the_first_text",
-        STEPS.but(logits=lambda logits: logits[:1], tokens=lambda tokens: tokens[:1]),
-        does="only the first text of the batch is used",
-        says="Only the first text of the batch has a say. The mean runs over the real tokens of all of them.",
-        hints=["Change the second text. Should the loss stay the same?"],
     ),
     *of_the_mean(STEPS, "text", "tokens", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
 ]

@@ -21,32 +21,6 @@ def flattens_the_logits_only(logits, tokens, pad_id):
 
 MISTAKES = [
     Mistake(
-        "softmax_over_another_axis",
-        STEPS.but(vocabulary_axis=lambda: 1),
-        STEPS.but(vocabulary_axis=lambda: 0),
-        does="the softmax runs over positions or texts, not over the vocabulary",
-    ),
-    Mistake(
-        "forgets_the_minus",
-        STEPS.but(losses=lambda of_targets: of_targets),
-        does="the minus of −log p is missing",
-    ),
-    Mistake(
-        "the_likeliest_token",
-        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.amax(dim=-1)),
-        does="the likeliest token is taken at each position, not the target",
-        says="At each position the *likeliest* token is taken, not the target: the loss never shows that a model errs.",
-        hints=["What part do the targets play, other than to say what is padding?"],
-    ),
-    Mistake(
-        "all_tokens_of_the_vocabulary",
-        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.sum(dim=-1)),
-        STEPS.but(of_targets=lambda log_probabilities: log_probabilities.mean(dim=-1)),
-        does="the log-probabilities of all tokens are put together, not that of the target",
-        says="At each position the log-probabilities of the *whole vocabulary* count. Only that of the target should.",
-        hints=["Does the loss change if another token follows?"],
-    ),
-    Mistake(
         "an_axis_too_many",
         STEPS.but(
             of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
@@ -58,26 +32,6 @@ MISTAKES = [
             "position meets every other one."
         ),
         hints=["Print the shapes of the losses and of the mask. Both should be (batch, n − 1)."],
-    ),
-    Mistake(
-        "gathers_with_too_few_axes",
-        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets)),
-        does="the index of `gather` has two axes, and what it picks from has three",
-    ),
-    Mistake(
-        "picks_along_another_axis",
-        STEPS.but(
-            of_targets=lambda log_probabilities, targets: log_probabilities.gather(1, targets.unsqueeze(-1)).squeeze(-1)
-        ),
-        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[..., targets]),
-        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[:, targets]).attempt,
-        STEPS.but(of_targets=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
-        does="the targets pick more, or other, entries than one token of the vocabulary for each position",
-        says=(
-            "The targets do not pick one token at each position: in square brackets they pick all targets everywhere, "
-            "and with `dim=1` they are taken for positions."
-        ),
-        hints=["Print the shape of what is picked. It should be (batch, n − 1)."],
     ),
     Mistake(
         "reshaped_instead_of_transposed",

@@ -8,7 +8,6 @@ NONE_HERE = (
     "root_of_d_v",  # which is d_k
     "softmax_over_everything",
     "causal_weights",
-    "swaps_axes_from_the_front",
     "weights_transposed",
 )
 """What is right, or the same as something else, where there is one query and four axes."""
@@ -17,7 +16,7 @@ MISTAKES = attention_mistakes.renamed(
     attention_mistakes.without(
         [
             *attention_mistakes.unpaired(
-                attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k", "multiplies_by_the_root"
+                attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k"
             ),
             *attention_mistakes.of_the_width(STEPS),
             *attention_mistakes.unpaired(
@@ -27,7 +26,7 @@ MISTAKES = attention_mistakes.renamed(
             ),
             *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS)),
             *attention_mistakes.unpaired(
-                attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "mixes_the_keys"
+                attention_mistakes.of_the_mixture(STEPS)
             ),
         ],
         *NONE_HERE,

@@ -25,11 +25,6 @@ def old(cache, number):
     return None if cache is None else cache[number]
 
 
-def without_a_first_call(query, key, value, cache):
-    keys, values = torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
-    return torch.softmax(query @ keys.mT / query.shape[-1] ** 0.5, dim=-1) @ values, (keys, values)
-
-
 def every_query_again(query, key, value, cache):
     """Keep the queries in place of the keys, and let them serve as keys, too."""
     queries, values = joined(old(cache, 0), query), joined(old(cache, 1), value)
@@ -49,12 +44,6 @@ MISTAKES = [
         hints=["Where does the newest token stand in the text, and where in the cache?"],
     ),
     Mistake(
-        "values_in_another_order",
-        STEPS.but(keys=lambda cache, key: key if cache is None else torch.cat([key, cache[0]], dim=-2)),
-        STEPS.but(values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2)),
-        does="keys and values are put together in opposite orders",
-    ),
-    Mistake(
         "along_another_axis",
         along(0).attempt,
         along(1).attempt,
@@ -68,48 +57,6 @@ MISTAKES = [
             "The axis of the positions is the last but one.",
             "`torch.cat([cache[0], key], dim=-2)`.",
         ],
-    ),
-    Mistake(
-        "never_appended",
-        STEPS.but(keys=lambda key: key, values=lambda value: value),
-        does="the cache is ignored",
-    ),
-    Mistake(
-        "values_never_appended",
-        STEPS.but(values=lambda value: value),
-        STEPS.but(values=lambda value, keys: value.expand_as(keys), kept=lambda keys, value: (keys, value)),
-        does="the old values are not joined with the new one",
-        says="The old keys are used, the old values are not. Every score needs a value to go with it.",
-        hints=["How many weights are there, and how many values?"],
-    ),
-    Mistake(
-        "keys_never_appended",
-        STEPS.but(keys=lambda key: key),
-        does="the old keys are not joined with the new one",
-    ),
-    Mistake(
-        "halves_exchanged",
-        STEPS.but(cache=lambda cache: cache and cache[::-1]),
-        STEPS.but(kept=lambda kept: kept[::-1]),
-        STEPS.but(cache=lambda cache: cache and cache[::-1], kept=lambda kept: kept[::-1]),
-        does="keys and values change places in the cache",
-        says="{does}, where it is read or where it is returned.",
-        hints=["In which order does the annotation of `cache` name the two?"],
-    ),
-    Mistake(
-        "one_half_for_both",
-        STEPS.but(values=lambda cache, value: joined(old(cache, 0), value)),
-        STEPS.but(keys=lambda cache, key: joined(old(cache, 1), key)),
-        STEPS.but(kept=lambda keys: (keys, keys)),
-        STEPS.but(kept=lambda values: (values, values)),
-        does="one half of the cache serves for both keys and values",
-    ),
-    Mistake(
-        "new_key_for_both",
-        STEPS.but(values=lambda cache, key: joined(old(cache, 1), key)),
-        STEPS.but(keys=lambda cache, value: joined(old(cache, 0), value)),
-        STEPS.but(keys=lambda cache, query: joined(old(cache, 0), query)),
-        does="something else is appended than the new key to the keys and the new value to the values",
     ),
     Mistake(
         "queries_kept",
@@ -138,27 +85,6 @@ MISTAKES = [
         hints=["How many positions should the new cache have, and how many has it?"],
     ),
     Mistake(
-        "drops_the_oldest",
-        STEPS.but(
-            keys=lambda cache, key: key if cache is None else torch.cat([cache[0][:, :, 1:], key], dim=-2),
-            values=lambda cache, value: value if cache is None else torch.cat([cache[1][:, :, 1:], value], dim=-2),
-        ),
-        does="the oldest key and value are dropped when new ones come",
-        says="The oldest key and value make room for the new ones: the cache never gets longer than one token.",
-        hints=["How many positions should the new cache have, and how many has it?"],
-    ),
-    Mistake(
-        "appended_twice",
-        STEPS.but(kept=lambda keys, values, key, value: (joined(keys, key), joined(values, value))),
-        STEPS.but(
-            keys=lambda cache, key: joined(old(cache, 0), torch.cat([key, key], dim=-2)),
-            values=lambda cache, value: joined(old(cache, 1), torch.cat([value, value], dim=-2)),
-        ),
-        does="the new key and value are appended twice",
-        says="{does}: the cache grows by two tokens in each call.",
-        hints=["How many positions should the new cache have, and how many has it?"],
-    ),
-    Mistake(
         "without_itself",
         STEPS.but(
             turned=lambda cache, key: (key if cache is None else cache[0]).mT,
@@ -167,22 +93,6 @@ MISTAKES = [
         does="the new token attends to the old ones and not to itself",
         says="The new token attends to the cache as it came in, so not to itself.",
         hints=["What does a causal mask say of a position and itself?"],
-    ),
-    Mistake(
-        "no_first_call",
-        without_a_first_call,
-        says="The first call crashes: `cache` is None there, as nothing has been kept yet.",
-        hints=[
-            "What is `cache` before the first token?",
-            "With nothing to append to, what are the keys of all tokens so far?",
-            "`if cache is None:` the keys are `key` and the values are `value`.",
-        ],
-    ),
-    Mistake(
-        "cache_not_returned",
-        STEPS.but(answer=lambda mixture: mixture),
-        STEPS.but(answer=lambda mixture: (mixture, None)),
-        does="the new cache is not returned",
     ),
     Mistake(
         "cache_not_a_pair",

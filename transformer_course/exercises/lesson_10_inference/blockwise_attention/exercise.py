@@ -57,10 +57,10 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
 
 
 def blockwise_attention_in_little_memory(seed: int) -> Case:
-    """Draw keys of which all scores take 256 MB, and those of a block one."""
+    """Draw keys of which all scores take 128 MB, and those of a block one."""
     rng = generator(seed)
-    inputs = {"queries": normal(rng, 512, 4), "keys": normal(rng, 131_072, 4), "values": normal(rng, 131_072, 3)}
-    return Case({**inputs, "block": 512}, "512 queries and 131,072 keys, 512 at a time", kind="once")
+    inputs = {"queries": normal(rng, 512, 4), "keys": normal(rng, 65_536, 4), "values": normal(rng, 65_536, 3)}
+    return Case({**inputs, "block": 512}, "512 queries and 65,536 keys, 512 at a time", kind="once")
 
 
 BLOCKWISE_ATTENTION = Exercise(
@@ -71,7 +71,7 @@ BLOCKWISE_ATTENTION = Exercise(
     cases=blockwise_attention_cases,
     in_little_memory=blockwise_attention_in_little_memory,
     points=4,
-    verified="Block after block, with a running maximum and two running sums, and never the whole table of scores: "
+    verified="Block after block, with a running maximum and two running sums, and never the whole matrix of scores: "
     "this is the idea of FlashAttention.",
     hints=[
         "Two sums are enough: the sum of the exponentials, and the sum of the values, each times its exponential. "
@@ -84,5 +84,22 @@ BLOCKWISE_ATTENTION = Exercise(
         "`torch.exp(scores - new_largest)`, and both sums: correction · sum so far + what the block adds. "
         "Begin with a maximum of −∞.",
     ],
+    told={
+        "sibling_block_largest: scores.sum(dim=-1, keepdim=True)": (
+            "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far "
+            "below 0, all are 0. Look at what is subtracted from the scores."
+        ),
+        "all_axes_block_largest": (
+            "One maximum serves all queries. Where the scores of one query are far below it, all their "
+            "exponentials become 0, and 0/0 is nan."
+        ),
+        "call_left_out_block_largest": (
+            "The maximum has the wrong shape. It should be a column: one number for each query, along the "
+            "axis of the keys."
+        ),
+        "part_left_out_output: sums[0]": (
+            "The weighted sum of the values comes out, without the division: the weights do not add up to 1."
+        ),
+    },
     mistakes=[*mistakes_blocks.MISTAKES, *mistakes_sums.MISTAKES],
 )

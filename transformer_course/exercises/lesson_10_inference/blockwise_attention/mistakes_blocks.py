@@ -1,10 +1,7 @@
 """What goes wrong in the blocks and their scores."""
 
-import torch
-
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_10_inference.blockwise_attention.answer import STEPS
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -41,18 +38,6 @@ MISTAKES = [
         hints=["Does the output change when the last key changes?"],
     ),
     Mistake(
-        "blocks_overlap",
-        STEPS.but(starts=lambda keys: range(keys.shape[-2])),
-        does="a block begins at every key, so that keys count several times",
-        says="A block begins at every key, so blocks overlap, and most keys count several times.",
-        hints=["At which keys should blocks begin, for 6 keys in blocks of 3?"],
-    ),
-    Mistake(
-        "as_many_keys_as_queries",
-        STEPS.but(starts=lambda queries, block: range(0, queries.shape[-2], block)),
-        does="the loop ends at the number of queries, not of keys",
-    ),
-    Mistake(
         "one_key_too_many",
         STEPS.but(
             block_keys=lambda keys, block: lambda start: keys[..., start : start + block + 1, :],
@@ -87,24 +72,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "values_not_cut",
-        STEPS.but(block_values=lambda values: lambda start: values).attempt,
-        STEPS.but(block_values=lambda values, block: lambda start: values[..., :block, :]).attempt,
-        says="Keys are cut into blocks, and the values are not cut with them: weights and values do not pair.",
-        hints=[
-            "Which values belong to the keys of a block?",
-            "(n_query, block) @ (…, d_v): how many values are needed?",
-            "Cut the values as the keys: `values[..., start : start + block, :]`.",
-        ],
-    ),
-    Mistake(
-        "not_scaled",
-        STEPS.but(divisor=lambda: 1.0),
-        does="the scores are not divided by √d_k",
-        says="The blocks are right, but the scores are not scaled.",
-        hints=["What does lesson 02 do to the products of queries and keys?"],
-    ),
-    Mistake(
         "another_divisor",
         STEPS.but(divisor=lambda queries: queries.shape[-1]),
         STEPS.but(divisor=lambda values: values.shape[-1] ** 0.5),
@@ -113,12 +80,4 @@ MISTAKES = [
         does="the scores are divided by something else than √d_k",
         hints=["How many products are added up in one score?"],
     ),
-    Mistake(
-        "scaled_twice",
-        STEPS.but(exponentials=lambda divisor: lambda scores, new_largest: torch.exp((scores - new_largest) / divisor)),
-        does="the differences from the maximum are divided by √d_k once more",
-        says="The scores are divided by √d_k twice: once as scores, and once more within `exp`.",
-        hints=["How many times does `** 0.5` or `sqrt` work on a score?"],
-    ),
-    *of_the_result(STEPS, "result_with_another_sign", "axes_of_length_1_removed", "result_scaled"),
 ]

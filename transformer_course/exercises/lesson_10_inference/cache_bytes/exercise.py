@@ -39,5 +39,10 @@ CACHE_BYTES = Exercise(
         "Two times n_layers · n_kv_heads · d_head numbers for one token; then times length, batch and "
         "bytes_per_number.",
     ],
+    told={
+        "wrong_input_width: length": (
+            "The length counts twice, as if the scores of all pairs of tokens were kept. Only keys and values are."
+        ),
+    },
     mistakes=MISTAKES,
 )

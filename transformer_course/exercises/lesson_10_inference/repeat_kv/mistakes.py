@@ -2,7 +2,6 @@
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_10_inference.repeat_kv.answer import STEPS
-from transformer_course.exercises.shared.final_result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -35,51 +34,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "positions_and_heads_mixed",
-        STEPS.but(
-            repeated=lambda x, n_heads, n_repeats: (
-                x[:, :, :, None].expand(-1, -1, -1, n_repeats, -1).reshape(len(x), n_heads, *x.shape[2:])
-            )
-        ),
-        STEPS.but(
-            repeated=lambda x, n_heads, n_repeats: (
-                x[..., None].expand(-1, -1, -1, -1, n_repeats).reshape(len(x), n_heads, *x.shape[2:])
-            )
-        ),
-        STEPS.but(
-            repeated=lambda x, copies, n_heads: copies.transpose(2, 3).reshape(len(x), n_heads, *x.shape[2:])
-        ).attempt,
-        does="the axis of the copies stands behind the positions or features when axes are merged",
-        says=(
-            "The shape is right, but heads are made of mixed positions: the axis of the copies stands in another place "
-            "when it is merged with the heads."
-        ),
-        hints=["`reshape` reads the numbers in their order. Which axis has to stand right behind that of the heads?"],
-    ),
-    Mistake(
-        "never_repeated",
-        STEPS.but(repeated=lambda x: x),
-        does="nothing is repeated",
-    ),
-    Mistake(
-        "axes_not_merged",
-        STEPS.but(repeated=lambda copies: copies),
-        STEPS.but(repeated=lambda copies: copies.transpose(1, 2)),
-        does="the copies keep an axis of their own",
-        says="The copies have an axis of their own: five axes come out, and four are asked for.",
-        hints=["What shape is asked for, and what shape comes out?"],
-    ),
-    Mistake(
-        "another_number_of_copies",
-        STEPS.but(n_repeats=lambda n_repeats: n_repeats + 1),
-        STEPS.but(n_repeats=lambda n_repeats: max(n_repeats - 1, 1)),
-        STEPS.but(n_repeats=lambda n_repeats: n_repeats * 2).attempt,
-        STEPS.but(n_repeats=lambda n_repeats, x: n_repeats * x.shape[1]).attempt,
-        does="there are more copies of each head than n_repeats, or fewer",
-        says="There are more copies of each head than `n_repeats`, or fewer.",
-        hints=["With `n_repeats` = 1, nothing should change. Does it?"],
-    ),
-    Mistake(
         "n_repeats_as_the_number_of_heads",
         STEPS.but(n_repeats=lambda n_repeats, x: max(n_repeats // x.shape[1], 1)),
         STEPS.but(n_repeats=lambda n_repeats, x: n_repeats // x.shape[1]).attempt,
@@ -103,31 +57,4 @@ MISTAKES = [
             "`x[:, :, None].expand(-1, -1, n_repeats, -1, -1).flatten(1, 2)`, or `repeat_interleave`.",
         ],
     ),
-    Mistake(
-        "one_head_for_all",
-        STEPS.but(repeated=lambda x, n_heads: x[:, :1].expand(-1, n_heads, -1, -1)),
-        STEPS.but(repeated=lambda x, n_heads: x.mean(dim=1, keepdim=True).expand(-1, n_heads, -1, -1)),
-        does="one head, or the mean of all, serves all query heads",
-        says="{does}. Only with a single key-value head is that right.",
-        hints=["How many different heads should there be in the result?"],
-    ),
-    Mistake(
-        "in_another_layout",
-        STEPS.but(repeated=lambda repeated: repeated.transpose(1, 2)),
-        STEPS.but(repeated=lambda repeated: repeated.reshape(len(repeated), repeated.shape[2], -1, repeated.shape[3])),
-        STEPS.but(x=lambda x: x.transpose(1, 2), repeated=lambda repeated: repeated).attempt,
-        STEPS.but(x=lambda x: x.transpose(1, 2), repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)).attempt,
-        STEPS.but(repeated=lambda repeated: repeated.flatten(2)),
-        does="the axes of the result are not (batch, n_heads, n, d)",
-        says="The axes of the result are others than (batch, n_heads, n, d). Look at its shape.",
-        hints=["What shape is asked for, and what shape comes out?"],
-    ),
-    Mistake(
-        "divided_among_the_copies",
-        STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
-        does="every copy is divided by n_repeats",
-        says="Every copy is divided by `n_repeats`. Each query head should find the whole key or value.",
-        hints=["Do the numbers of the first head change?"],
-    ),
-    *of_the_result(STEPS, "axes_of_length_1_removed", "result_scaled"),
 ]

@@ -5,7 +5,7 @@ import torch
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
 from transformer_course.exercises.shared import attention_mistakes
-from transformer_course.exercises.shared.final_result_mistakes import dropped
+from transformer_course.exercises.shared.dropout_mistakes import dropped
 from transformer_course.steps import Step, Variant
 
 MASKED = "`parts.masked_attention(q, k, v, mask)` where there is a mask."
@@ -76,36 +76,9 @@ OF_EMPTY_ROWS = [
     ),
 ]
 
-OF_THE_WIDTH = [
-    Mistake(
-        "scaled_by_the_width_of_all_keys",
-        STEPS.but(width=lambda from_keys: from_keys.shape[-1]),
-        STEPS.but(width=lambda x, self: x.shape[-1] // self.n_kv_heads).attempt,
-        does="the width of all heads of keys together, or d_model / n_kv_heads, is taken for d_k",
-        says=(
-            "Another width than that of a head is divided by: that of all heads of keys together, or "
-            "d_model / n_kv_heads. Look at which width is taken."
-        ),
-        hints=["How many products are added up in one score of one head?"],
-    ),
-    Mistake(
-        "scaled_by_the_number_of_heads",
-        STEPS.but(width=lambda self: self.n_heads),
-        STEPS.but(width=lambda self: self.n_kv_heads).attempt,
-        does="a number of heads is taken for d_k",
-        hints=["After the split, q has the shape (batch, n_heads, n, d_k). Which of the four is taken?"],
-    ),
-]
+OF_THE_WIDTH = []
 
 OF_THE_MASK = [
-    Mistake(
-        "mask_ignored",
-        STEPS.but(mask=lambda: None),
-        STEPS.but(scores=lambda scaled: scaled).attempt,
-        does="the mask never reaches the scores",
-        says="{does}, or what is made with it is lost: hidden keys get weight.",
-        hints=["Does `mask` occur in the code, and is what comes out of that used?"],
-    ),
     Mistake(
         "some_masks_ignored",
         masks_unless(lambda mask: mask.dim() == 2).attempt,
@@ -167,7 +140,6 @@ MISTAKES = [
                         attention_mistakes.of_the_scaling(STEPS),
                         "no_scaling",
                         "divides_by_d_k",
-                        "multiplies_by_the_root",
                     ),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_width(STEPS)),
                     *attention_mistakes.unpaired(
@@ -187,21 +159,15 @@ MISTAKES = [
                     ),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS)),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_products(STEPS)),
-                    *attention_mistakes.unpaired(attention_mistakes.of_the_batch(STEPS)),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS)),
                 ],
-                *attention_mistakes.RARE,
-                "a_fixed_factor",
-                "averages_the_products",
-                "root_of_d_v",  # d_v is d_k
+                "only_the_best",  # d_v is d_k
                 "root_of_the_second_length",  # n_heads
                 "root_of_the_number_of_queries",  # as many as keys
                 "swaps_axes_from_the_front",
                 "transposes_the_batch",
                 "pairs_from_the_front",
                 "one_table_at_a_time",
-                "weights_as_well",
-                "queries_added",
                 "the_whole_shape",
                 "queries_with_values",  # the same as keys that go through w_v
                 "mixes_the_keys",  # the same as values that go through w_k

@@ -35,11 +35,6 @@ def before_the_split(repeat: Step) -> Variant:
     )
 
 
-def along_another_axis(dim: int) -> Variant:
-    """Return the answer in which heads are repeated along an axis that is not theirs."""
-    return STEPS.but(repeated=lambda n_repeats: lambda heads: heads.repeat_interleave(n_repeats, dim=dim))
-
-
 def as_it_is(heads):
     """Leave heads as they are."""
     return heads
@@ -84,22 +79,6 @@ SHARING = [
         hints=["With 6 heads of queries and 2 of keys, how often is each head of keys needed?"],
     ),
     Mistake(
-        "repeated_along_another_axis",
-        along_another_axis(2).attempt,
-        along_another_axis(-1).attempt,
-        along_another_axis(0).attempt,
-        STEPS.but(repeated=lambda n_repeats: lambda heads: heads.repeat_interleave(n_repeats)).attempt,
-        says=(
-            "What is repeated are not the heads, but positions, features, sentences or single numbers. Look at the "
-            "axis along which `repeat_interleave` works."
-        ),
-        hints=[
-            "Which shapes have k and v before and after they are repeated?",
-            "After the split the axes are (batch, n_kv_heads, n, d_k).",
-            REPEATED,
-        ],
-    ),
-    Mistake(
         "features_repeated",
         before_the_split(lambda features, n_repeats: features.repeat_interleave(n_repeats, dim=-1)),
         STEPS.but(
@@ -113,20 +92,6 @@ SHARING = [
             "belongs together is a head. Look at the order of the two, split and repeat."
         ),
         hints=["Of keys with the features 0 1 2 3 in 2 heads, which should 4 heads of queries meet? 01, 01, 23, 23."],
-    ),
-    Mistake(
-        "one_head_for_all",
-        STEPS.but(repeated=lambda self: lambda heads: heads[:, :1].expand(-1, self.n_heads, -1, -1)),
-        STEPS.but(
-            repeated=lambda self: lambda heads: heads.mean(dim=1, keepdim=True).expand(-1, self.n_heads, -1, -1)
-        ).attempt,
-        STEPS.but(repeated=lambda: lambda heads: heads[:, :1]).attempt,
-        does="all heads of queries meet the same keys and values: those of one head, or their mean",
-        says=(
-            "{does}. That is multi-query attention; here there are `n_kv_heads` heads of them. Look at what happens to "
-            "their axis."
-        ),
-        hints=[NEIGHBOURS],
     ),
     Mistake(
         "queries_in_fewer_heads",
@@ -203,22 +168,6 @@ SPLITTING = [
             "The scores should have the shape (batch, n_heads, n, n). Which have they?",
             "A product works on the last two axes. Which two are these?",
             "Swap axes 1 and 2 after the cut, and back before the merging.",
-        ],
-    ),
-    Mistake(
-        "not_merged",
-        STEPS.but(merged=lambda mixture: mixture).attempt,
-        STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
-        STEPS.but(merged=lambda mixture: mixture.sum(dim=1)).attempt,
-        STEPS.but(merged=lambda mixture: mixture.mean(dim=1)).attempt,
-        says=(
-            "The heads reach `w_o` one by one, or as one: they have not been put side by side, and are too narrow for "
-            "the layer. Look at what happens between the averaging and `w_o`."
-        ),
-        hints=[
-            "What shape has the input of `w_o`, and how many features does the layer take?",
-            "How wide are h heads of width d_model / h side by side?",
-            "`self.w_o(parts.merge_heads(...))`.",
         ],
     ),
     Mistake(

@@ -40,33 +40,6 @@ class BiasesOfQueriesKeysAndValues(WithBiases):
 
 MISTAKES = [
     Mistake(
-        "keys_projected_as_values",
-        STEPS.but(from_keys=lambda self, x: self.w_v(x)),
-        does="the keys go through `w_v`",
-    ),
-    Mistake(
-        "values_projected_as_keys",
-        STEPS.but(from_values=lambda self, x: self.w_k(x)),
-        does="the values go through `w_k`",
-    ),
-    Mistake(
-        "layers_of_keys_and_values_swapped",
-        STEPS.but(from_keys=lambda self, x: self.w_v(x), from_values=lambda self, x: self.w_k(x)),
-        does="the keys go through `w_v`, and the values through `w_k`",
-    ),
-    Mistake(
-        "queries_projected_otherwise",
-        STEPS.but(from_queries=lambda self, x: self.w_k(x)).attempt,
-        STEPS.but(from_queries=lambda self, x: self.w_o(x)),
-        STEPS.but(from_keys=lambda self, x: self.w_q(x)).attempt,
-        does="the queries go through `w_o`",
-    ),
-    Mistake(
-        "queries_not_projected",
-        STEPS.but(from_queries=lambda x: x),
-        does="the queries do not go through `w_q`",
-    ),
-    Mistake(
         "weights_not_transposed",
         STEPS.but(
             from_queries=lambda self, x: x @ self.w_q.weight,

@@ -41,52 +41,9 @@ class AddsItTwice(MergesItsChange):
 
 SCALE = [
     Mistake(
-        "no_scale",
-        STEPS.but(scaled=lambda change: change),
-        does="the change is not multiplied by alpha divided by the rank",
-    ),
-    Mistake(
         "scaled_by_alpha",
         STEPS.but(scale=lambda self, scale: scale * len(self.a)),
         does="the change is multiplied by alpha, which is not divided by the rank",
-        hints=[SECOND_CASE],
-    ),
-    Mistake(
-        "alpha_times_rank",
-        STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 2),
-        does="alpha is multiplied by the rank, not divided",
-        says="Alpha is multiplied by the rank, not divided by it. Look at the factor.",
-        hints=[SECOND_CASE],
-    ),
-    Mistake(
-        "root_of_the_rank",
-        STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 0.5),
-        does="alpha is divided by the root of the rank",
-        says=(
-            "{does}. There is such a variant, rsLoRA; the paper of 2021 divides by the rank itself. Look at the factor."
-        ),
-        hints=[SECOND_CASE],
-    ),
-    Mistake(
-        "divided_by_the_rank",
-        STEPS.but(scale=lambda self: 1 / len(self.a)),
-        STEPS.but(scale=lambda self, scale: scale / len(self.a)),
-        does="the change is divided by the rank without being multiplied by alpha, or divided twice",
-        says="Alpha has no effect on the change, or the rank divides it twice. Look at the factor.",
-        hints=[SECOND_CASE],
-    ),
-    Mistake(
-        "whole_number_division",
-        STEPS.but(scale=lambda scale: scale // 1),
-        does="the fraction in the factor is dropped",
-        says="Right where the rank divides alpha. Elsewhere, {does}.",
-        hints=["What are `3 // 2` and `3 / 2`?"],
-    ),
-    Mistake(
-        "scaled_by_another_width",
-        STEPS.but(scale=lambda self, scale: scale * len(self.a) / self.linear.in_features),
-        STEPS.but(scale=lambda self, scale: scale * len(self.a) / self.linear.out_features),
-        does="alpha is divided by a width of the layer, not by the rank",
         hints=[SECOND_CASE],
     ),
     Mistake(
@@ -100,18 +57,6 @@ SCALE = [
 ]
 
 BASE = [
-    Mistake(
-        "base_forgotten",
-        STEPS.but(output=lambda scaled: scaled),
-        does="the output of the frozen layer is not added",
-    ),
-    Mistake(
-        "change_forgotten",
-        STEPS.but(output=lambda base: base),
-        does="the change is not added",
-        says="`a` and `b` have no part in the output, so they would never learn. A step is missing.",
-        hints=["After `output.sum().backward()`, which gradients have `a` and `b`?"],
-    ),
     Mistake(
         "bias_taken_for_granted",
         STEPS.but(base=lambda self, x: x @ self.linear.weight.T + self.linear.bias),
@@ -143,68 +88,9 @@ BASE = [
         ),
         hints=["With `b` 0, which gradient reaches x?"],
     ),
-    Mistake(
-        "change_of_the_output",
-        STEPS.but(inner=lambda base, first: base @ first.T),
-        STEPS.but(output=lambda self, x, scaled: self.linear(x + scaled)),
-        does="the change is made of the output of the layer, or comes before it",
-        says=(
-            "The change does not stand beside the layer: `a` is given what the layer returns, or the layer what the "
-            "change returns. Where the widths differ, that crashes. Look at what each is given."
-        ),
-        hints=["How wide are the vectors that `a` takes: d_in or d_out?"],
-    ),
-    Mistake(
-        "product_instead_of_a_sum",
-        STEPS.but(output=lambda base, scaled: base * scaled),
-        STEPS.but(output=lambda base, scaled: base - scaled),
-        does="the layer's output is multiplied by the change, or the change is subtracted from it",
-    ),
 ]
 
 CHANGE = [
-    Mistake(
-        "not_transposed",
-        STEPS.but(inner=lambda x, first: x @ first),
-        STEPS.but(change=lambda inner, second: inner @ second),
-        STEPS.but(inner=lambda x, first: x @ first, change=lambda inner, second: inner @ second),
-        does="`a` or `b` is not transposed before its product",
-        says=(
-            "`a` or `b` is multiplied by as it is stored: (outputs, inputs), so the sizes fit only where they happen "
-            "to be equal. Look at the shapes of both sides."
-        ),
-        hints=["x has d_in numbers, and `a` the shape (rank, d_in). Which product leaves `rank` numbers?"],
-    ),
-    Mistake(
-        "a_and_b_exchanged",
-        STEPS.but(first=lambda self: self.b, second=lambda self: self.a),
-        STEPS.but(inner=lambda x, second: x @ second, change=lambda inner, first: inner @ first),
-        does="`x` is multiplied by `b` first, then by `a`",
-        says="x meets `b` first, then `a`: that crashes where the sizes differ. Look at the order of the products.",
-        hints=["Which of the two takes vectors of d_in numbers?"],
-    ),
-    Mistake(
-        "only_one_matrix",
-        STEPS.but(change=lambda inner: inner).attempt,
-        STEPS.but(second=lambda self: torch.ones_like(self.b)),
-        does="`b` has no effect",
-        says="{does}. x goes through both matrices, one after the other. A step is missing.",
-        hints=["After `output.sum().backward()`, which gradient has `b`?"],
-    ),
-    Mistake(
-        "function_in_the_middle",
-        STEPS.but(inner=lambda inner: torch.relu(inner)),
-        STEPS.but(inner=lambda inner: F.silu(inner)),
-        STEPS.but(inner=lambda inner: F.gelu(inner)).attempt,
-        STEPS.but(inner=lambda inner: torch.tanh(inner)).attempt,
-        STEPS.but(inner=lambda inner: torch.sigmoid(inner)).attempt,
-        does="a function stands between `a` and `b`",
-        says=(
-            "{does}. Then their product is no matrix that could be added to the weight after training. Look at what "
-            "happens in the middle."
-        ),
-        hints=["With x doubled, does the change double?"],
-    ),
     Mistake(
         "merged_in_forward",
         MergesItsChange,

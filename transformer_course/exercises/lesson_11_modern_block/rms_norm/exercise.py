@@ -68,5 +68,26 @@ RMS_NORM = Exercise(
         "the result back with `.to(x.dtype)`.",
         "`weight * (wide / torch.sqrt(mean_square + eps)).to(x.dtype)`, where `wide` is `x.float()`.",
     ],
+    told={
+        "centred_wide": (
+            "The mean is subtracted, as in LayerNorm. RMSNorm leaves it where it is. Look for a mean of x itself."
+        ),
+        "centred_narrow": (
+            "The mean is subtracted from x before it is divided. RMSNorm leaves it where it is. Look at what "
+            "is divided."
+        ),
+        "call_left_out_squares": (
+            "The features are averaged, but never squared, so positive and negative ones cancel. A step is missing."
+        ),
+        "moved_squares: mean_square": (
+            "The mean of the features is squared: first averaged, then squared. Look at the order of the two."
+        ),
+        "moved_with_eps: root": (
+            "eps is added to the root mean square. It belongs under the root. Look at where eps stands."
+        ),
+        "operator_with_eps: (mean_square) - (eps)": (
+            "eps is subtracted from the mean square, so that it may get 0 or negative. Look at the sign."
+        ),
+    },
     mistakes=[*mistakes_mean_square.MISTAKES, *mistakes_root.MISTAKES, *mistakes_afterwards.MISTAKES],
 )

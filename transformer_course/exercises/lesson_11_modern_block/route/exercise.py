@@ -58,5 +58,26 @@ ROUTE = Exercise(
         "The weights of a token sum to 1 over its k experts, so the softmax runs over the chosen logits.",
         "`chosen, experts = logits.topk(k, dim=-1)`, and the weights are `torch.softmax(chosen, dim=-1)`.",
     ],
+    told={
+        "reversed_weights: §.flip(-1)": (
+            "The weights are put in another order than their experts, so that experts get the wrong weights. "
+            "Look for a sort of one without the other."
+        ),
+        "moved_weights": (
+            "The softmax runs over all experts, so the weights of the chosen ones sum to less than 1. Look at "
+            "what comes first, the choice or the softmax, and at the sums."
+        ),
+        "function_logits: logits.softmax(dim=-1)": (
+            "The softmax is taken twice, first over all experts and then over the chosen ones. The second is "
+            "given numbers between 0 and 1, and makes them nearly equal. Look at what goes into it."
+        ),
+        "no_softmax_weights: torch.full_like(chosen, 1 / (chosen).shape[-1])": (
+            "Every chosen expert gets the same weight, whatever its logit. No gradient reaches the logits "
+            "then, and the router learns nothing. Look at what becomes of the chosen logits."
+        ),
+        "no_softmax_weights: (chosen).flatten(-2).softmax(dim=-1).reshape((chosen).shape)": (
+            "One softmax runs over all tokens together, so only the whole table sums to 1. Look at its axis."
+        ),
+    },
     mistakes=[*mistakes_choice.MISTAKES, *mistakes_weights.MISTAKES, *mistakes_result.MISTAKES],
 )

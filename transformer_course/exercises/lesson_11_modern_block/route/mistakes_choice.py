@@ -22,26 +22,6 @@ MISTAKES = [
         hints=[BEST],
     ),
     Mistake(
-        "one_expert_too_many",
-        STEPS.but(experts=lambda logits, k: logits.topk(min(k + 1, logits.shape[-1]), dim=-1).indices),
-        STEPS.but(experts=lambda logits, k: logits.topk(max(k - 1, 1), dim=-1).indices),
-        STEPS.but(experts=lambda logits, k: logits.topk(min(2, logits.shape[-1]), dim=-1).indices),
-        STEPS.but(experts=lambda logits: logits.topk(1, dim=-1).indices),
-        does="another number of experts than k is chosen",
-        says="Another number of experts than k is chosen for each token. Look at what comes of `k`.",
-        hints=["How many experts are chosen in each case, and what is `k`?"],
-    ),
-    Mistake(
-        "the_first_experts",
-        STEPS.but(experts=lambda logits, k: torch.arange(k).expand(len(logits), k)),
-        STEPS.but(
-            experts=lambda logits, k: torch.arange(logits.shape[-1] - k, logits.shape[-1]).expand(len(logits), k)
-        ),
-        does="each token gets the same experts, whatever its logits",
-        says="Each token gets the first k experts, or the last, whatever its logits are. Look at how they are chosen.",
-        hints=[BEST],
-    ),
-    Mistake(
         "ranks_instead_of_experts",
         STEPS.but(output=lambda weights, experts: (weights, torch.arange(experts.shape[-1]).expand_as(experts))),
         STEPS.but(
@@ -85,27 +65,10 @@ MISTAKES = [
         hints=["Which axis of the logits counts the experts?"],
     ),
     Mistake(
-        "over_all_tokens",
-        STEPS.but(experts=lambda logits, k: logits.mean(dim=0).topk(k).indices.expand(len(logits), k)),
-        STEPS.but(experts=lambda logits, k: logits[0].topk(k).indices.expand(len(logits), k)),
-        STEPS.but(experts=lambda logits, k: logits.sum(dim=0).topk(k).indices.expand(len(logits), k)).attempt,
-        does="all tokens get the same experts, those of their mean or of the first token",
-        says="All tokens get the same experts: those of their mean, or of the first token. Each has a row of its own.",
-        hints=["Which experts does the second token get, and what are its largest logits?"],
-    ),
-    Mistake(
         "sorted_without_the_weights",
         STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
         does="the experts are put in another order than their weights",
         says="{does}, so that weights meet the wrong experts. Look for a sort of one without the other.",
-        hints=["In which order do the experts stand, and in which the weights?"],
-    ),
-    Mistake(
-        "weights_without_the_experts",
-        STEPS.but(output=lambda weights, experts: (weights.sort(dim=-1).values, experts)),
-        STEPS.but(output=lambda weights, experts: (weights.flip(-1), experts)).attempt,
-        does="the weights are put in another order than their experts",
-        says="{does}, so that experts get the wrong weights. Look for a sort of one without the other.",
         hints=["In which order do the experts stand, and in which the weights?"],
     ),
 ]

@@ -64,5 +64,18 @@ SWIGLU = Exercise(
         "The gates and what `w_up` makes of x have the same shape, and are multiplied number by number, with `*`.",
         "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`.",
     ],
+    told={
+        "sibling_opened: torch.sigmoid(gate)": (
+            "A sigmoid takes the place of SiLU: that is GLU, the ancestor of 2016. The Swi in SwiGLU is for "
+            "Swish, another name of SiLU. Look at the function."
+        ),
+        "done_again_opened: output": (
+            "SiLU is applied to what `w_down` returns, so that no number is below −0.28. Look at where it stands."
+        ),
+        "layers_exchanged_gate: w_up": (
+            "`w_gate` and `w_up` have changed places. A network that is trained like this learns just as "
+            "well, but published weights would not fit. Look at which of the two goes through SiLU."
+        ),
+    },
     mistakes=[*mistakes.MISTAKES, *mistakes_constructor.MISTAKES],
 )

@@ -88,6 +88,19 @@ CACHED_DIFFERENCE = Exercise(
         "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
         "`model.train(...)` can leave the model as it was.",
     ],
+    told={
+        "option_left_out_call": (
+            "The model is not given the cache when it reads single tokens, and so each is a text of its own. "
+            "Look at what the model is called with."
+        ),
+        "number_positions": (
+            "The model is given a tensor of one axis. It takes (batch, n), even where n is 1. Look at the "
+            "index that takes one position."
+        ),
+        "axis_cached: torch.cat(one_by_one, dim=0)": (
+            "The logits of the tokens are joined along the axis of the *texts*. Look at the axis that `torch.cat` gets."
+        ),
+    },
     mistakes=[
         *mistakes_reading.MISTAKES,
         *of_the_largest_difference(STEPS, "cached", "at_once", (0, 2), (-1,)),

@@ -25,24 +25,6 @@ def raising(error):
     return STEPS.but(missing=lambda: fails)
 
 
-def of_each_module(model):
-    """Put all the parameters of a module together."""
-    norms: dict[str, float] = {}
-    for name, norm in gradient_norms(model).items():
-        module = name.rpartition(".")[0]
-        norms[module] = (norms.get(module, 0.0) ** 2 + norm**2) ** 0.5
-    return norms
-
-
-def of_each_child(model):
-    """Put all the parameters of a layer of the model together."""
-
-    def total(child):
-        return sum((p.grad**2).sum() for p in child.parameters() if p.grad is not None)
-
-    return {name: float(total(child)) ** 0.5 for name, child in model.named_children()}
-
-
 def clears(model):
     norms = gradient_norms(model)
     model.zero_grad()
@@ -84,36 +66,6 @@ MISTAKES = [
         hints=["What is the `grad` of a parameter that the loss does not depend on?"],
     ),
     Mistake(
-        "no_number_without_a_gradient",
-        STEPS.but(missing=lambda: lambda parameter: None),
-        STEPS.but(missing=lambda: lambda parameter: float("nan")),
-        STEPS.but(missing=lambda: lambda parameter: -1.0).attempt,
-        does="something else than 0 stands where no gradient has arrived",
-        says=(
-            "Where no gradient has arrived, something else than a norm stands in the dict. Look at what is put there "
-            "in place of the norm."
-        ),
-        hints=["Of which type should every value of the dict be?"],
-    ),
-    Mistake(
-        "frozen_ones_left_out",
-        STEPS.but(listed=lambda: lambda name, parameter: parameter.requires_grad),
-        does="parameters that are not trained are left out",
-        says=(
-            "Parameters with `requires_grad=False` are missing. One that somebody has frozen by mistake should show as "
-            "0. Look at which parameters are listed."
-        ),
-        hints=["How many names are in the dict, and how many has the model?"],
-    ),
-    Mistake(
-        "only_weights",
-        STEPS.but(listed=lambda: lambda name, parameter: name.endswith("weight")),
-        STEPS.but(listed=lambda: lambda name, parameter: parameter.dim() > 1),
-        does="only weights are listed",
-        says="{does}, and no biases and the like. Look at which parameters are left out.",
-        hints=["How many names are in the dict, and how many has the model?"],
-    ),
-    Mistake(
         "shared_ones_twice",
         STEPS.but(parameters=lambda model: list(model.named_parameters(remove_duplicate=False))),
         does="a parameter that two modules share is listed under both names",
@@ -131,56 +83,6 @@ MISTAKES = [
         hints=["How many names are in the dict, and how many does `model.named_parameters()` give?"],
     ),
     Mistake(
-        "those_of_children_only",
-        STEPS.but(
-            parameters=lambda model: [
-                (f"{path}.{name}", p) for path, child in model.named_children() for name, p in child.named_parameters()
-            ]
-        ),
-        does="the parameters are asked of each module inside the model, not of the model itself",
-        says=(
-            "Each module inside the model is asked for its parameters. The model may have some of its own, and two "
-            "modules may share one."
-        ),
-        hints=["How many names are in the dict, and how many does `model.named_parameters()` give?"],
-    ),
-    Mistake(
-        "gradients_of_copies",
-        STEPS.but(parameters=lambda model: list(model.state_dict().items())),
-        STEPS.but(gradient=lambda: lambda parameter: parameter.data.grad),
-        does="it is not the parameters that are asked for a gradient, it is tensors with the same numbers",
-        says=(
-            "Every norm is 0: it is not the parameters that are asked for their gradients. What `state_dict` and "
-            "`.data` give are other tensors with the same numbers, which have none."
-        ),
-        hints=["What is `grad` of each tensor that is asked?"],
-    ),
-    Mistake(
-        "keyed_by_a_count",
-        STEPS.but(key=lambda: lambda name, index: index),
-        does="the norms are found by a number, not by the parameter's name",
-    ),
-    Mistake(
-        "only_a_part_of_the_name",
-        STEPS.but(key=lambda: lambda name, index: name.rpartition(".")[2]),
-        STEPS.but(key=lambda: lambda name, index: name.partition(".")[0]),
-        STEPS.but(key=lambda: lambda name, index: name.removesuffix(".weight")),
-        does="only a part of the name is the key",
-        says="{does}: parameters whose names are equal there overwrite each other. Look at what is done to the names.",
-        hints=["How many names are in the dict, and how many has the model?"],
-    ),
-    Mistake(
-        "one_norm_for_each_module",
-        of_each_module,
-        of_each_child,
-        says="The parameters of each module are put together. One norm for each *parameter* is asked for.",
-        hints=[
-            "How many names are in the dict, and how many has the model?",
-            "A bias may learn where the weight beside it does not.",
-            "`for name, parameter in model.named_parameters()`, and one entry for each.",
-        ],
-    ),
-    Mistake(
         "one_norm_for_all",
         STEPS.but(norms=lambda norms: sum(norm**2 for norm in norms.values()) ** 0.5).attempt,
         says="One norm of all gradients together comes out. One for each parameter is asked for, by its name.",
@@ -189,14 +91,6 @@ MISTAKES = [
             "Which layer is it that learns nothing? One number cannot tell.",
             "A dict with one entry for each of `model.named_parameters()`.",
         ],
-    ),
-    Mistake(
-        "a_list_in_place_of_a_dict",
-        STEPS.but(norms=lambda norms: list(norms.values())),
-        STEPS.but(norms=lambda norms: list(norms.items())),
-        does="a list comes out, not a dict",
-        says="A list comes out. A dict is asked for, so that a norm can be found by the parameter's name.",
-        hints=["What does the annotation after `->` promise?"],
     ),
     Mistake(
         "changes_the_gradients",

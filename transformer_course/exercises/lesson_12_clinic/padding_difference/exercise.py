@@ -86,6 +86,18 @@ PADDING_DIFFERENCE = Exercise(
         "`(padded[:, n_pads:] - alone)[tokens != pad_id].abs().max().item()`, with the model in eval mode, and set "
         "back to its mode at the end.",
     ],
+    told={
+        "axis_longer: torch.cat([pads, tokens], dim=0)": (
+            "The pads are joined along the axis of the texts. They should stand beside the tokens of each text."
+        ),
+        "left_out_padded: logits": (
+            "The longer run has logits at the new pads as well, and they are not cut off: the two tensors are "
+            "not of the same length. Look at their shapes."
+        ),
+        "wrong_input_all_differences": (
+            "It is 0 for every model: both runs are made on the same tokens. Look at what the model is called with."
+        ),
+    },
     mistakes=[
         *mistakes_padding.MISTAKES,
         *mistakes_real_tokens.MISTAKES,

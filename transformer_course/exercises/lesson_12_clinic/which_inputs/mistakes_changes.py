@@ -54,21 +54,6 @@ MISTAKES = [
         hints=["What if the input is zero, as that of padding often is?"],
     ),
     Mistake(
-        "the_same_everywhere",
-        STEPS.but(another=lambda: lambda vector: torch.ones_like(vector)),
-        does="the new input is a vector whose numbers are all alike",
-        says="{does}. Behind a norm it is the same as one of zeros, which may have been there before.",
-        hints=["What does a layer norm make of a vector of ones, and of a vector of zeros?"],
-    ),
-    Mistake(
-        "only_one_number_changed",
-        STEPS.but(place=lambda: lambda position: (position, 0)),
-        STEPS.but(place=lambda: lambda position: (position, -1)),
-        does="only one number of an input is changed",
-        says="{does}. Others may be those that the outputs depend on.",
-        hints=["An input is a vector. How much of it is another one?"],
-    ),
-    Mistake(
         "the_other_axis_changed",
         STEPS.but(place=lambda: lambda position: (slice(None), position), positions=lambda x: range(x.shape[1])),
         does="the same number of all inputs is changed, not one input",
@@ -98,21 +83,6 @@ MISTAKES = [
             "and copies nothing."
         ),
         hints=["Print `x` before and after a call."],
-    ),
-    Mistake(
-        "all_that_follow_changed_too",
-        STEPS.but(place=lambda: lambda position: slice(position, None)),
-        does="all later inputs are changed, too",
-        says=(
-            "Together with an input, all those after it are changed. An output that moves may depend on any of them. "
-            "Look at the index."
-        ),
-        hints=["At how many positions does the changed x differ from x?"],
-    ),
-    Mistake(
-        "too_small_a_change",
-        STEPS.but(another=lambda: lambda vector: vector + 1e-8),
-        does="the change is hardly larger than rounding",
     ),
     Mistake(
         "gradients_pile_up",

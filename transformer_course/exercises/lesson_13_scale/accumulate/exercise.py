@@ -38,5 +38,10 @@ ACCUMULATE = Exercise(
         "The loss of the batch is a mean over all its tokens. Which sum is divided by which number?",
         "Add up first, divide once at the end.",
     ],
+    told={
+        "sibling_total: losses.mean()": (
+            "The sum is divided by the number of tokens *and* by that of the micro-batches. One division is enough."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -40,5 +40,16 @@ ALL_REDUCE_GRADIENTS = Exercise(
         "A column of numbers multiplies each row by its own: `n_tokens[:, None]`.",
         "Every worker gets the same row: `repeat(n_workers, 1)` or `expand`.",
     ],
+    told={
+        "part_left_out_of_sums: gradients": (
+            "The gradients of means are added up as if they were those of sums, and then divided by all tokens."
+        ),
+        "call_left_out_reduced: mean": (
+            "There is one gradient, not one for each worker. *All*-reduce hands the result to all of them."
+        ),
+        "done_again_reduced: of_sums": (
+            "The sum over all workers is divided by the *mean* number of tokens: the more workers, the larger the step."
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -4,7 +4,6 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_13_scale.all_reduce_gradients.answer import STEPS
-from transformer_course.exercises.shared.final_result_mistakes import in_float64, of_the_result
 
 
 def round_the_ring(of_sums, count, steps):
@@ -48,102 +47,11 @@ MISTAKES = [
         hints=["One worker with 6 tokens: by which number is its gradient multiplied, and by which divided?"],
     ),
     Mistake(
-        "does_not_divide",
-        STEPS.but(mean=lambda total: total),
-        does="the sum over all tokens is not divided by anything",
-        says="This is the gradient of the *sum* of all losses. That of their mean is asked for.",
-        hints=["One worker with 6 tokens: its own gradient should come back."],
-    ),
-    Mistake(
-        "does_not_weight",
-        STEPS.but(of_sums=lambda gradients: gradients),
-        does="the gradients are not multiplied by the numbers of tokens",
-        says="The gradients of means are added up as if they were those of sums, and then divided by all tokens.",
-        hints=["One worker with 6 tokens: its own gradient should come back."],
-    ),
-    Mistake(
-        "divides_by_the_tokens_again",
-        STEPS.but(of_sums=lambda gradients, n_tokens: gradients / n_tokens[:, None]),
-        does="each gradient is divided by its number of tokens once more",
-        says="Each gradient is divided by its worker's number of tokens. It is that of a mean already.",
-        hints=["Which of two workers should count more, that with many tokens or that with few?"],
-    ),
-    Mistake(
         "every_worker_keeps_its_own",
         STEPS.but(reduced=lambda of_sums, count: of_sums / count),
         STEPS.but(reduced=lambda gradients: gradients * 1.0),
         does="nothing is added up over the workers: each keeps a gradient of its own",
         says="Each worker keeps a gradient of its own. After the first step, the workers' models would differ.",
-        hints=["Are the rows of the result equal?"],
-    ),
-    Mistake(
-        "only_one_worker_gets_it",
-        STEPS.but(reduced=lambda mean: mean),
-        STEPS.but(reduced=lambda mean: mean[None]),
-        does="the gradient is not handed to every worker",
-        says="There is one gradient, not one for each worker. *All*-reduce hands the result to all of them.",
-        hints=["What shape is asked for?"],
-    ),
-    Mistake(
-        "adds_up_along_the_gradient",
-        STEPS.but(
-            total=lambda of_sums: of_sums.sum(dim=1, keepdim=True),
-            reduced=lambda mean, gradients: mean.expand_as(gradients),
-        ),
-        does="the sum runs along the numbers of one gradient, not over the workers",
-        says="The sum runs along the numbers of each gradient. It should run over the workers, number by number.",
-        hints=["In (n_workers, n), which axis are the workers?"],
-    ),
-    Mistake(
-        "tokens_along_the_gradient",
-        STEPS.but(of_sums=lambda gradients, n_tokens: gradients * n_tokens),
-        does="the numbers of tokens are laid along the numbers of a gradient, not along the workers",
-    ),
-    Mistake(
-        "longest_worker_for_all",
-        STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
-        STEPS.but(count=lambda n_tokens: n_tokens.max()),
-        STEPS.but(count=lambda n_tokens: n_tokens[0]),
-        STEPS.but(count=lambda n_tokens: n_tokens[-1]),
-        does="the tokens of one worker are taken for those of all",
-        says=(
-            "The sum is divided by a number made of *one* worker's tokens. The workers have different numbers of them."
-        ),
-        hints=["Workers with 2, 30 and 5 tokens: how many tokens are that?"],
-    ),
-    Mistake(
-        "mean_number_of_tokens",
-        STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),
-        does="the mean number of tokens is taken for that of all",
-        says=(
-            "The sum over all workers is divided by the *mean* number of tokens: the more workers, the larger the step."
-        ),
-        hints=["Two workers with 4 tokens each: how many tokens are that?"],
-    ),
-    Mistake(
-        "softmax_of_the_numbers",
-        STEPS.but(mean=lambda gradients, n_tokens: n_tokens.float().softmax(dim=0) @ gradients),
-        does="the workers are weighted by a softmax of their numbers of tokens",
-        says="A softmax makes the weights of the workers: one with 5 tokens more counts 148 times as much.",
-        hints=["Two workers with 1 and 9 tokens: how much of the whole has each?"],
-    ),
-    Mistake(
-        "weights_rounded_down",
-        STEPS.but(mean=lambda gradients, n_tokens: (n_tokens // n_tokens.sum()).float() @ gradients),
-        STEPS.but(mean=lambda gradients, n_tokens: (n_tokens // n_tokens.sum()) @ gradients).attempt,
-        does="the workers' fractions of the tokens are rounded down to whole numbers",
-        says="The fraction of the tokens that a worker has is rounded down: it is 0 unless the worker is alone.",
-        hints=["What is `9 // 10`?"],
-    ),
-    Mistake(
-        "times_the_tokens_at_the_end",
-        STEPS.but(reduced=lambda mean, n_tokens: mean * n_tokens[:, None]),
-        STEPS.but(reduced=lambda mean, n_tokens: mean * (n_tokens / n_tokens.sum())[:, None]),
-        does="each worker gets the mean multiplied by something made of its own number of tokens",
-        says=(
-            "Every row is multiplied by something made of its worker's number of tokens, so the workers "
-            "take different steps."
-        ),
         hints=["Are the rows of the result equal?"],
     ),
     Mistake(
@@ -167,13 +75,6 @@ MISTAKES = [
         hints=["Are all rows of the result equal?"],
     ),
     Mistake(
-        "rows_end_to_end",
-        STEPS.but(reduced=lambda mean, gradients: mean.repeat(len(gradients))),
-        does="the copies stand one after another along one axis",
-        says="The copies stand end to end in one long row. Each worker should have a row of its own.",
-        hints=["What shape is asked for, and what shape comes out?"],
-    ),
-    Mistake(
         "another_number_of_rounds",
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, max(len(of_sums) - 2, 0))),
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, len(of_sums))),
@@ -186,6 +87,16 @@ MISTAKES = [
         ),
         hints=["Among 3 workers, how often must a gradient be handed on until every worker has it?"],
     ),
-    *of_the_result(STEPS, "only_the_first_result", "result_transposed"),
-    in_float64(STEPS),
+    Mistake(
+        "longest_worker_for_all",
+        STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
+        STEPS.but(count=lambda n_tokens: n_tokens.max()),
+        STEPS.but(count=lambda n_tokens: n_tokens[0]),
+        STEPS.but(count=lambda n_tokens: n_tokens[-1]),
+        does="the tokens of one worker are taken for those of all",
+        says=(
+            "The sum is divided by a number made of *one* worker's tokens. The workers have different numbers of them."
+        ),
+        hints=["Workers with 2, 30 and 5 tokens: how many tokens are that?"],
+    ),
 ]

@@ -38,5 +38,10 @@ TRAINING_FLOPS = Exercise(
         "pass.",
         "So it is 2 + 4 operations for each parameter, and that for each token.",
     ],
+    told={
+        "brackets_flops": (
+            "One of the passes is counted for all tokens, the other for a single one: brackets are missing."
+        ),
+    },
     mistakes=MISTAKES,
 )

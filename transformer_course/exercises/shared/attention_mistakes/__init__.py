@@ -23,20 +23,17 @@ from transformer_course.exercises.shared.attention_mistakes.scaling import (
 from transformer_course.exercises.shared.attention_mistakes.scores import (
     PAIRS_FROM_THE_FRONT,
     all_axes_turned_round,
-    of_the_batch,
     of_the_products,
     of_the_transposition,
 )
 from transformer_course.exercises.shared.attention_mistakes.selection import (
     COMMON,
-    RARE,
     at_most,
     renamed,
     unpaired,
     without,
 )
 from transformer_course.exercises.shared.attention_mistakes.weights import (
-    of_a_softmax_too_late,
     of_the_mixture,
     of_the_softmax,
 )
@@ -44,15 +41,12 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
 __all__ = [
     "COMMON",
     "PAIRS_FROM_THE_FRONT",
-    "RARE",
     "all_axes_turned_round",
     "also_with_a_low_number",
     "at_most",
     "heads_interleaved",
     "of_a_mask_that_may_be_none",
-    "of_a_softmax_too_late",
     "of_scaling_too_early",
-    "of_the_batch",
     "of_the_heads",
     "of_the_mask",
     "of_the_merging",

@@ -174,14 +174,6 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             hints=["Which axis of the mask belongs to the keys?"],
         ),
         Mistake(
-            "one_row_of_the_mask",
-            read(lambda mask: mask[..., :1, :]),
-            read(lambda mask: mask[..., -1:, :]),
-            does="one row of the mask is used for all queries",
-            says="{does}. Each query has a row of its own. Look at what is indexed.",
-            hints=["What may the first query see, and what the second?"],
-        ),
-        Mistake(
             "one_sentence_of_the_mask",
             read(lambda mask: mask[:1] if mask.dim() > 2 else mask),
             read(lambda mask: mask[(0,) * (mask.dim() - 2)]),

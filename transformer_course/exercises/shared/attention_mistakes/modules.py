@@ -149,13 +149,7 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
         queries: The argument from which the queries are made.
         n_query: What the number of queries is called.
     """
-    unused = "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"
     return [
-        Mistake(
-            "scaled_by_the_models_width",
-            steps.but(width=asking(lambda x: x.shape[-1], queries)),
-            does="`d_model` is taken for d_k",
-        ),
         Mistake(
             "mask_given_another_axis",
             steps.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
@@ -168,23 +162,6 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
                 "Which shapes have the masks of the cases, and which after the new axis?",
                 "Axes that are missing in front, or are 1 long, are stretched by themselves.",
                 "Use the mask as it comes, without `unsqueeze` or `None`.",
-            ],
-        ),
-        Mistake(
-            "no_output_projection",
-            steps.but(output=lambda merged: merged),
-            does="`w_o` is not used",
-        ),
-        Mistake(
-            "another_layer_at_the_end",
-            steps.but(output=lambda self, merged: self.w_v(merged)).attempt,
-            steps.but(output=lambda self, merged: self.w_q(merged)).attempt,
-            steps.but(output=lambda self, output: self.w_o(output)).attempt,
-            says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
-            hints=[
-                unused,
-                "MultiHead = Concat(head_1 … head_h) W_O.",
-                "Send the merged heads through `self.w_o`, once.",
             ],
         ),
         Mistake(

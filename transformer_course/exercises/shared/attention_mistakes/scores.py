@@ -29,11 +29,6 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
 
     return [
         Mistake(
-            "keys_not_transposed",
-            turned(lambda keys: keys),
-            does="the keys are not transposed before the product",
-        ),
-        Mistake(
             "transposes_the_batch",
             turned(all_axes_turned_round),
             turned(lambda keys: keys.t()).attempt,
@@ -43,23 +38,6 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
                 "refuses to). The batch should stay where it is. Look at how the keys are transposed."
             ),
             hints=["What shape does `.T` make of keys of shape (7, 3, 4)?"],
-        ),
-        Mistake(
-            "swaps_axes_from_the_front",
-            turned(lambda keys: keys.transpose(0, 1)),
-            turned(lambda keys: keys.transpose(1, 2)),
-            turned(lambda keys: keys.transpose(2, 3)).attempt,
-            does="the axes of the keys that are swapped are counted from the front",
-            says=(
-                "Right for one number of axes only: which axes of the keys are swapped is counted from the front, and "
-                "each axis of a batch shifts that count. Look at the numbers in the transposition."
-            ),
-            hints=[
-                "Of keys of shape (n_key, d), the axes 0 and 1 are to be swapped. Which are they in (batch, n_key, d), "
-                "and which in (batch, heads, n_key, d)?",
-                "Negative numbers count from the end, where the matrix always is.",
-                "`keys.transpose(-2, -1)`, or `keys.mT`.",
-            ],
         ),
         Mistake(
             "reshapes_the_keys",
@@ -139,25 +117,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "A matrix product: the queries, times the keys turned into columns, `keys.mT`.",
             ],
         ),
-        Mistake(
-            "queries_with_queries",
-            _product(steps, lambda queries: queries @ queries.mT),
-            does="the queries are compared with the queries, not with the keys",
-            says="The queries are compared with one another: the keys play no part in the scores. Look at the product.",
-            hints=["Which two things does a score compare?"],
-        ),
         *([_with_the_values(steps)] if "values" in steps.known else []),
-        Mistake(
-            "keys_with_keys",
-            _product(steps, lambda keys: keys @ keys.mT),
-            does="the keys are compared with the keys, not with the queries",
-            says="The keys are compared with one another: the queries play no part in the scores. Look at the product.",
-            hints=[
-                "Which two things does a score compare?",
-                "Do the queries occur in the line that makes the scores?",
-                "Queries times transposed keys: `queries @ keys.mT`.",
-            ],
-        ),
         Mistake(
             "pairs_from_the_front",
             _product(steps, lambda queries, keys: (queries[:, None] * keys[None]).sum(dim=-1)),
@@ -197,49 +157,6 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "where they are asked for, mixes them all at once.",
             ],
         ),
-        Mistake(
-            "batch_added_up",
-            _product(
-                steps,
-                lambda queries, keys: torch.einsum(
-                    "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
-                ),
-            ),
-            does="the products of all tables of a batch are added up",
-            says=(
-                "With a batch, the products of all its tables are added up: an axis is missing behind the arrow of the "
-                "`einsum`, or summed over. Each table has scores of its own."
-            ),
-            hints=[
-                "What shape should the scores have for queries of shape (7, 5, 4)?",
-                "An `einsum` adds up over every letter that is missing behind its arrow.",
-                "`...` in front of the other letters stands for whatever is in front: `...qd,...kd->...qk`.",
-            ],
-        ),
-        Mistake(
-            "added_entry_by_entry",
-            _product(steps, lambda queries, keys: (queries.unsqueeze(-2) + keys.unsqueeze(-3)).sum(dim=-1)),
-            does="the entries of query and key are added, not multiplied",
-            says=(
-                "{does}: what is the same for all keys then drops out of the softmax, and the query has no influence. "
-                "Look at the sign between query and key."
-            ),
-            hints=[
-                "Do the weights change when the queries change?",
-                "A dot product multiplies entry by entry, and then adds up.",
-                "`queries @ keys.mT`.",
-            ],
-        ),
-        Mistake(
-            "absolute_scores",
-            _product(steps, lambda queries, turned: (queries @ turned).abs()),
-            does="the absolute values of the products are taken",
-            says=(
-                "A key that points away from its query gets as much weight as one that points towards it: the absolute "
-                "values of the scores are taken. Look at what is done with the products."
-            ),
-            hints=["Which of the scores -3 and 1 should get the larger weight?"],
-        ),
     ]
 
 
@@ -258,61 +175,6 @@ def _with_the_values(steps: InSteps) -> Mistake:
             "`queries @ keys.transpose(-2, -1)`.",
         ],
     )
-
-
-def of_the_batch(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in which tables of a batch, or single keys, are left out."""
-    has_values = "mixture" in steps.steps
-    return [
-        Mistake(
-            "keys_of_the_first_table",
-            steps.but(keys=lambda keys: first_table(keys)),
-            steps.but(keys=lambda keys: keys[:1] if keys.dim() > 2 else keys),
-            steps.but(keys=lambda keys: keys[:1] if keys.dim() > 3 else keys).attempt,
-            does="the keys of the first table of a batch are used for others too",
-            says=(
-                "With a batch, the keys of its first table are used for others too. Each table of queries has keys of "
-                "its own. Look at how the keys are indexed."
-            ),
-            hints=[
-                "Change the keys of the second table of a batch. Does its output change?",
-                "An index or a slice on the first axis of a batch picks tables, not keys.",
-                "Use the keys as they come: a matrix product takes any axes in front.",
-            ],
-        ),
-        *(_of_values_in_a_batch(steps) if has_values else []),
-        Mistake(
-            "a_key_left_out",
-            *[
-                steps.but(**{name: _without(name, part) for name in ("keys", "values")[: 1 + has_values]})
-                for part in (slice(-1), slice(1, None))
-            ],
-            does="the first or the last key is left out",
-            says="One key takes no part: the first, or the last. Look at the slices.",
-            hints=["How many keys are there, and how many weights does each query hand out?"],
-        ),
-    ]
-
-
-def _of_values_in_a_batch(steps: InSteps) -> list[Mistake]:
-    return [
-        Mistake(
-            "values_of_the_first_table",
-            steps.but(values=lambda values: first_table(values)),
-            steps.but(values=lambda values: values[:1] if values.dim() > 2 else values),
-            steps.but(values=lambda values: values[:1] if values.dim() > 3 else values).attempt,
-            does="the values of the first table of a batch are used for others too",
-            says=(
-                "With a batch, the values of its first table are used for others too. Each table of weights has values "
-                "of its own. Look at how the values are indexed."
-            ),
-            hints=[
-                "Change the values of the second table of a batch. Does its output change?",
-                "An index or a slice on the first axis of a batch picks tables, not values.",
-                "Use the values as they come: a matrix product takes any axes in front.",
-            ],
-        )
-    ]
 
 
 def _without(name: str, part: slice) -> Step:

@@ -7,11 +7,8 @@ from transformer_course.steps import InSteps
 
 COMMON = (
     "transposes_the_batch",
-    "swaps_axes_from_the_front",
     "keys_by_queries",
     "one_number_of_axes",
-    "absolute_scores",
-    "a_key_left_out",
     "softmax_over_the_queries",
     "axis_from_the_front",
     "first_axis",
@@ -19,46 +16,15 @@ COMMON = (
     "scores_instead_of_weights",
     "never_divided",
     "overflows",
-    "divides_by_the_sum",
     "softmax_twice",
     "sigmoid",
     "smallest_first",
-    "scores_squashed",
-    "a_fixed_factor",
-    "logarithm",
     "only_the_best",
-    "plain_average",
-    "queries_with_queries",
-    "keys_with_keys",
-    "values_on_the_left",
     "entry_by_entry",
-    "mixes_the_queries",
     "causal_weights",
-    "only_the_weights",
     "weights_transposed",
-    "mixes_the_keys",
-    "weights_as_well",
-    "averaged_over_the_keys",
-    "queries_added",
 )
 """What is common enough to meet another mistake; of all pairs, there would be thousands."""
-
-
-RARE = (
-    "scores_squashed",
-    "another_power",
-    "rounded_root",
-    "whole_number_division",
-    "the_measured_spread",
-    "absolute_scores",
-    "batch_added_up",
-    "rounded_weights",
-    "rounded_output",
-    "plain_average",
-    "only_the_best",
-    "divides_by_the_sum",
-)
-"""What is not made any more once the formula of attention is known."""
 
 
 def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:

@@ -116,22 +116,6 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
-            "divides_by_the_sum",
-            made(lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
-            made(lambda scores: scores / scores.sum()),
-            made(lambda scores: scores.relu() / scores.relu().sum(dim=-1, keepdim=True)).attempt,
-            does="the scores are divided by their sum, without `exp`",
-            says=(
-                "The scores themselves are divided by their sum. Scores may be negative, and weights must be positive. "
-                "Look at how the scores become weights."
-            ),
-            hints=[
-                "What happens to the scores 1 and -1?",
-                "Which function of the lesson makes weights of scores of either sign?",
-                "`parts.softmax(scores)`.",
-            ],
-        ),
-        Mistake(
             "softmax_twice",
             changed(lambda weights: weights.softmax(dim=-1)),
             does="the softmax is taken twice",
@@ -151,17 +135,6 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             hints=["Print the sum of each row of the weights."],
         ),
         Mistake(
-            "logarithm",
-            made(lambda scores: scores.log_softmax(dim=-1)),
-            does="the logarithms of the weights are taken",
-            says="These are the logarithms of the weights: none is above 0. Look at the name of the softmax.",
-            hints=[
-                "Can a weight be negative?",
-                "`log_softmax` is for losses.",
-                "`torch.softmax(scores, dim=-1)`.",
-            ],
-        ),
-        Mistake(
             "smallest_first",
             steps.but(scores=lambda scores: -scores),
             made(lambda scores: _largest_minus(scores)).attempt,
@@ -169,34 +142,6 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             does="the scores have the wrong sign",
             says="The key with the smallest score gets the largest weight. Look at the sign of the scores.",
             hints=["Which key should get the largest weight?"],
-        ),
-        Mistake(
-            "a_fixed_factor",
-            steps.but(scores=lambda scores: scores / 2),
-            steps.but(scores=lambda scores: scores * 2),
-            steps.but(scores=lambda scores: scores / 10).attempt,
-            steps.but(scores=lambda scores: scores * 10).attempt,
-            does="the scores are multiplied or divided by a fixed number",
-            says="{does}, which makes the weights too sharp or too flat. Look at what the softmax is taken of.",
-            hints=["Are the largest weights too large, or too small?"],
-        ),
-        Mistake(
-            "scores_squashed",
-            steps.but(scores=lambda scores: scores.relu()),
-            steps.but(scores=lambda scores: scores.tanh()),
-            steps.but(scores=lambda scores: scores.sigmoid()).attempt,
-            steps.but(scores=lambda scores: scores.square()).attempt,
-            steps.but(scores=lambda scores: scores.exp()).attempt,
-            does="the scores go through a further function",
-            says=(
-                "{does}, such as tanh or a ReLU, so that some differences between them are lost. Look at what happens "
-                "to the scores."
-            ),
-            hints=[
-                "Which weights should the scores −1 and −5 get, and which do they get?",
-                "A softmax takes any numbers, negative ones, too: nothing has to be done to the scores first.",
-                "Leave out what is done between the scores and the softmax.",
-            ],
         ),
         Mistake(
             "only_the_best",
@@ -208,28 +153,6 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 "come closer. Every key should have a weight."
             ),
             hints=["Where does the code choose instead of weighing?"],
-        ),
-        Mistake(
-            "plain_average",
-            made(lambda scores: torch.full_like(scores, 1 / scores.shape[-1])),
-            does="every key gets the same weight",
-            says="{does}, whatever the scores are. Look at what becomes of the scores.",
-            hints=[
-                "Does the result change when the queries change?",
-                "Weights are made of the scores.",
-                "A softmax of the scores over the keys.",
-            ],
-        ),
-        Mistake(
-            "rounded_weights",
-            *[made(_rounded(decimals)).attempt for decimals in (1, 2, 3)],
-            does="the weights are rounded",
-            says="{does}, and with them all that follows. Round numbers only to print them.",
-            hints=[
-                "Where does the code round?",
-                "The derivative of a rounded number is 0, so nothing could be learned either.",
-                "Leave `round` out.",
-            ],
         ),
         Mistake(
             "causal_weights",
@@ -263,23 +186,6 @@ def _one_maximum_for_all(scores):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-def of_a_softmax_too_late(steps: InSteps) -> list[Mistake]:
-    """Return the mistake of a softmax that is taken of the output, not of the scores."""
-    return [
-        Mistake(
-            "softmax_of_the_output",
-            steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-1)),
-            steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-2)).attempt,
-            does="the softmax is taken of the mixed values, not of the scores",
-            says=(
-                "The softmax comes too late: it is taken of the mixed values, and raw scores mix them. Look at what "
-                "the softmax is taken of."
-            ),
-            hints=["Can the output hold a negative number? It should where the values do."],
-        )
-    ]
-
-
 def of_the_mixture(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in mixing the values by the weights."""
 
@@ -287,29 +193,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         return steps.but(mixture=change)
 
     return [
-        Mistake(
-            "only_the_weights",
-            mixed(lambda weights: weights),
-            does="the weights are not multiplied by the values",
-            says="These are the weights: one number per query and key. The values have not been mixed yet.",
-            hints=["What shape is asked for, and what shape comes out?"],
-        ),
-        Mistake(
-            "values_on_the_left",
-            mixed(lambda weights, values: values @ weights),
-            mixed(lambda weights, values: values.mT @ weights),
-            mixed(lambda weights, values: weights @ values.mT),
-            does="the last product does not pair the keys of the weights with those of the values",
-            says=(
-                "The last product does not pair the keys with the keys: the values stand in front of the weights, or "
-                "are transposed. That crashes, gives a table turned round, or, where the numbers happen to fit, mixes "
-                "the entries of each value instead of the values."
-            ),
-            hints=[
-                "The weights have the shape (n_query, n_key), the values (n_key, d_v). In which order do they fit?",
-                "In `a @ b`, the rows of the result are weighted sums of the rows of b.",
-            ],
-        ),
         Mistake(
             "weights_transposed",
             mixed(lambda weights, values: weights.mT @ values),
@@ -335,67 +218,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 "How do (n_query, n_key) and (n_key, d_v) become (n_query, d_v)? Which axis is gone at the end?",
                 "A weighted average is a *sum* of weight times value, over all the keys.",
                 "`@` does both, the products and the sums.",
-            ],
-        ),
-        Mistake(
-            "mixes_the_keys",
-            mixed(lambda weights, keys: weights @ keys),
-            does="the keys are mixed, not the values",
-            says="{does}. The keys only decide *how much*; what is handed over are the values.",
-            hints=["Do the values occur in the code at all?"],
-        ),
-        Mistake(
-            "mixes_the_queries",
-            mixed(lambda weights, queries: weights @ queries),
-            does="the queries are mixed, not the values",
-            says="{does}. What is handed over are the values.",
-            hints=[
-                "Do the values occur in the code at all?",
-                "The output has the width of the values.",
-                "Weights times `values`.",
-            ],
-        ),
-        Mistake(
-            "weights_as_well",
-            mixed(lambda mixture, weights: (mixture, weights)),
-            mixed(lambda mixture, weights: (weights, mixture)).attempt,
-            does="the weights are returned besides the output",
-            says=(
-                "Two things come back, the output and the weights. That is useful for looking inside, but the output "
-                "alone is asked for."
-            ),
-            hints=["What does the annotation after `->` promise?"],
-        ),
-        Mistake(
-            "averaged_over_the_keys",
-            mixed(lambda mixture, weights: mixture / weights.shape[-1]),
-            does="the weighted average is divided by the number of keys",
-            says=(
-                "The output is divided by the number of keys. Weights that add up to 1 make an average already. Look "
-                "for a mean where a sum is wanted."
-            ),
-            hints=["With two equal values, the output should be that value. Is it?"],
-        ),
-        Mistake(
-            "queries_added",
-            mixed(lambda mixture, queries: mixture + queries),
-            mixed(lambda mixture, values: mixture + _mean(values)),
-            does="something is added to the weighted average",
-            says=(
-                "Something is added to the weighted average of the values. The weighted average alone is asked for. "
-                "Look for a `+` at the end."
-            ),
-            hints=["With a single key, every output should be its value. Is it?"],
-        ),
-        Mistake(
-            "rounded_output",
-            *[mixed(_rounded_output(decimals)).attempt for decimals in (1, 2)],
-            does="the output is rounded",
-            says="{does}. Round numbers only to print them.",
-            hints=[
-                "Where does the code round?",
-                "The derivative of a rounded number is 0, so nothing could be learned either.",
-                "Leave `round` out.",
             ],
         ),
     ]

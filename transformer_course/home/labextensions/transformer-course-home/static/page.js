@@ -11,8 +11,10 @@ export class HomePage {
    * @param address Where the server has it.
    * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
    * @param early The server's answer, if it was asked before.
+   * @param ownModel What shows the learner's own model, if the page has a place for it.
    */
-  constructor(node, address, openFile, early) {
+  constructor(node, address, openFile, early, ownModel) {
+    this.ownModel = ownModel;
     this.address = address;
     this.openFile = openFile;
     this.early = early;
@@ -46,7 +48,11 @@ export class HomePage {
     try {
       const answer = await (this.early ?? ask(this.address));
       if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
-      this.show(await answer.text());
+      const html = await answer.text();
+      const active = document.activeElement;
+      this.show(html);
+      await this.ownModel.place(this.body.querySelector('#tl-own-model'));
+      if (active !== document.activeElement && this.ownModel.node.contains(active)) active.focus();
     } catch (error) {
       this.fail(error);
     } finally {

@@ -1,6 +1,7 @@
 // The plugin: it opens the home page when JupyterLab starts, and has a command and a card in the launcher that do. It
 // also brings back the views of notebooks that are opened, and answers the buttons in them.
 import { answerButtons } from './hints.js';
+import { OwnModel } from './own_model.js';
 import { ask, HomePage } from './page.js';
 import { bringBackViews } from './views.js';
 
@@ -9,6 +10,8 @@ const ID = 'transformer-course-home';
 const CONTENTS = 'toc:show-panel';
 /** Points from which on there is room for a lesson's contents beside it. */
 const WIDE = 1200;
+/** Points below which there is room for the lesson alone. */
+const NARROW = 700;
 
 /**
  * @param lab JupyterLab's own classes and tokens.
@@ -53,7 +56,8 @@ export function makePlugin(lab, folder) {
         made.title.caption = 'Transformer Course: what has passed, and where to go on';
         made.title.closable = true;
         made.node.tabIndex = -1;
-        const page = new HomePage(made.node, address, openFile, early);
+        const ownModel = new OwnModel(app.shell, Widget, address.replace(/home$/, 'model'));
+        const page = new HomePage(made.node, address, openFile, early, ownModel);
         early = null;
         made.onAfterShow = () => page.start();
         made.onAfterAttach = () => made.isVisible && page.start();
@@ -79,6 +83,8 @@ export function makePlugin(lab, folder) {
         await app.commands.execute(CONTENTS);
         app.shell.activateById(opened.id);
       }
+
+      window.addEventListener('resize', () => window.innerWidth < NARROW && app.shell.collapseLeft?.());
 
       /** Open a file beside the home page, at a cell if one is named. */
       async function openFile(path, cell) {

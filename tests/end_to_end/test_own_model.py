@@ -1,0 +1,55 @@
+"""The learner's own model on the home page: alive with the lesson's kernel, and as it was saved without one."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from tests.end_to_end.browser import find_browser, open_notebook, running_lab
+from tests.end_to_end.open_view import METADATA
+from tests.end_to_end.test_model_map import CELLS
+
+BROWSER = find_browser()
+PATIENCE = 180_000
+"""Milliseconds that a busy machine may take to show something."""
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one")
+def test_a_text_typed_on_the_home_page_flows_through_the_model_of_the_lesson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lessons, settings = tmp_path / "lessons", tmp_path / "home"
+    settings.mkdir()
+    lessons.mkdir()
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS], metadata=METADATA)
+    nbformat.write(book, lessons / "09_language_model.ipynb")  # a learner's copy, which is kept
+    assert BROWSER is not None
+    command = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
+    with (
+        running_lab(command, tmp_path, settings) as address,
+        open_notebook(address, "09_language_model.ipynb", BROWSER) as notebook,
+    ):
+        page = notebook.page
+        home = page.locator(".tl-home")
+        notebook.run_all()
+        page.locator(".jp-Notebook .tl-view").wait_for()
+        notebook.save()
+        page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
+        expect(home.get_by_role("heading", name="Your own model")).to_be_visible(timeout=PATIENCE)
+        home.get_by_role("textbox", name="text").fill("horse")
+        home.get_by_role("textbox", name="text").press("Enter")
+        expect(home.locator(".tl-said")).to_contain_text("After e₄, the model says", timeout=PATIENCE)
+
+        home.locator("#tl-to-own-model").click()
+        assert notebook.python("view.text") == "horse", "it is one view, in both places"
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
+        saved = home.locator("#tl-own-model").get_by_role("combobox", name="text")
+        expect(saved).to_have_value("cat", timeout=PATIENCE)  # as it was saved, without a kernel
+        home.get_by_role("button", name="feed_forward").first.click()
+        expect(home.locator(".tl-said")).to_contain_text("blocks.0.feed_forward")

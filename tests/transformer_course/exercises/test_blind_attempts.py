@@ -1,0 +1,40 @@
+"""Attempts of people who have seen neither mistakes nor slips: what is right passes, and nearly all else is told.
+
+A run checks one in forty; with ``--thorough``, all are, and the fractions of what is told are those of the goal.
+"""
+
+from collections import Counter
+
+import pytest
+
+from tests.helpers.thoroughness import one_in
+from tests.transformer_course.exercises.blind import FOLDER, check, made_wrong, read, told
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson.session import Session
+
+ATTEMPTS = list(read(FOLDER))
+LEAST = {"one": 0.95, "two": 0.75}
+"""What fraction is told at least: of single mistakes a name or a line, of two at once both."""
+
+
+@pytest.fixture(scope="module")
+def session():
+    return Session(every_exercise())
+
+
+@pytest.mark.parametrize("attempt", one_in(40, ATTEMPTS), ids=lambda one: one.id)
+def test_what_is_right_passes_and_nothing_else_does(attempt, session):
+    assert check(attempt, session).passed == (attempt.kind == "right")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", LEAST)
+def test_nearly_all_are_told(kind, session):
+    attempts = [attempt for attempt in ATTEMPTS if attempt.kind == kind]
+    counts = Counter(told(check(attempt, session), attempt) for attempt in attempts)
+    is_told = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
+    assert is_told >= LEAST[kind] * len(attempts), counts
+
+
+def test_marks_say_what_is_wrong_and_in_which_lines():
+    assert made_wrong("a\n⟦b¦c\nd⟧ ⟦e¦f⟧") == ("a\nc\nd f", frozenset({2, 3}))

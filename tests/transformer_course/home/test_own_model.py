@@ -1,0 +1,65 @@
+"""The learner's own model on the home page: there once a lesson was saved with its map, and as it was saved."""
+
+import json
+import os
+
+import pytest
+
+from tests.helpers.small_models import CONFIGS, build, inputs
+from tests.transformer_course.home.sample_folders import HOURS
+from transformer_course.home import server
+from transformer_course.home.own_model import map_to_show
+from transformer_course.views import ModelMap
+from transformer_course.views.view import STATE
+
+MODEL = build(CONFIGS["GPT, rotary"])
+
+
+def view():
+    return ModelMap(MODEL, lambda text: inputs(MODEL, batch=1, n=len(text)), [str], ["abcd"])
+
+
+def output_of(view):
+    data, metadata = view._repr_mimebundle_()
+    return {"output_type": "display_data", "data": {"text/plain": data["text/plain"]}, "metadata": metadata}
+
+
+def save(folder, name, at, outputs):
+    cells = [{"id": "cell", "cell_type": "code", "execution_count": 1, "outputs": outputs}]
+    path = folder.path / f"{name}.ipynb"
+    path.write_text(json.dumps({"cells": [{"id": "text", "cell_type": "markdown"}, *cells]}))
+    os.utime(path, (at, at))
+
+
+def test_the_model_of_the_lesson_worked_on_last_has_a_place_that_leads_to_its_cell(folder):
+    assert "Your own model" not in server.Page(folder.home(), "/", "/").own_model()
+    save(folder, "00_first", HOURS, [output_of(view())])
+    assert folder.home().lesson_with_map.outline.name == "00_first"
+    save(folder, "01_second", 2 * HOURS, [{"output_type": "stream", "text": "no map"}, output_of(view())])
+    page = server.Page(folder.home(), "/", "/").own_model()
+    assert "Your own model" in page
+    assert page.count('data-path="01_second.ipynb" data-cell="cell"') == 2  # of the link and of the place
+    save(folder, "01_second", 3 * HOURS, [])
+    assert folder.home().lesson_with_map.outline.name == "00_first"
+
+
+def test_a_map_that_was_not_run_or_another_view_is_no_model(folder):
+    other = {"output_type": "display_data", "data": {}, "metadata": {STATE: '{"traits": {}, "view": "lookup_dial"}'}}
+    save(folder, "00_first", HOURS, [other])
+    assert folder.home().lesson_with_map is None
+
+
+def test_what_is_shown_without_a_kernel_is_what_was_saved(folder):
+    shown = view()
+    save(folder, "00_first", HOURS, [output_of(shown)])
+    given = map_to_show(folder.path / "00_first.ipynb", "cell")
+    assert given["traits"] == json.loads(shown.stored())["traits"]
+    assert (given["script"], given["style"]) == (shown._esm, shown._css)
+    handler = server.ModelHandler.__new__(server.ModelHandler)
+    assert json.loads(handler.written(folder.home())) == given
+
+
+def test_where_there_is_no_model_the_server_says_so(folder):
+    handler = server.ModelHandler.__new__(server.ModelHandler)
+    with pytest.raises(server.web.HTTPError, match="no lesson was saved with a map of a model"):
+        handler.written(folder.home())

@@ -1,0 +1,30 @@
+"""The mistake of dropout where there is none."""
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_course.exercise import Mistake
+from transformer_course.steps import InSteps, asking
+
+
+def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
+    """Return the mistake of dropout, in a module with these steps, in train mode or in both."""
+
+    def drops(step: str, p: float, in_both: bool) -> Callable[..., object]:
+        def drop(module: nn.Module, value: Tensor) -> Tensor:
+            return F.dropout(value, p, in_both or module.training)
+
+        return steps.but(**{step: asking(drop, "self", step)}).attempt
+
+    return Mistake(
+        name,
+        *[drops(step, p, in_both) for in_both, p in ((False, 0.1), (False, 0.5), (True, 0.1)) for step in names],
+        says="Some numbers are dropped at random. In these exercises there is no dropout.",
+        hints=[
+            "Call it twice with the same input, in train mode and in eval mode. What differs?",
+            "Nothing in the formula is random.",
+            "Leave the dropout out.",
+        ],
+    )
