@@ -22,7 +22,9 @@ TEXTS = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "benchmarks/README.md",
+    "benchmarks/speed_run/README.md",
     "docs/authoring.md",
+    "docs/capstones.md",
     "docs/generating.md",
     "docs/grading.md",
     "docs/instructors.md",
@@ -49,7 +51,7 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
     in_order = build.lessons(folder)
     return {
         "Start": ["docs/run", "inside"],
-        "Lessons": [f"notebooks/{name}" for name in in_order],
+        "Lessons": [f"notebooks/{name}" for name in in_order] + ["docs/capstones"],
         "To keep": [f"notebooks/{name}" for name in ("page_to_keep", "glossary", "interview_questions")],
         "Library": ["docs/library", "docs/training", "docs/generating", "reference/index"],
         "For instructors": ["docs/instructors", "docs/lesson_notes", "docs/grading", "slides/index"],
@@ -60,6 +62,7 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
             "docs/mistakes",
             "transformer_course/jail/README",
             "benchmarks/README",
+            "benchmarks/speed_run/README",
             "docs/release",
             "CHANGELOG",
         ],

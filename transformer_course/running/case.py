@@ -23,6 +23,7 @@ class Case:
             random, so are the gradients, and none are looked at.
         later: For a module, further calls of the same module: other inputs and keywords by name, each instead of the
             case's own.
+        constants: Inputs that come without gradients, as from ``torch.no_grad()``: none are looked at.
         n_samples: For a sampler, the number of samples drawn from each row of its first input.
         max_numbers: For some inputs of a function, the number of numbers in the largest tensor that may be made of it.
     """
@@ -35,6 +36,7 @@ class Case:
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
     not_loaded: Sequence[str] = ()
     later: Sequence[Mapping[str, Any]] = ()
+    constants: Sequence[str] = ()
     n_samples: int = 0
     max_numbers: Mapping[str, int] = field(default_factory=dict)
 

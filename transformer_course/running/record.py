@@ -161,7 +161,8 @@ def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor
     """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
     given = {**inputs, **keywords}
-    leaves = {name: t.requires_grad_() for n, value in given.items() for name, t in _named_tensors(n, value)}
+    moving = {name: value for name, value in given.items() if name not in case.constants}
+    leaves = {name: t.requires_grad_() for n, value in moving.items() for name, t in _named_tensors(n, value)}
     # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
     watched = {name: _cloned(value) for name, value in given.items()}
     for name, model in given.items():

@@ -23,6 +23,21 @@ def test_arguments_come_back_as_the_call_left_them():
     assert observation_of(seen, Case({"x": X}))["changed"] == ["x"]
 
 
+def test_constants_come_without_gradients():
+    """An answer that detaches them is as right as one that does not."""
+    inputs = {"x": X + 2, "constant": X + 1}
+
+    def detaches(x: torch.Tensor, constant: torch.Tensor) -> torch.Tensor:
+        return x * constant.detach()
+
+    for attempt in (torch.mul, detaches):
+        seen = observe(attempt, Case(inputs, constants=("constant",)))
+        assert set(seen["gradients"]) == {"x"}
+        assert_close(seen["gradients"], observe(torch.mul, Case(inputs, constants=("constant",)))["gradients"])
+    assert observe(torch.mul, Case(inputs))["gradients"]["constant"].any()
+    assert observe(detaches, Case(inputs))["gradients"]["constant"] is None
+
+
 def test_the_samples_themselves_come_back():
     def draws(logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         return torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)

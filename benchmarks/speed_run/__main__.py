@@ -1,0 +1,33 @@
+"""Run an entry of the race and verify it: ``python -m benchmarks.speed_run benchmarks.speed_run.gpt``."""
+
+import argparse
+import platform
+import sys
+from importlib import import_module
+
+import torch
+
+from benchmarks.speed_run.verify import SECONDS, verify
+from transformer_lab.data.docstrings import python_docstrings
+
+
+def main() -> int:
+    """Run the entry that is named; 1 if it breaks a rule."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed_run", description=__doc__)
+    parser.add_argument("entry", metavar="MODULE", help="such as benchmarks.speed_run.gpt")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="processor time of the training, to try it out")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    try:
+        result = verify(import_module(options.entry), *python_docstrings(), options.seconds)
+    except ValueError as broken:
+        print(f"{options.entry} breaks a rule: {broken}")
+        return 1
+    where = f"Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}"
+    print(f"{options.entry}: {result.bits_per_byte:.3f} bits per byte after {result.seconds:.0f} s of processor time")
+    print(where)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

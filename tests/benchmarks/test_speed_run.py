@@ -1,0 +1,78 @@
+"""The race measures an entry, and believes nothing that it says of itself."""
+
+import math
+import time
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from benchmarks.speed_run import gpt
+from benchmarks.speed_run.verify import verify
+
+TEXTS, HELD_OUT = ["abab"], ["abba" * 9, "a"]
+
+
+class Bytes:
+    """A model over bytes that knows only that two of them are likelier than the others."""
+
+    start, vocab_size, context_length = 0, 256, 8
+
+    def encode(self, text):
+        return [*text.encode()]
+
+    def decode(self, tokens):
+        return bytes(tokens).decode()
+
+    def logits(self, tokens):
+        logits = torch.zeros(256)
+        logits[[ord("a"), ord("b")]] = math.log(254.0)
+        return logits.expand(*tokens.shape, 256)
+
+
+def entry(**changes):
+    return SimpleNamespace(train=lambda texts, seconds: type("Changed", (Bytes,), changes)())
+
+
+def test_every_byte_is_predicted_once():
+    """254 bytes have 1 of 762 parts each, two have 254: log₂ 3 bits for every byte, however the text is cut up."""
+    for context_length in (1, 3, 8, 50):
+        result = verify(entry(context_length=context_length), TEXTS, HELD_OUT)
+        assert result.bits_per_byte == pytest.approx(math.log2(3), rel=1e-5)
+
+
+def sees_the_future(self, tokens):
+    return Bytes.logits(self, tokens) + tokens.roll(-1, dims=1)[..., None] * torch.linspace(0, 1, 256)
+
+
+BROKEN = {
+    "another text": {"decode": lambda self, tokens: "a"},
+    "logits must be finite": {"logits": lambda self, tokens: torch.full((*tokens.shape, 256), math.nan)},
+    "of shape": {"logits": lambda self, tokens: torch.zeros(*tokens.shape, 300)},
+    "a token that comes later": {"logits": sees_the_future},
+}
+
+
+@pytest.mark.parametrize("complaint", BROKEN)
+def test_an_entry_that_breaks_a_rule_is_refused(complaint):
+    with pytest.raises(ValueError, match=complaint):
+        verify(entry(**BROKEN[complaint]), TEXTS, HELD_OUT)
+
+
+def test_a_training_that_takes_too_long_is_refused():
+    def train(texts, seconds):
+        end = time.process_time() + 2 * seconds
+        while time.process_time() < end:
+            pass
+        return Bytes()
+
+    with pytest.raises(ValueError, match="seconds of processor time"):
+        verify(SimpleNamespace(train=train), TEXTS, HELD_OUT, seconds=0.05)
+
+
+def test_the_first_entry_keeps_the_rules(monkeypatch):
+    """Trained for a moment, it is no better than chance, and its tokens give every text back."""
+    monkeypatch.setattr(gpt, "RESERVE", 59.0)
+    texts = ["Return the name of the file, or None. " * 40]
+    result = verify(gpt, texts, ["Return the name of the path: “ü”.\n\n  And more. " * 5], seconds=60.0)
+    assert 0 < result.bits_per_byte < 16
