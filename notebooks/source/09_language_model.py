@@ -4,11 +4,11 @@
 # **The question.** A language model continues a text, and has no encoder. What is left of a Transformer without one,
 # and why do nearly all large models look like that?
 #
-# **Afterwards you can** build a GPT from your own parts, train it, load stored parameters into it, compare models in
-# bits per byte, let them generate text, and explain how such a model copies.
+# **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
+# it generate text, explain how such a model copies, and fine-tune one to answer, and to prefer one answer to another.
 #
-# Reading: 37 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 115 minutes.
+# Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 125 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -35,7 +35,9 @@
 # %% id="imports"
 import copy
 import math
+import random
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from functools import partial
 
 import pandas as pd
@@ -44,10 +46,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
-from transformer_course.stored_models.stored_model import trained
 from transformer_lab import Transformer, TransformerConfig, plots, record_attention, trace_shapes
+from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
-from transformer_lab.data.tokenizers import BOS_ID, PAD_ID
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
 
 # %%
 _ = torch.manual_seed(9)
@@ -142,32 +144,22 @@ def initialise_as_gpt2(model: nn.Module, n_layers: int) -> None:
 
 
 # %% id="what-goes-with-the-encoder-11"
-V = 2_048
+V = 512
 gpt = GPT(V)
 used = ["PreNormEncoderLayer", "MultiHeadAttention", "FeedForward", "causal_mask", "parameter_groups"]
 print(f"{sum(p.numel() for p in gpt.parameters()):,} parameters")
 pd.DataFrame({"whose": {name: parts.whose(name) for name in used}})
-
-# %% id="gpt-drawn-whole"
-text = ["<bos>", "Return", " the", " name", " of"]
-diagrams.language_model.gpt(text, [*text[1:], " the"], n_layers=2, names="next token")
-
-# %% [markdown]
-# The whole model over five tokens. At each position runs a residual stream, and above it stands what is to be
-# predicted: the next token. Only attention joins the positions, and only from left to right.
 
 
 # %% [markdown]
 # ## The text: Python's own documentation
 #
 # Every Python installation contains English text: the docstrings of its standard library. One module in ten is held out
-# as a whole. The tokens are those of byte-level BPE ([Tokenizers](tokenizers.ipynb)), which was learned from such texts
-# and stored. Each module begins with `<bos>`.
+# as a whole. BPE (lesson 08) makes a vocabulary of 512 tokens. Each module begins with `<bos>`.
 
 # %%
 train_texts, held_out_texts = python_docstrings()
-stored = trained("gpt-docstrings")
-tokenizer = stored.tokenizer
+tokenizer = bpe_tokenizer(train_texts, vocab_size=V)
 
 
 # %%
@@ -283,7 +275,7 @@ def count_losses(train: Tensor, held_out: Tensor, vocab_size: int) -> dict[str, 
 
 
 # %% [markdown]
-# **Predict.** Two bigram models of the same text, one over single bytes, one over our 2,048 tokens. Which has the lower
+# **Predict.** Two bigram models of the same text, one over single bytes, one over our 512 tokens. Which has the lower
 # perplexity, and which needs fewer bits per byte: the model of `"bytes"` or that of `"tokens"`?
 
 # %% tags=["prediction"]
@@ -336,84 +328,52 @@ def windows(ids: Tensor, starts: Tensor, n: int = 64) -> Tensor:
 
 
 # %%
-def training_loss() -> Tensor:
+def loss_on(ids: Tensor) -> Tensor:
     """Return the loss on 16 windows, drawn at random."""
-    batch = windows(train_ids, torch.randint(len(train_ids) - 64, (16,)))
+    batch = windows(ids, torch.randint(len(ids) - 64, (16,)))
     return parts.next_token_loss(gpt(batch), batch, PAD_ID)
 
 
 # %%
 @torch.no_grad()
-def held_out_loss(model: nn.Module, n_windows: int = 60) -> float:
+def held_out_loss(n_windows: int = 100) -> float:
     batch = windows(held_out_ids, torch.linspace(0, len(held_out_ids) - 64, n_windows).long())
-    return parts.next_token_loss(model(batch), batch, PAD_ID).item()
+    return parts.next_token_loss(gpt(batch), batch, PAD_ID).item()
 
 
 # %% [markdown]
 # **Predict.** How many of the three baselines (over tokens) does our GPT beat on held-out text after 100 steps, and how
-# many after 200?
+# many after 500?
 
 # %% tags=["prediction"]
-after_100, after_200 = ..., ...
+after_100, after_500 = ..., ...
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
-curve, monitor = {0: held_out_loss(gpt)}, views.TrainingView(200)
-for step in monitor.watch(train(gpt, 200, 8e-3, lambda: monitor.loss(training_loss()))):
-    if step % 25 == 0:
-        curve[step] = held_out_loss(gpt)
+curve, monitor = {0: held_out_loss()}, views.TrainingView(500)
+for step in monitor.watch(train(gpt, 500, 8e-3, lambda: monitor.loss(loss_on(train_ids)))):
+    if step % 50 == 0:
+        curve[step] = held_out_loss()
         monitor.score({"held-out loss": curve[step]})
+curve[500] = held_out_loss(1_000)
 ax = plots.lines(list(curve), {"GPT": list(curve.values())}, "step", "held-out loss (nats per token)")
+bits = parts.bits_per_byte(curve[500], len(held_out_ids), n_bytes)
+print(f"at the end: loss {curve[500]:.2f}, perplexity {math.exp(curve[500]):.0f}, bits per byte {bits:.2f}")
 for name, loss in baselines.items():
-    _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(200, loss + 0.05, name, ha="right")
-_ = ax.set_ylim(4.4, 7.9)
+    _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(500, loss + 0.05, name, ha="right")
+_ = ax.set_ylim(3.3, 6.7)
 
 # %% tags=["nbval-ignore-output"]
-beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 200)}
+beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 500)}
 compare(after_100, measured=beaten[100])
-compare(after_200, measured=beaten[200])
+compare(after_500, measured=beaten[500])
 
 # %%
-print(f"at the start: loss {curve[0]:.1f}, and log 2,048 is {math.log(V):.1f}")
+print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
 # The bigram is hard to beat: a model has to use more than the last token. (With a good initialisation, the first loss
 # is that of the uniform model.)
-
-# %% [markdown]
-# ### A larger model, trained for longer
-#
-# Seconds of training do not reach the bigram. So the course stores the parameters of a larger GPT, with 4 blocks
-# of width 128. A command trained it, on more text: docstrings of packages and Python's language reference as well, but
-# nothing that we hold out. Parameters are numbers with names, so they fit into *your* class.
-#
-# **Predict.** How many times as many parameters as your GPT does it have: closest to 2, 4 or 16?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
-large = GPT(**stored.sizes)
-print(large.load_state_dict(stored.parameters))
-n_parameters = [sum(p.numel() for p in model.parameters()) for model in (gpt, large)]
-compare(prediction, measured=n_parameters[1] / n_parameters[0], choices=(2, 4, 16))
-pd.Series({name: stored.card[name] for name in ("command", "steps", "cpu_minutes", "training_bytes")})
-
-# %% tags=["nbval-ignore-output"]
-rows = {**baselines, "your GPT, 200 steps": held_out_loss(gpt, 200), "stored GPT": held_out_loss(large, 200)}
-table = pd.DataFrame({"loss": rows})
-table["perplexity"] = table["loss"].map(math.exp).round()
-table["bits per byte"] = [parts.bits_per_byte(loss, len(held_out_ids), n_bytes) for loss in rows.values()]
-table.round(2)
-
-# %% [markdown]
-# Your class with the stored parameters, over a text: above each token the most likely next one, and its probability.
-
-# %% tags=["nbval-ignore-output"]
-read = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of").ids]])
-p, best = large(read)[0].softmax(dim=-1).max(dim=-1)
-names = [tokenizer.decode([i]) or "<bos>" for i in read[0].tolist()]
-diagrams.language_model.gpt(names, [tokenizer.decode([i]) for i in best.tolist()], 4, [f"{x:.0%}" for x in p.tolist()])
 
 # %% [markdown]
 # ### The logit lens
@@ -424,10 +384,11 @@ diagrams.language_model.gpt(names, [tokenizer.decode([i]) for i in best.tolist()
 
 # %% tags=["nbval-ignore-output"]
 with torch.no_grad():
-    batch = windows(held_out_ids, torch.arange(0, 64 * 60, 64))
-    streams = [large.norm(x) @ large.embedding.weight.T for x in large.streams(batch)]
+    batch = windows(held_out_ids, torch.arange(0, 64 * 200, 64))
+    streams = [gpt.norm(x) @ gpt.embedding.weight.T for x in gpt.streams(batch)]
 lens = [parts.next_token_loss(logits, batch, PAD_ID).item() for logits in streams]
-print("loss after 0 to 4 blocks:", *(f"{loss:.1f}" for loss in lens))
+print("loss after 0, 1 and 2 blocks:", *(f"{loss:.1f}" for loss in lens))
+print("each block improves the prediction:", lens[0] > lens[1] > lens[2])
 again = (streams[0].argmax(dim=-1) == batch).float().mean().item()
 print(f"before the first block, the likeliest token is the one just read at {again:.0%} of the positions")
 
@@ -440,7 +401,7 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 views.ModelMap(
-    large, lambda text: [encode([text])[None]], lambda i: tokenizer.decode([i]) or "bos", ["Return the name of the"]
+    gpt, lambda text: [encode([text])[None]], lambda i: tokenizer.decode([i]) or "bos", ["Return the name of the"]
 )
 
 # %% [markdown]
@@ -492,11 +453,11 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 # %% [markdown]
 # Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not. Turn
-# the knobs: the bars are the distribution of the stored model, in your class, after a prompt.
+# the knobs: the bars are our GPT's own distribution after its prompt.
 
 # %% tags=["nbval-ignore-output"]
 prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
-views.SamplingDial(large(prompt)[0, -1], [tokenizer.decode([i]) for i in range(V)], top_p=0.9)
+views.SamplingDial(gpt(prompt)[0, -1], [tokenizer.decode([i]) for i in range(512)], top_p=0.9)
 
 # %% [markdown]
 # ## Generating
@@ -529,16 +490,13 @@ samplers = {
     "as it is": parts.sample_next,
     "temperature = 2": partial(parts.sample_next, temperature=2.0),
 }
-_ = torch.manual_seed(1)
-for whose, model in {"your GPT": gpt, "stored": large}.items():
-    for name, sample in samplers.items():
-        with torch.no_grad():
-            text = tokenizer.decode(parts.generate(model, prompt, 40, 64, sample)[0].tolist())
-        print(f"{whose}, {name}: {' '.join(text.split())}\n")
+for name, sample in samplers.items():
+    with torch.no_grad():
+        text = tokenizer.decode(parts.generate(gpt, prompt, 40, 64, sample)[0].tolist())
+    print(f"{name}: {' '.join(text.split())}\n")
 
 # %% [markdown]
-# Your GPT writes what looks like documentation and says little; with the stored parameters, the same class does better.
-# It is still small: the largest GPT-2 has 1.5 billion parameters, and read twenty thousand times as much text.
+# These texts look like documentation and say nothing: 137,000 parameters and 500 steps are few.
 
 # %% [markdown]
 # ### Greedy or sampled text
@@ -557,7 +515,7 @@ def repetition(texts: Tensor, n: int = 8) -> float:
 
 
 # %% id="greedy-text-repeats-itself-4" tags=["nbval-ignore-output"]
-starts = torch.linspace(0, len(held_out_ids) - 210, 4).long()
+starts = torch.linspace(0, len(held_out_ids) - 210, 8).long()
 prompts = windows(held_out_ids, starts, 10)
 with torch.no_grad():
     generated = {name: parts.generate(gpt, prompts, 200, 64, sample)[:, 10:] for name, sample in samplers.items()}
@@ -773,57 +731,196 @@ print("does a later token change an earlier output?", leaks)
 
 
 # %% [markdown]
-# ## ★ Transfer: heads of a model trained on language
+# ## Three losses on one model
 #
-# Our copiers read nothing but repeats. Has a model of English text induction heads as well? The test is the same:
-# random tokens, and then the same tokens again. A head's *induction score* is its mean weight on the token that
-# followed the current one a period ago, over all queries that have one.
+# A model that continues text is not yet one that answers. Assistants are trained in stages ([Ouyang et al.,
+# 2022](https://arxiv.org/abs/2203.02155)):
 #
-# **Exercise.** The tokens repeat with a period: positions i and i − period hold the same. The weights are those of all
-# heads of a layer. Leave out the queries of the first period: nothing came before them.
+# 1. **Pretraining**: the next token of any text.
+# 2. **Supervised fine-tuning** (SFT): the next token of good answers. The model reads the prompt, but the loss leaves
+#    it out.
+# 3. **Preference**: the better of two answers. In **RLHF**, a *reward model* learns to predict people's choices, and
+#    reinforcement learning (PPO) raises its reward.
+#
+# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021`. Next, the model
+# should answer `?3 mars 2021>`, a new prompt format. In the picture, the loss counts what is coloured.
+
+# %%
+text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
+diagrams.language_model.losses(text, prompt, ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
 
 
-# %% id="induction_score" tags=["exercise"]
-def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) -> Float[Tensor, " n_heads"]:
-    """Return how much each head attends, on average, to the token that followed the current one a period ago."""
+# %%
+days = [date(2000, 1, 1) + timedelta(n) for n in range(365 * 30)]
+random.Random(0).shuffle(days)
+new_days, days = days[:300], days[300:]
+DASHES, SLASHES = "%Y-%m-%d", "%d/%m/%Y"
+french = {day: write_date(day, "fr", "long") for day in new_days + days}
+letters = character_tokenizer([*french.values(), "-/=?>"])
+
+
+# %% tags=["hide-input"]
+def examples(days: list[date], form: str, *styles: str) -> tuple[Tensor, Tensor]:
+    """Return the tokens of prompts and answers, and labels: the same, but with padding in place of the prompts."""
+    tokens, labels = [], []
+    for day in days:
+        prompt = [BOS_ID, *letters.encode(form.format(french[day])).ids]
+        answer = [*letters.encode(format(day, random.choice(styles))).ids, EOS_ID]
+        tokens.append(prompt + answer)
+        labels.append([PAD_ID] * len(prompt) + answer)
+    rows = [[torch.tensor(row) for row in rows] for rows in (tokens, labels)]
+    return tuple(nn.utils.rnn.pad_sequence(each, batch_first=True, padding_value=PAD_ID) for each in rows)
+
+
+# %%
+def pretraining_loss(model: nn.Module) -> Tensor:
+    tokens, _ = examples(random.sample(days, 32), "{} = ", DASHES, SLASHES)
+    return parts.next_token_loss(model(tokens), tokens, PAD_ID)
+
+
+# %%
+def answer_loss(model: nn.Module) -> Tensor:
+    tokens, labels = examples(random.sample(days, 32), "?{}>", DASHES, SLASHES)
+    return parts.next_token_loss(model(tokens), labels, PAD_ID)
+
+
+# %%
+def trained(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[nn.Module], Tensor]) -> nn.Module:
+    """Return a trained copy of a model."""
+    model = copy.deepcopy(model)
+    for _ in train(model, n_steps, rate, partial(loss_of, model)):
+        pass
+    return model
+
+
+# %% [markdown]
+# We judge models by the probability of whole answers: your `sequence_log_probability` of lesson 08.
+
+
+# %%
+def log_probability(model: nn.Module, days: list[date], style: str, form: str = "?{}>") -> Tensor:
+    """Return the log-probability of each day's answer, given its prompt."""
+    tokens, labels = examples(days, form, style)
+    return parts.sequence_log_probability(model(tokens)[:, :-1], labels[:, 1:], PAD_ID)
+
+
+# %%
+@torch.no_grad()
+def answers(model: nn.Module, form: str = "?{}>") -> dict[str, float]:
+    """Return the mean probability, over new days, of the two right answers, and of all others."""
+    log_p = [log_probability(model, new_days, style, form) for style in (DASHES, SLASHES)]
+    dashes, slashes = (each.exp().mean().item() for each in log_p)
+    return {
+        "dashes": dashes,
+        "slashes": slashes,
+        "other": 1 - dashes - slashes,
+        "log p, dashes": log_p[0].mean().item(),
+    }
+
+
+# %% [markdown]
+# **Predict.** After 400 steps of pretraining and 60 of fine-tuning, is the probability of `"other"` answers closest to
+# 0.2, 0.5 or 1.0? And if fine-tuning starts from an untrained model?
+
+# %% tags=["prediction"]
+with_pretraining, without = ..., ...
+
+# %% tags=["nbval-ignore-output"]
+random.seed(0)
+_ = torch.manual_seed(0)
+new = GPT(letters.get_vocab_size(), context_length=40)
+pretrained = trained(new, 400, 8e-3, pretraining_loss)
+tuned = [trained(pretrained, 60, 2e-3, answer_loss) for _ in range(3)]
+only_tuned = [trained(new, 60, 2e-3, answer_loss) for _ in range(3)]
+rows = {"pretrained, old form": [answers(pretrained, "{} = ")], "pretrained": [answers(pretrained)]}
+rows |= {"then fine-tuned": map(answers, tuned), "fine-tuned only": map(answers, only_tuned)}
+rows |= {"then fine-tuned, old form": [answers(model, "{} = ") for model in tuned]}
+runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
+medians = runs.groupby(level=0, sort=False).median()
+compare(with_pretraining, measured=medians.loc["then fine-tuned", "other"], choices=(0.2, 0.5, 1.0))
+compare(without, measured=medians.loc["fine-tuned only", "other"], choices=(0.2, 0.5, 1.0))
+runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
+
+# %% [markdown]
+# The knowledge comes from pretraining: without it, the same 60 steps give no right answers. Fine-tuning teaches the new
+# prompt format, at a price: asked in the old one, the model has forgotten much (**catastrophic forgetting**).
+#
+# <details><summary>And in a real assistant?</summary>
+#
+# Its prompt format is called a *chat template*: special tokens mark who speaks. The stages are these three, on far more
+# data. Where an answer can be checked, as our dates can, reinforcement learning needs no people (lesson 13, *What
+# next*). Whoever evaluates such a model asks first whether the test was in the training text (*contamination*): our
+# held-out days are in no training text, but a test that stands on the internet may be.
+# </details>
+
+# %% [markdown]
+# ## ★ Transfer: preferring one answer
+#
+# **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
+# model with a frozen copy from before, the *reference*. How much log-probability has the chosen answer gained since
+# then, and the rejected one? The first gain minus the second is the margin, and the loss of a pair is
+#
+# $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
+#
+# **Exercise.** The model and the reference each give both answers a log-probability. Far below 0, σ is rounded to 0 and
+# its logarithm is −∞; `nn.functional.logsigmoid` is safe.
+
+
+# %% id="dpo_loss" tags=["exercise"]
+def dpo_loss(
+    chosen: Float[Tensor, " batch"],
+    rejected: Float[Tensor, " batch"],
+    reference_chosen: Float[Tensor, " batch"],
+    reference_rejected: Float[Tensor, " batch"],
+    beta: float,
+) -> Float[Tensor, ""]:
+    """Return the mean loss of the pairs."""
     raise NotImplementedError
 
 
-# %% id="check-induction_score"
-check(induction_score)
+# %% id="check-dpo_loss"
+check(dpo_loss)
 
 # %% [markdown]
-# **Predict.** In which of the four blocks, 0 to 3, is the head with the highest score?
+# **Predict.** We train with dashes chosen and slashes rejected. After 40 steps, is the log-probability of the *chosen*
+# answers higher than at the start (`"up"`), or lower (`"down"`)?
 
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
-_ = torch.manual_seed(9)
-repeated_tokens = torch.randint(260, V, (20, 30)).repeat(1, 2)
-with torch.no_grad(), record_attention(large) as recorded:
-    logits = large(repeated_tokens)
-layers = [recorded[f"blocks.{i}.self_attention"] for i in range(4)]
-induction = torch.stack([parts.induction_score(weights, 30) for weights in layers])
-previous = torch.stack([weights.diagonal(-1, dim1=2, dim2=3).mean(dim=(0, 2)) for weights in layers])
-block, head = divmod(induction.argmax().item(), 4)
-compare(prediction, measured=block)
-heads = [f"block {i}, head {j}" for i in range(4) for j in range(4)]
-scores = pd.DataFrame({"induction": induction.flatten(), "previous token": previous.flatten()}, index=heads)
-scores.sort_values("induction", ascending=False)[:6].round(2)
+
+# %%
+def preference_loss(model: nn.Module, reference: nn.Module) -> Tensor:
+    some = random.sample(days, 16)
+    pair = [log_probability(model, some, style) for style in (DASHES, SLASHES)]
+    with torch.no_grad():
+        before = [log_probability(reference, some, style) for style in (DASHES, SLASHES)]
+    return parts.dpo_loss(*pair, *before, beta=0.1)
+
 
 # %% tags=["nbval-ignore-output"]
-halves = {"first": slice(0, 30), "second": slice(30, 60)}
-for name, half in halves.items():
-    loss = parts.next_token_loss(logits[:, half], repeated_tokens[:, half], PAD_ID).item()
-    print(f"loss in the {name} period: {loss:.1f}")
-for ax, (i, j) in zip(plots.heads(torch.stack([layers[block][0, head], layers[0][0, 0]])), [(block, head), (0, 0)]):
-    _ = ax.set_title(f"block {i}, head {j}")
+rows = []
+for reference in tuned:
+    model = copy.deepcopy(reference)
+    rows.append({"step": 0, "loss": math.log(2)} | answers(model))
+    for step in train(model, 40, 2e-4, partial(preference_loss, model, reference)):
+        if step in (4, 8, 40):
+            with torch.no_grad():
+                rows.append({"step": step, "loss": preference_loss(model, reference).item()} | answers(model))
+by_step = pd.DataFrame(rows).groupby("step")
+log_p = by_step["log p, dashes"].median()
+compare(prediction, measured="up" if log_p[40] > log_p[0] else "down")
+by_step.agg(["min", "max"]).round(2)
+
+# %%
+least, largest = by_step.min(), by_step.max()
+print("dashes likelier after 4 steps, with each model:", least["dashes"][4] > largest["dashes"][0])
+print("other answers likelier at the end, with each model:", least["other"][40] > largest["other"][0])
 
 # %% [markdown]
-# Equal weights would give a score of 0.02, for a query of the second period has 30 to 60 keys. A head far above that
-# looks for what followed, and the previous-token heads are what it needs. In training, induction heads appear all at
-# once, and the loss of the second period falls with them (Olsson et al.): compare the two losses.
+# After four steps the model prefers dashes. But the loss asks only for a *difference*: it goes on falling while slashes
+# become nearly impossible, dashes less likely, and other answers take their place. When the chosen answers themselves
+# lose probability, that is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)).
 
 # %% [markdown]
 # ## In short
@@ -832,10 +929,8 @@ for ax, (i, j) in zip(plots.heads(torch.stack([layers[block][0, head], layers[0]
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
-# - Parameters are numbers with names: what was trained elsewhere fits into your own class.
-#
-# This model continues text; it does not answer. How it learns to, and to prefer one answer to another, is the subject
-# of the lesson on post-training.
+# - The loss of pretraining counts all tokens, that of fine-tuning only the answers; DPO compares two answers, under
+#   model and reference.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -859,6 +954,11 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **induction head**: an attention head that attends to the token that followed the current one the last time.
 # - **previous-token head**: an attention head that attends to the position before.
 # - **in-context learning**: continuing in the pattern of examples that stand in the prompt, without further training.
+# - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
+# - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
+# - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
+# - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
+# - **likelihood displacement**: the fall of a chosen answer's own probability while it is preferred to another.
 
 # %% [markdown]
 # ## Interview questions
@@ -914,12 +1014,25 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # Not necessarily: heads may share a job. Hiding the previous position from all heads of the layer made copying
 # impossible; silencing either head did not. (<i>How a model copies</i>)
 # </details>
+#
+# <details><summary>Why does the loss of supervised fine-tuning leave the prompt out?</summary>
+#
+# The model should learn to answer prompts, not to invent them. It still reads the prompt. (<i>Three losses on one
+# model</i>)
+# </details>
+#
+# <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
+#
+# The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more:
+# likelihood displacement. Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
+# </details>
 
 # %% [markdown]
 # ## What to read next
 #
 # - Radford et al. (2019), *Language Models are Unsupervised Multitask Learners*: GPT-2.
 # - Olsson et al. (2022), [arXiv:2209.11895](https://arxiv.org/abs/2209.11895): induction heads.
+# - Rafailov et al. (2023), [arXiv:2305.18290](https://arxiv.org/abs/2305.18290): DPO.
 # - `transformer_lab/models/language_model.py`: the library's language model, from GPT-2 to Llama in small steps.
 
 # %% [markdown]
