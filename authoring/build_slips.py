@@ -23,9 +23,9 @@ from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong, time_limit
+from transformer_course.slips.answer_slips import Sources
 from transformer_course.slips.catalogue import FOLDER, Catalogue, Outline, names_of, outline, read
 from transformer_course.slips.slip import Slip, variant
-from transformer_course.slips.sources import Sources
 
 SEED = 0
 """The seed of the lessons."""

@@ -17,9 +17,9 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_course.slips.edits import Edit, edits, input_of, name_of, parsed
-from transformer_course.slips.forms import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
+from transformer_course.slips.expression_edits import Edit, edits, input_of, name_of, parsed
 from transformer_course.slips.slip import Slip, used_names
+from transformer_course.slips.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
 from transformer_course.steps import InSteps, Step
 
 BEFORE_AN_EDIT = ("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power")

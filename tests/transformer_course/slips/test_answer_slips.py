@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from tests.transformer_course.slips.answer import ROWS, SAMPLES, STEPS, WEIGHTS
+from transformer_course.slips.answer_slips import FAR, Sources, code_of
 from transformer_course.slips.slip import variant
-from transformer_course.slips.sources import FAR, Sources, code_of
 from transformer_course.steps import asking
 
 SLIPS = list(Sources(STEPS, SAMPLES).slips())
