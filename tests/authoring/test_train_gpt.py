@@ -54,7 +54,7 @@ def test_the_card_is_that_of_the_command(stored):
     assert (stored.sizes, stored.card["steps"]) == (SIZES, STEPS)
     losses = list(stored.card["mean_losses"].values())
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.02)
-    assert losses[0] > 1.1 * losses[-1]
+    assert losses[0] > 1.5 * losses[-1]
     assert stored.card["held_out_loss"] < losses[0]
 
 
@@ -73,8 +73,7 @@ def test_packages_and_reference_are_read_from_a_folder(tmp_path):
     for name, text in {"a/b.py": "'One.'", "a/c/d.py": "'Two.'\ndef f():\n 'One.'", "test/e.py": "'Three.'"}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    (tmp_path / "first.py").write_text("'Four.'")
-    (tmp_path / "top.py").write_text("'A module that is held out, by its name.'")
+    (tmp_path / "top.py").write_text("'Four.'")
     (tmp_path / "pydoc_data").mkdir()
     (tmp_path / "pydoc_data/topics.py").write_text("# made by Sphinx\ntopics = {'x': 'Five.', 'y': 'Six.'}")
     assert "pydoc_data" in LEFT_OUT

@@ -57,7 +57,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading": "locating exercises jail atomic_write",
     "transformer_course.commands": "cli home grading",
     # For authors, who have a clone.
-    "authoring": "home views lesson stored_models training",
+    "authoring": "diagrams views lesson stored_models training",
 }
 """The rooms, each with the last names of those that it may import."""
 
