@@ -8,12 +8,9 @@ from importlib import import_module
 from pathlib import Path
 
 from transformer_course.exercise import Exercise
-from transformer_course.lesson_order import place
 
-LESSONS = tuple(
-    sorted((path.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*")), key=place)
-)
-"""The names of the lessons that have exercises, such as ``04_masks``, in their order; each has a folder here."""
+LESSONS = tuple(sorted(path.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*")))
+"""The names of the lessons that have exercises, such as ``04_masks``; each has a folder here."""
 
 UNGRADED = ("primer", "interview_questions", "glossary", "page_to_keep")
 """Notebooks that are handed out with the lessons, and have no exercises."""
