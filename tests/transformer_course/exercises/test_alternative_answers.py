@@ -21,7 +21,6 @@ from tests.transformer_course.exercises.alternatives import (
     lesson_11,
     lesson_12,
     lesson_13,
-    lesson_tokenizers,
 )
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook
@@ -571,7 +570,6 @@ UNUSUAL = {
         ),
     },
     **lesson_08.UNUSUAL,
-    **lesson_tokenizers.UNUSUAL,
     **lesson_09.UNUSUAL,
     **lesson_13.UNUSUAL,
     **lesson_06.UNUSUAL,

@@ -5,10 +5,6 @@ from transformer_course.exercises.lesson_03_heads.multi_head_attention.answer im
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.dropout_mistakes import dropped
 
-OF_THE_WIDTH = []
-
-OF_THE_KEYS = []
-
 OF_THE_MASK = [
     Mistake(
         "mask_taken_for_granted",
@@ -32,8 +28,6 @@ OF_THE_MASK = [
 
 
 MISTAKES = [
-    *OF_THE_WIDTH,
-    *OF_THE_KEYS,
     *OF_THE_MASK,
     *attention_mistakes.of_the_heads(STEPS, "query", "n_query"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),

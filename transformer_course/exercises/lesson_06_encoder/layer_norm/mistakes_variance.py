@@ -43,14 +43,8 @@ VARIANCE = [
     ),
 ]
 
-EPS = []
-
-ROOT = []
-
 
 MISTAKES = [
     *VARIANCE,
-    *EPS,
-    *ROOT,
     *of_the_root(STEPS, "variance", 1, "deviations", "the deviations are"),
 ]

@@ -76,8 +76,6 @@ OF_EMPTY_ROWS = [
     ),
 ]
 
-OF_THE_WIDTH = []
-
 OF_THE_MASK = [
     Mistake(
         "some_masks_ignored",
@@ -127,7 +125,6 @@ OF_THE_MASK = [
 
 MISTAKES = [
     *OF_EMPTY_ROWS,
-    *OF_THE_WIDTH,
     *OF_THE_MASK,
     *attention_mistakes.of_the_heads(STEPS, "x", "n"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),

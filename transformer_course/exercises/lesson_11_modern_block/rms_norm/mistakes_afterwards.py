@@ -3,13 +3,7 @@
 from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
 from transformer_course.exercises.shared.norm_mistakes import of_the_weight
 
-DTYPE = []
-
-WEIGHT = []
-
 MISTAKES = [
-    *DTYPE,
-    *WEIGHT,
     *of_the_weight(
         STEPS,
         "narrow",

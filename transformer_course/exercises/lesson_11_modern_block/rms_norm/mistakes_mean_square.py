@@ -23,8 +23,6 @@ CENTRED = [
     ),
 ]
 
-SQUARES = []
-
 AXES = [
     Mistake(
         "over_the_whole_sentence",
@@ -51,4 +49,4 @@ AXES = [
     axis_from_the_front(STEPS),
 ]
 
-MISTAKES = [*CENTRED, *SQUARES, *AXES]
+MISTAKES = [*CENTRED, *AXES]

@@ -4,8 +4,6 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
 from transformer_course.exercises.shared.norm_mistakes import of_the_root
 
-EPS = []
-
 ROOT = [
     Mistake(
         "root_without_a_gradient",
@@ -35,4 +33,4 @@ ROOT = [
     ),
 ]
 
-MISTAKES = [*EPS, *ROOT, *of_the_root(STEPS, "mean square", 4, "wide", "`x` is")]
+MISTAKES = [*ROOT, *of_the_root(STEPS, "mean square", 4, "wide", "`x` is")]

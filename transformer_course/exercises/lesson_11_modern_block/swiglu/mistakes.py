@@ -32,8 +32,6 @@ BRANCHES = [
     ),
 ]
 
-PRODUCT = []
-
 DOWN = [
     Mistake(
         "weights_not_transposed",
@@ -56,4 +54,4 @@ DOWN = [
     network_that_remembers(SwiGLU),
 ]
 
-MISTAKES = [*ACTIVATION, *BRANCHES, *PRODUCT, *DOWN]
+MISTAKES = [*ACTIVATION, *BRANCHES, *DOWN]
