@@ -65,7 +65,7 @@ def outline_of(name: str, book: NotebookNode) -> Outline:
     core, stretch = list[str](), list[str]()
     heading = ""
     for cell in book.cells:
-        if found := cell.cell_type == "markdown" and re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE):
+        if found := cell.cell_type == "markdown" and re.findall(r"^#+ (?!Exercise:)(.+)$", cell.source, re.MULTILINE):
             heading = found[-1]
         if "exercise" in cell.metadata.get("tags", []):
             (stretch if heading.startswith(STRETCH) else core).append(cell.id)
