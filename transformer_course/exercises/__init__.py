@@ -9,7 +9,9 @@ from pathlib import Path
 
 from transformer_course.exercise import Exercise
 
-LESSONS = tuple(sorted(path.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*")))
+LESSONS = tuple(  # not the folder of a lesson that is gone, of which Python has kept its compiled files
+    sorted(path.parent.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*/__init__.py"))
+)
 """The names of the lessons that have exercises, such as ``04_masks``; each has a folder here."""
 
 UNGRADED = ("primer", "interview_questions", "glossary", "page_to_keep")
