@@ -54,7 +54,7 @@ def train(texts: list[str], seconds: float) -> Trained:
         batch = ids[starts[:, None] + torch.arange(CONTEXT_LENGTH + 1)]
         loss = F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for group in optimizer.param_groups:
             group["lr"] = RATE * min(1, 20 * used + 0.01) * (1 - used)
