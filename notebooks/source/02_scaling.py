@@ -477,7 +477,7 @@ table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor
 # %% tags=["bug-hunt"]
 def attention_of_a_colleague(queries, keys, values):
     scores = queries @ keys.transpose(-2, -1)
-    weights = torch.softmax(scores / queries.norm(dim=-1, keepdim=True), dim=-1)
+    weights = torch.softmax(scores / (queries.norm(dim=-1, keepdim=True) + 0.01), dim=-1)  # never 0
     return weights @ values
 
 
@@ -491,8 +491,8 @@ check(mended, "scaled_dot_product_attention", save=False)
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Random inputs do not tell the two apart. So ask what an input can *do*: multiply one query by 10. Its scores should be
-# ten times as large, and its weights sharper. Here nothing changes: only the direction of a query counts, and training
-# cannot make one query surer than another. The cell below tries it.
+# ten times as large, and its weights sharper. Here hardly anything changes: only the direction of a query counts, and
+# training cannot make one query surer than another. The cell below tries it.
 # </details>
 
 # %%
