@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from tests.end_to_end.browser import PATIENCE
 from transformer_course.views.view import View
 
 HOST = Path(__file__).with_suffix(".js").read_text()
@@ -17,7 +18,7 @@ def plain_page(browser: str) -> Iterator[Page]:
     """Open an empty page; at the end, nothing has failed in it, and nothing was asked of the network."""
     with sync_playwright() as playwright:
         page = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
-        page.set_default_timeout(180_000)  # a moment is enough, but not on a machine that is very busy
+        page.set_default_timeout(PATIENCE)
         said: list[str] = []
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: None if request.url.startswith("blob:") else said.append(request.url))
