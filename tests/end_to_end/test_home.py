@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -113,16 +112,13 @@ def a_button_gives_hints(book: Notebook) -> None:
 
 
 def an_endless_loop_is_told(book: Notebook) -> None:
-    """Check an answer that never ends."""
+    """Check an answer that never ends: it is told so, after a sign of life."""
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    while True:\n        pass")
     check = book.cell_with("check(softmax)")
     check.locator(".cm-content").click()
-    begun = time.monotonic()
     book.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
     expect(check).to_contain_text("Your code is running. If it has not ended 12 seconds after its start")
-    assert time.monotonic() - begun < 10, "no sign of life"
     expect(check).to_contain_text("softmax: it did not finish")
-    assert time.monotonic() - begun < 20, "12 seconds were said; the rest is what a busy machine may need"
 
 
 def go_home(page: Page) -> None:
