@@ -54,6 +54,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         an_endless_loop_is_told(book)
         book.rewrite(book.cell_with("def softmax("), softmax.solution)
         book.run(book.cell_with("check(softmax)"))
+        the_end_leads_to_the_next_lesson(book)
         book.save()
 
         go_home(page)
@@ -123,6 +124,19 @@ def an_endless_loop_is_told(book: Notebook) -> None:
     assert time.monotonic() - begun < 10, "no sign of life"
     expect(check).to_contain_text("softmax: it did not finish")
     assert time.monotonic() - begun < 20, "12 seconds were said; the rest is what a busy machine may need"
+
+
+def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
+    """Follow the link at a lesson's end, and come back."""
+    book.run(book.cell_with("tally()"))
+    end = book.cell_with("tally()")
+    expect(end).to_contain_text("Exercises: 1 of 5 passed.")
+    end.get_by_role("link", name="02_scaling.ipynb").click()
+    draw_every_cell(book.page, "02_scaling.ipynb")
+    expect(book.page.get_by_role("heading", name="02 · Why divide").first).to_be_visible()
+    book.page.evaluate("window.jupyterapp.commands.execute('application:close')")
+    book.page.evaluate("window.jupyterapp.commands.execute('docmanager:open', {path: '01_lookup.ipynb'})")
+    draw_every_cell(book.page, "01_lookup.ipynb")
 
 
 def go_home(page: Page) -> None:
