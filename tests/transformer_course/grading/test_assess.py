@@ -1,6 +1,6 @@
+import contextlib
 import inspect
 import os
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from tests.transformer_course.exercises.alternatives import lesson_10
-from tests.transformer_course.jail.sample_submissions import cells, grade_answer, linux
+from tests.transformer_course.jail.sample_submissions import busy_others, cells, grade_answer, linux
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
@@ -273,26 +273,17 @@ def test_on_a_machine_that_is_too_busy_a_right_answer_keeps_its_points():
     """Ten others share its processor. It computes for less than it may, and waits for longer than the clock permits."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not tell")
-    processor, others, outcomes = {min(os.sched_getaffinity(0))}, [], []
+    outcomes, others = [], contextlib.ExitStack()
 
     def run(self: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
         outcomes.append(run_job(self, job if outcomes else {**job, "clock": 3.0}, *packed))
-        for process in others:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-        others.clear()
+        others.close()
         return outcomes[-1]
 
     run_job = Jail.run
-    with Jail(Limits(seconds=1.0)) as jail, mock.patch.object(Jail, "run", run):
+    with Jail(Limits(seconds=1.0)) as jail, mock.patch.object(Jail, "run", run), others:
         assert jail.process is not None
-        os.sched_setaffinity(jail.process.pid, processor)
-        for _ in range(10):
-            others.append(os.fork())
-            if not others[-1]:
-                os.sched_setaffinity(0, processor)
-                while True:
-                    pass
+        os.sched_setaffinity(jail.process.pid, {others.enter_context(busy_others(10))})
         graded = grade_answer(jail, COMPUTES.format(seconds=0.6))
     first, again = outcomes
     assert graded.points == 2, graded.verdict.message

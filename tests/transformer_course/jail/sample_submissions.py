@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -99,6 +100,24 @@ def short_time_limit(jail: Jail, seconds: float = TIME_LIMIT) -> Iterator[None]:
         yield
     finally:
         jail.limits = usual
+
+
+@contextlib.contextmanager
+def busy_others(n: int) -> Iterator[int]:
+    """Have n processes compute without end in the block, all on one processor; yield its number."""
+    processor, others = min(os.sched_getaffinity(0)), []
+    for _ in range(n):
+        others.append(os.fork())
+        if not others[-1]:
+            os.sched_setaffinity(0, {processor})
+            while True:
+                pass
+    try:
+        yield processor
+    finally:
+        for process in others:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
 
 
 def children(process: int) -> list[int]:
