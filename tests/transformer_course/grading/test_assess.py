@@ -208,20 +208,24 @@ def test_right_cases_are_counted():
 BLOCKWISE = [*lesson_10.UNUSUAL["blockwise_attention"].values()]
 UNWATCHED = """
 from torch.utils._python_dispatch import _disable_current_modes
+def attend(queries, keys, values):
+    scores = (queries @ keys.mT).div_(queries.shape[-1] ** 0.5)
+    exponentials = scores.sub_(scores.amax(-1, keepdim=True)).exp_()
+    return exponentials @ values / exponentials.sum(-1, keepdim=True)
 def blockwise_attention(queries, keys, values, block):
     with _disable_current_modes():
-        return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values
+        at_once = -(-queries.shape[-2] // 4)
+        return torch.cat([attend(some, keys, values) for some in queries.split(at_once, -2)], -2)
 """
+"""All keys at once for a quarter of the queries, out of sight of what watches the tensors, and with none to spare."""
 
 
 @linux
-def test_all_scores_at_once_need_more_memory_than_there_is(jail: Jail):
+def test_many_scores_at_once_need_more_memory_than_there_is(jail: Jail):
     solution = every_exercise()["blockwise_attention"].solution
-    right = grade_answer(jail, solution, "blockwise_attention")
-    assert right.verdict.passed and right.n_right == right.n_cases
     at_once = grade_answer(jail, UNWATCHED, "blockwise_attention")
     assert (at_once.points, at_once.verdict.status) == (0, "wrong")
-    assert "65,536 keys" in at_once.verdict.message and "more than 64 MB" in at_once.verdict.message
+    assert "65,536 keys" in at_once.verdict.message and "more than 32 MB" in at_once.verdict.message
     small_only = (
         f"{solution.replace('blockwise_attention', 'right')}\ndef blockwise_attention(queries, keys, values, block):"
     )
@@ -250,7 +254,8 @@ def right_outcomes(jail: Jail) -> dict[int, Outcome]:
 
     run_job = Jail.run
     with mock.patch.object(Jail, "run", run):
-        assert grade_answer(jail, every_exercise()["blockwise_attention"].solution, "blockwise_attention").points
+        right = grade_answer(jail, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
+    assert right.verdict.passed and right.n_right == right.n_cases
     return outcomes
 
 
