@@ -88,6 +88,12 @@ def softmax_after(body: str) -> str:
     return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
 
 
+def once(body: str) -> str:
+    """Return a body that does something in the first call alone: there are some twenty, in all cases together."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return f"if not os.path.exists('once'):\n    open('once', 'w').close()\n{lines}"
+
+
 def still_works(jail: Jail) -> bool:
     """Return whether a right answer passes."""
     return grade_answer(jail, RIGHT["softmax"]).verdict.passed

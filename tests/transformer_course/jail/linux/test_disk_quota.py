@@ -8,6 +8,7 @@ from tests.transformer_course.jail.sample_submissions import (
     grade_answer,
     linux,
     make_nested_folders,
+    once,
     run_python,
     softmax_after,
 )
@@ -48,7 +49,7 @@ def test_a_disk_of_its_own_bounds_size_and_number_and_is_gone_afterwards(jail: J
 
 @linux
 def test_many_files_are_told_as_such(jail: Jail):
-    verdict = grade_answer(jail, softmax_after("for i in range(400_000): open(str(i), 'w').close()")).verdict
+    verdict = grade_answer(jail, softmax_after(once("for i in range(400_000): open(str(i), 'w').close()"))).verdict
     assert "the limit is 64 MB and 10000 files" in verdict.message or "more than 10000 files" in verdict.message
 
 
