@@ -47,7 +47,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_notebook(folder / "<b>eve" / "01_lookup.ipynb", cells(EXITS))
     (folder / "=cmd").mkdir()
     (folder / "=cmd" / "01_lookup.ipynb").write_bytes(b"\x00garbage")
-    grade([folder], folder / "results", seconds=60.0)
+    grade([folder], folder / "results", seconds=60.0, lessons=[*CORE])
     return folder / "results"
 
 
