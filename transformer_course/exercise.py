@@ -11,7 +11,7 @@ from typing import Any
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps, Variant
 
-LITTLE_MEMORY_MB = 64
+LITTLE_MEMORY_MB = 32
 """Memory for an answer that must need little, on top of what Python, torch and the arguments take."""
 
 

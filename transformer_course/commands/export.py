@@ -30,7 +30,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the table, print who has points now, and return the exit code 0.
+    """Write the table, print who gets points, and return the exit code 0.
 
     Raises:
         ValueError: There are no results, or the table is of another kind.

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.exit_reasons import WHILE_OTHERS_RAN, explain_exit
 from transformer_course.jail.jail import Jail, Outcome
+from transformer_course.jail.linux.process_times import delay_seconds
 from transformer_course.jail.resource_limits import Limits
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observations_of, observe
@@ -337,10 +339,11 @@ def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, j
         n_right -= not verdict.passed
         cost += took
     elif outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
-        begun = time.monotonic()
+        begun, delayed = time.monotonic(), delay_seconds(os.getpid())
         with _limited(jail, seconds=left - stopwatch.computing):
-            verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
-        cost += time.monotonic() - begun
+            verdict, waited = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
+        waited += delay_seconds(os.getpid()) - delayed  # of what is computed here between its answers
+        cost += max(time.monotonic() - begun - waited, 0.0)
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
     calls = (outcome.answer or {}).get("calls", []) if verdict.passed else []
     remarks = [f"calls `{name}`, which is what was to be written" for name in map(without_control_codes, calls)]

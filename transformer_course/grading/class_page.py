@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from transformer_course.checking.formatting import join_words
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.checking.message_panel import as_html
 from transformer_course.exercise import Exercise, Mistake
@@ -185,14 +184,19 @@ def _to_review(results: ClassResults) -> Iterator[str]:
     ]
     copies = [(*one,) for one in results.copies]
     if copies or notes:
-        yield "<h2>Worth a look</h2><p>None of this has changed a score.</p>"
+        costs = (
+            "An answer that calls what was to be written has no points, as you have set; nothing else here changes any."
+        )
+        is_costly = notes and results.rules.library_calls == "none"
+        yield f"<h2>Worth a look</h2><p>{costs if is_costly else 'None of this has changed a score.'}</p>"
     if copies:
         yield f"<h3>Nearly the same ({len(copies)})</h3><p>The text of the answers, apart from names, comments, "
         yield "layout and what the course's own solutions have too. That is a reason to read them, and no proof.</p>"
-        rows = [[html.escape(join_words(who)), lesson, f"{least:.0%}"] for lesson, who, least in copies]
+        rows = [[html.escape("; ".join(who)), lesson, f"{least:.0%}"] for lesson, who, least in copies]
         yield _table("Submissions that are nearly the same", ["students", "lesson", "alike at least"], rows)
     if notes:
-        yield f"<h3>Calls, or is, what was to be written ({len(notes)})</h3>{_list(notes)}"
+        yield f"<h3>Calls, or is, what was to be written ({len(notes)})</h3>"
+        yield f"<ul>{''.join(f'<li>{as_html(note)}</li>' for note in notes)}</ul>"
 
 
 def _distribution(handed_in: Sequence[StudentResult], results: ClassResults) -> Iterator[str]:

@@ -22,7 +22,10 @@ from transformer_course.grading.roster import Person, Roster
 from transformer_course.grading.written_answers import WrittenAnswer, marked
 
 LEAST_SHARE = 0.2
-"""A lesson counts for the class if as many of those who handed in anything handed it in, or if it is asked for."""
+"""A lesson counts for the class if as many of those who handed in anything handed it in, or if it is asked for.
+
+In a small class one student is as many, and may have mistaken the file: one alone counts only if no lesson has more.
+"""
 
 
 class OfStudent(Protocol):
@@ -185,7 +188,7 @@ class StudentResult:
                 if one.automatic_points > one.points:
                     given, now = plain_number(one.points), plain_number(one.automatic_points)
                     yield f"{one.exercise.name}: {given} by hand, but the grader now gives {now}."
-        yield from (f"{lesson}: nearly the same as {', '.join(names)}." for lesson, names in self.like.items())
+        yield from (f"{lesson}: nearly the same as {'; '.join(names)}." for lesson, names in self.like.items())
         yield from (f"{lesson or 'All lessons'} until {in_words(due)}." for lesson, due in self.extensions.items())
         yield from (f"Asks about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
 
@@ -196,7 +199,7 @@ class ClassResults:
 
     Args:
         students: Everybody in the roster, and everybody else who handed something in, by name.
-        lessons: The lessons that at least one of them handed in.
+        lessons: The lessons that count.
         unknown: What the instructor's tables name, and is not in the class.
         is_listed: Whether there is a roster.
         similar: Submissions that are nearly the same.
@@ -406,10 +409,9 @@ def lessons_of(
     seen = [lesson for lesson in every_lesson() if counts[lesson]]
     if rules.lessons:
         return [lesson for lesson in seen if lesson in rules.lessons], {}
+    least = max(LEAST_SHARE * n, min(2, max(counts.values(), default=0)))
     few = {
-        lesson: (counts[lesson], n)
-        for lesson in seen
-        if counts[lesson] < LEAST_SHARE * n and lesson not in rules.late_policy.due
+        lesson: (counts[lesson], n) for lesson in seen if counts[lesson] < least and lesson not in rules.late_policy.due
     }
     return [lesson for lesson in seen if lesson not in few], few
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer_course.checking.formatting import join_words
 from transformer_course.checking.message_panel import as_html
 from transformer_course.grading.class_results import (
     ClassResults,
@@ -36,7 +37,7 @@ class FilledTable:
     Args:
         text: The table.
         found: The result of each student who has points in it.
-        told: Lines that say how many students have points now, who has none, and which cells change.
+        told: Lines that say which column it is, how many students get points, who gets none, and which cells change.
     """
 
     text: str
@@ -137,6 +138,8 @@ def merge_into_canvas(
     login, sis = table.column("SIS Login ID"), table.column("SIS User ID", "Integration ID")
     numbered = re.compile(re.escape(column.casefold()) + r"( \(\d+\))?")
     place = next((i for i, title in enumerate(table.titles) if numbered.fullmatch(title.casefold())), None)
+    where = f"The column is “{column if place is None else table.titles[place]}”"
+    where += f", a new one beside {join_words(_assignments(table))}." if place is None else "."
     place = table.add_column(column) if place is None else place
     rows = {}
     possible = _possible(results, lesson)
@@ -149,11 +152,17 @@ def merge_into_canvas(
             rows[person] = (row, table.read(row, sis))
     found, told = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
     cells = [(result, rows[person][0], place) for person, result in found.items()]
-    lines = [told, *_fill_in(table, cells, results, lesson)]
+    lines = [where, told, *_fill_in(table, cells, results, lesson)]
     beyond = sum(_points(result, results, lesson) > possible for result in found.values())
     if beyond:
         lines.append(f"{beyond} of them have more than the {_plain(possible)} points possible: Canvas allows that.")
     return FilledTable(str(table), list(found.values()), "\n".join(lines))
+
+
+def _assignments(table: RawTable) -> list[str]:
+    """List the columns of assignments in a gradebook of Canvas: those with a number after them, or else all."""
+    numbered = [title for title in table.titles if re.search(r" \(\d+\)$", title)]
+    return [f"“{title}”" for title in numbered or table.titles]
 
 
 def merge_into_moodle(export: Path, results: ClassResults, *, lesson: str = "") -> FilledTable:
@@ -275,7 +284,7 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
             lines.append(f"  {student.name}: the row of {found[person].name} is this student's, too.")
         else:
             found[person] = student
-    return found, "\n".join([f"{len(found)} of {len(rows)} rows have points now.", *lines])
+    return found, "\n".join([f"{len(found)} of {len(rows)} rows get points.", *lines])
 
 
 def _lessons(student: StudentResult, lesson: str) -> list[LessonResult]:

@@ -118,7 +118,8 @@ def _exercise_panels(result: ExerciseResult, answers: Mapping[str, str]) -> Iter
     points = f"({bonus}{plain_number(result.points)} of {result.exercise.points}{given})"
     panel = result.graded.verdict.panel if result.graded else Panel(result.exercise.name, "", "plain")
     yield replace(panel, title=f"{panel.title} {points}")._repr_html_()
-    if result.graded and (code := answers.get(result.exercise.name)):
+    is_begun = result.graded is not None and result.graded.verdict.status != "not_started"
+    if result.graded and is_begun and (code := answers.get(result.exercise.name)):
         shown, is_marked = marked_code(code, result.graded.verdict.message)
         yield f"<details class='code'{' open' * is_marked}><summary>Your code</summary>{shown}</details>"
     if result.override and result.override.request:

@@ -154,15 +154,17 @@ def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) ->
 def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     """Return a few lines that say what was graded, what could not be, and how much is of an earlier grading."""
     notebooks = [notebook for student in results.students for notebook in student.notebooks]
-    graded_lessons = [notebook.submission.lesson for notebook in notebooks]
+    graded_lessons = [notebook.submission.lesson for notebook in notebooks if not notebook.submission.problem]
     counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
-    total = f"Graded {pluralise(len(notebooks), 'notebook')} of {pluralise(len(results.students), 'student')}"
+    n_students = sum(student.status.startswith("graded") for student in results.students)
+    total = f"Graded {pluralise(len(graded_lessons), 'notebook')} of {pluralise(n_students, 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
     if n_kept:
         lines.append(f"  The results of {pluralise(n_kept, 'student')} are those of an earlier grading.")
     for student in results.students if len(results.students) <= MAX_LISTED_STUDENTS else []:
         bonus = f" and {plain_number(student.bonus)} bonus" if student.bonus else ""
-        lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}")
+        late = f", {plain_number(student.points_after)} after lateness" * (student.points_after != student.points)
+        lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}{late}")
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
     for notebook in notebooks:

@@ -32,8 +32,8 @@ PLACE_SEED = 0
 
 def with_place_in_jail(
     verdict: Verdict, exercise: Exercise, observed: Any, job: Mapping[str, Any], jail: Jail, seed: int
-) -> Verdict:
-    """Return a verdict with the place of what it is about, where that can be proven; it stays the same verdict.
+) -> tuple[Verdict, float]:
+    """Find the place of what a verdict is about, where that can be proven; it stays the same verdict.
 
     Args:
         verdict: The verdict.
@@ -43,24 +43,26 @@ def with_place_in_jail(
         jail: Where the answer is traced.
         seed: The seed that counts.
 
+    Returns:
+        The verdict, with the place; and the seconds for which the answer's process waited for other programs.
+
     Raises:
         JailError: As for ``Jail.run``.
     """
     if not may_have_place(verdict) or _took_too_long(observed):
-        return verdict
+        return verdict, 0.0
     known = behaviour(exercise, seed_of_places(seed))
     cases = [case for case in known.cases if is_small(case)]
     if not cases:
-        return verdict
+        return verdict, 0.0
     limits = replace(jail.limits, seconds=min(3 * MAX_SECONDS, jail.limits.seconds), answer_mb=MAX_BYTES >> 20)
     traced_job = {**job, "cases": [case.as_dict() for case in cases]}
-    with jail.conversation(traced_job, limits, cpu_seconds=MAX_SECONDS) as talk:
-        try:
-            changed = changed_arguments(observed, behaviour(exercise, seed).expected)
-            found = with_place(verdict, known, TracedInJail(talk, cases), changed, "" if verdict.mistakes else NOTE)
-        except Exception:  # there is no source, or what came back can make the code that reads it raise anything
-            return verdict
-    return replace(verdict, message=found.message, hints=found.hints)
+    found = verdict
+    # There may be no source, and what came back can make the code that reads it raise anything.
+    with jail.conversation(traced_job, limits, cpu_seconds=MAX_SECONDS) as talk, contextlib.suppress(Exception):
+        changed = changed_arguments(observed, behaviour(exercise, seed).expected)
+        found = with_place(verdict, known, TracedInJail(talk, cases), changed, "" if verdict.mistakes else NOTE)
+    return replace(verdict, message=found.message, hints=found.hints), talk.waited
 
 
 def seed_of_places(seed: int) -> int:

@@ -84,13 +84,12 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     own_folder = tempfile.mkdtemp(dir=folder)
     watch = FolderWatch(own_folder, request.limits, is_needed=not disk_quota.mount(own_folder, request.limits))
     if request.cpu_seconds:
-        reason, answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
+        (reason, waited), answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
     else:
         reason, waited, answer = _run_in_child(request, own_folder, watch, jobs)
-        reason += f"\n{waited:.3f}"
     disk_quota.unmount(own_folder)
     delete_tree(own_folder, seconds=5.0)  # when the jail is closed, it deletes what takes longer
-    framing.send(answers, reason.encode())
+    framing.send(answers, f"{reason}\n{waited:.3f}".encode())
     framing.send(answers, answer)
 
 
@@ -310,31 +309,44 @@ def _time_is_up(child: int, clock: float, limits: Limits) -> str:
     return "" if late < min(waited, most) else "time" if waited < most else "busy"
 
 
-def _trace_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO) -> str:
-    """Pass requests on to a child process, and its answers back; return why it ended."""
+def _trace_in_child(
+    request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
+) -> tuple[str, float]:
+    """Have a child process answer requests; return why it ended, and for how long others kept it waiting."""
+    begun = time.monotonic()
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()
     group = control_groups.make(request.limits)
     child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
     os.close(writing)
     os.close(asked)
-    deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
     try:
-        while True:
-            reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watch)
-            if reason:
-                return reason
-            _send_trace(answers, answer)
-            question = framing.receive(jobs, MAX_JOB_BYTES)
-            if not question:
-                return "exit 0"
-            if cpu_limit == math.inf:
-                cpu_limit = cpu_seconds(child) + request.cpu_seconds
-            _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, deadline)
+        reason = _pass_on(request, child, watch, (jobs, asking), (reading, answers))
     finally:
         os.close(asking)
         os.close(reading)
+        clock, delay = time.monotonic() - begun, delay_seconds(child)
         _end(child, group)
         control_groups.remove(group)
+    return reason, _waited_for_others(clock, delay, seconds_of_ended_children())
+
+
+def _pass_on(
+    request: Request, child: int, watch: FolderWatch, to_child: tuple[BinaryIO, int], from_child: tuple[int, BinaryIO]
+) -> str:
+    """Pass requests on to a child process, and its answers back; return why it ended."""
+    (jobs, asking), (reading, answers) = to_child, from_child
+    deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
+    while True:
+        reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watch)
+        if reason:
+            return reason
+        _send_trace(answers, answer)
+        question = framing.receive(jobs, MAX_JOB_BYTES)
+        if not question:
+            return "exit 0"
+        if cpu_limit == math.inf:
+            cpu_limit = cpu_seconds(child) + request.cpu_seconds
+        _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, deadline)
 
 
 def _traced_child_main(request: Request, folder: str, group: Path | None, writing: int, asked: int) -> None:

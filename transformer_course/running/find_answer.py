@@ -11,6 +11,8 @@ from typing import Any
 
 from transformer_course.running.dependencies import Statement, definitions, parse
 
+IMPORTS = (ast.Import, ast.ImportFrom)
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -31,7 +33,8 @@ def find_answer(cells: Sequence[dict[str, Any]], name: str) -> Answer | None:
     """Return the last cell that defines ``name``, above the cell that checks it if any does; None if no cell does.
 
     With it come the statements of other cells that it needs, by name, and the ones that these need: its own
-    imports, helpers and constants, and no long experiment that happens to stand in between.
+    imports, helpers and constants, and no long experiment that happens to stand in between. Of its own cell, imports
+    that it does not need stay out, too: a library for drawing takes longer to import than all cases together.
     """
     parsed = [_parse(i, cell["source"]) for i, cell in enumerate(cells)]
     defining = [i for i, cell in enumerate(cells) if _defines(parsed[i], cell["source"], name)]
@@ -61,14 +64,17 @@ def _parse(cell: int, source: str) -> list[Statement] | Exception:
 def _defines(parsed: list[Statement] | Exception, source: str, name: str) -> bool:
     if isinstance(parsed, Exception):
         return bool(re.search(rf"^((async +)?def|class) +{name}\b|^{name} *=(?!=)", source, flags=re.MULTILINE))
-    imports = (ast.Import, ast.ImportFrom)  # a name that is only imported is not an answer
-    return any(name in statement.binds for statement in parsed if not isinstance(statement.node, imports))
+    # A name that is only imported is not an answer.
+    return any(name in statement.binds for statement in parsed if not isinstance(statement.node, IMPORTS))
 
 
 def _needed(chosen: int, parsed: Sequence[list[Statement] | Exception], name: str) -> list[Statement]:
     """Collect the statements of the chosen cell, and of the others those that bind what these need, and so on."""
     everything = [statement for cell in parsed if not isinstance(cell, Exception) for statement in cell]
-    needed = {id(s): s for s in everything if s.cell == chosen or "*" in s.binds}
+    needed = {id(s): s for s in everything if "*" in s.binds}
+    needed |= {
+        id(s): s for s in everything if s.cell == chosen and (not isinstance(s.node, IMPORTS) or name in s.binds)
+    }
     while True:
         names = frozenset[str]().union(*(s.needs for s in needed.values())) - {name}
         more = {id(s): s for s in everything if id(s) not in needed and names & s.binds and name not in s.binds}

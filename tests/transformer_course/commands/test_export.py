@@ -16,7 +16,7 @@ def test_points_come_into_a_table_beside_the_results(tmp_path: Path, capsys):
     (tmp_path / "export.csv").write_text("Student,ID\nAda,ada\n")
     assert main(["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]) == 0
     assert (tmp_path / "graded" / "canvas.csv").read_text().startswith("Student,ID,Lab\nAda,ada,")
-    assert "1 of 1 rows have points now." in capsys.readouterr().out
+    assert "1 of 1 rows get points." in capsys.readouterr().out
     (tmp_path / "export.csv").write_text("Identifier,Grade\nParticipant ada,\n")
     assert main(["export", str(tmp_path / "graded"), "--moodle", str(tmp_path / "export.csv")]) == 0
     assert (tmp_path / "graded" / "moodle.csv").read_text().startswith("Identifier,Grade,Feedback comments\n")
@@ -28,7 +28,12 @@ def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]
     assert main([*command, "--look"]) == 0
     told = capsys.readouterr().out
-    assert "1 of them had other points before." in told and "  ada: 1 → " in told and "Nothing was written." in told
+    assert (
+        "The column is “Lab”." in told
+        and "1 of them had other points before." in told
+        and "  ada: 1 → " in told
+        and "Nothing was written." in told
+    )
     assert not (tmp_path / "graded" / "canvas.csv").exists()
 
 

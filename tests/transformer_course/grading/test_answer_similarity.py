@@ -5,6 +5,7 @@ import itertools
 import re
 import textwrap
 from collections.abc import Mapping
+from functools import cache
 
 import pytest
 
@@ -80,6 +81,7 @@ def test_what_the_course_shows_and_stubs_count_for_nothing():
     assert similarity(both, handed_in(VERBOSE)) == 1.0
 
 
+@cache  # to find the source of a class takes long
 def independent_answers() -> dict[str, list[str]]:
     """Return the right answers in other styles that the tests have, by exercise."""
     found: dict[str, list[str]] = {}

@@ -1,6 +1,6 @@
+import contextlib
 import inspect
 import os
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from tests.transformer_course.exercises.alternatives import lesson_10
-from tests.transformer_course.jail.sample_submissions import cells, grade_answer, linux
+from tests.transformer_course.jail.sample_submissions import busy_others, cells, grade_answer, linux
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
@@ -208,20 +208,24 @@ def test_right_cases_are_counted():
 BLOCKWISE = [*lesson_10.UNUSUAL["blockwise_attention"].values()]
 UNWATCHED = """
 from torch.utils._python_dispatch import _disable_current_modes
+def attend(queries, keys, values):
+    scores = (queries @ keys.mT).div_(queries.shape[-1] ** 0.5)
+    exponentials = scores.sub_(scores.amax(-1, keepdim=True)).exp_()
+    return exponentials @ values / exponentials.sum(-1, keepdim=True)
 def blockwise_attention(queries, keys, values, block):
     with _disable_current_modes():
-        return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values
+        at_once = -(-queries.shape[-2] // 4)
+        return torch.cat([attend(some, keys, values) for some in queries.split(at_once, -2)], -2)
 """
+"""All keys at once for a quarter of the queries, out of sight of what watches the tensors, and with none to spare."""
 
 
 @linux
-def test_all_scores_at_once_need_more_memory_than_there_is(jail: Jail):
+def test_many_scores_at_once_need_more_memory_than_there_is(jail: Jail):
     solution = every_exercise()["blockwise_attention"].solution
-    right = grade_answer(jail, solution, "blockwise_attention")
-    assert right.verdict.passed and right.n_right == right.n_cases
     at_once = grade_answer(jail, UNWATCHED, "blockwise_attention")
     assert (at_once.points, at_once.verdict.status) == (0, "wrong")
-    assert "65,536 keys" in at_once.verdict.message and "more than 64 MB" in at_once.verdict.message
+    assert "65,536 keys" in at_once.verdict.message and "more than 32 MB" in at_once.verdict.message
     small_only = (
         f"{solution.replace('blockwise_attention', 'right')}\ndef blockwise_attention(queries, keys, values, block):"
     )
@@ -239,22 +243,38 @@ def test_who_keeps_a_result_of_each_block_takes_little_memory_as_well(jail: Jail
     assert graded.points == 4, graded.verdict.message
 
 
-@linux
-@pytest.mark.parametrize("reason", ["SIGKILL", "supervisor", "busy"])
-@pytest.mark.parametrize("n_times", [1, 2])
-def test_a_right_answer_that_others_end_where_memory_is_little_is_run_again(jail: Jail, reason: str, n_times: int):
-    solution = every_exercise()["blockwise_attention"].solution
-    limits = []
+@pytest.fixture(scope="module")
+def right_outcomes(jail: Jail) -> dict[int, Outcome]:
+    """What comes of the solution, by the memory that it has."""
+    outcomes = {}
 
     def run(self: Jail, *job: Any) -> Outcome:
-        outcome = run_job(self, *job)
-        limits.append(self.limits.memory_mb)
-        is_ended = self.limits.memory_mb == LITTLE_MEMORY_MB and limits.count(LITTLE_MEMORY_MB) <= n_times
-        return replace(outcome, answer=None, reason=reason) if is_ended else outcome
+        outcomes[self.limits.memory_mb] = run_job(self, *job)
+        return outcomes[self.limits.memory_mb]
 
     run_job = Jail.run
     with mock.patch.object(Jail, "run", run):
-        graded = grade_answer(jail, solution, "blockwise_attention")
+        right = grade_answer(jail, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
+    assert right.verdict.passed and right.n_right == right.n_cases
+    return outcomes
+
+
+@linux
+@pytest.mark.parametrize("reason", ["SIGKILL", "supervisor", "busy"])
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_a_right_answer_that_others_end_where_memory_is_little_is_run_again(
+    jail: Jail, right_outcomes: dict[int, Outcome], reason: str, n_times: int
+):
+    limits = []
+
+    def run(self: Jail, *job: Any) -> Outcome:
+        limits.append(self.limits.memory_mb)
+        is_ended = self.limits.memory_mb == LITTLE_MEMORY_MB and limits.count(LITTLE_MEMORY_MB) <= n_times
+        outcome = right_outcomes[self.limits.memory_mb]
+        return replace(outcome, answer=None, reason=reason) if is_ended else outcome
+
+    with mock.patch.object(Jail, "run", run):
+        graded = grade_answer(jail, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
     assert limits == [jail.limits.memory_mb, LITTLE_MEMORY_MB, LITTLE_MEMORY_MB]
     assert (graded.points, graded.verdict.status) == ((4, "passed") if n_times == 1 else (0, "crashed"))
     assert bool(graded.ended_by_others) == (n_times == 2)
@@ -273,31 +293,22 @@ def test_on_a_machine_that_is_too_busy_a_right_answer_keeps_its_points():
     """Ten others share its processor. It computes for less than it may, and waits for longer than the clock permits."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not tell")
-    processor, others, outcomes = {min(os.sched_getaffinity(0))}, [], []
+    outcomes, others = [], contextlib.ExitStack()
 
     def run(self: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
-        outcomes.append(run_job(self, job if outcomes else {**job, "clock": 3.0}, *packed))
-        for process in others:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-        others.clear()
+        outcomes.append(run_job(self, job if outcomes else {**job, "clock": 1.5}, *packed))
+        others.close()
         return outcomes[-1]
 
     run_job = Jail.run
-    with Jail(Limits(seconds=1.0)) as jail, mock.patch.object(Jail, "run", run):
+    with Jail(Limits(seconds=0.5)) as jail, mock.patch.object(Jail, "run", run), others:
         assert jail.process is not None
-        os.sched_setaffinity(jail.process.pid, processor)
-        for _ in range(10):
-            others.append(os.fork())
-            if not others[-1]:
-                os.sched_setaffinity(0, processor)
-                while True:
-                    pass
-        graded = grade_answer(jail, COMPUTES.format(seconds=0.6))
+        os.sched_setaffinity(jail.process.pid, {others.enter_context(busy_others(10))})
+        graded = grade_answer(jail, COMPUTES.format(seconds=0.25))
     first, again = outcomes
     assert graded.points == 2, graded.verdict.message
     assert first.reason == "busy" or "TookTooLong" in str(first.answer)
-    assert first.seconds > 3.0 and first.cost < 0.7 * first.seconds
+    assert first.seconds > 1.5 and first.cost < 0.7 * first.seconds
     assert graded.cost < graded.seconds and again.answer is not None
 
 

@@ -79,15 +79,18 @@ def test_each_exercise_is_counted_by_how_it_went():
 def test_what_is_worth_a_look_is_listed_and_changes_no_points():
     own = frozenset(range(100))
     graded = {
-        name: [replace(notebook(1), fingerprint=own - {n}, notes=["softmax calls torch.softmax."])]
+        name: [replace(notebook(1), fingerprint=own - {n}, notes=["softmax calls `torch.softmax` <b>."])]
         for n, name in enumerate(["ada", "ben"])
     }
     results = class_results({**graded, "cleo": [replace(notebook(1), fingerprint=frozenset(range(200, 300)))]})
     page = text_of(class_page(results))
+    assert "softmax calls <code>torch.softmax</code> &lt;b&gt;." in class_page(results)
     assert [pair.students for pair in results.similar] == [("ada", "ben")]
-    assert "ada and ben 01_lookup 98%" in page and "ben: 01_lookup: softmax calls torch.softmax." in page
+    assert "ada; ben 01_lookup 98%" in page and "None of this has changed a score." in page
+    costly = class_page(replace(results, rules=ClassRules(library_calls="none")))
+    assert "None of this" not in costly and "has no points, as you have set" in costly
     assert len({student.points for student in results.students}) == 1
-    assert "softmax calls torch.softmax." in list(results.students[0].remarks)
+    assert "softmax calls `torch.softmax` <b>." in list(results.students[0].remarks)
 
 
 def test_what_belongs_to_no_list_of_mistakes_is_told_in_words():

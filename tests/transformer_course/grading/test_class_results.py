@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.transformer_course.grading.sample_results import notebook
-from transformer_course.exercises import exercises_of
+from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.class_page import class_page
 from transformer_course.grading.class_results import class_results
 from transformer_course.grading.class_rules import ClassRules
@@ -128,6 +128,24 @@ def test_a_lesson_that_hardly_anybody_handed_in_changes_nobodys_points_and_is_sa
     assert asked.lessons == due.lessons == ["01_lookup", "02_scaling"] and not list(asked.remarks)
     graded["student 0"].append(notebook(1, file="02_scaling.ipynb", lesson="02_scaling"))
     assert class_results(graded).lessons == asked.lessons  # two of ten are enough
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "counts"),
+    [
+        ([("01",)], ["01"]),
+        ([("01",), ("02",)], ["01", "02"]),  # nobody can tell which of the two is the wrong one
+        ([("01",), ("01", "02")], ["01"]),
+        ([("01",), ("01",), ("02",)], ["01"]),
+        ([("01", "02"), ("01", "02"), ("03",)], ["01", "02"]),
+    ],
+)
+def test_in_a_small_class_one_student_alone_adds_no_lesson(handed_in: list[tuple[str, ...]], counts: list[str]):
+    names = {lesson[:2]: lesson for lesson in every_lesson()}
+    graded = {f"student {i}": [notebook(1, lesson=names[lesson]) for lesson in own] for i, own in enumerate(handed_in)}
+    results = class_results(graded)
+    assert [lesson[:2] for lesson in results.lessons] == counts
+    assert len(results.left_out) == len({*sum(handed_in, ())}) - len(counts) == len(list(results.remarks))
 
 
 def test_of_several_notebooks_what_is_exported_decides():

@@ -62,7 +62,8 @@ def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path:
         "bli,1,7,", f"bli,1,{FIRST.points},"
     ).replace("Points Possible,,,,,10,", f"Points Possible,,,,,{most},")
     assert told.splitlines() == [
-        "2 of 3 rows have points now.",
+        "The column is “Lookup (4711)”.",
+        "2 of 3 rows get points.",
         "  eve: no row is this student's.",
         "  oneilben: could not be graded; the cell stays as it was.",
         "1 of them had other points before.",
@@ -71,7 +72,8 @@ def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path:
 
 
 def test_canvas_gets_a_new_column_where_it_has_none(tmp_path: Path):
-    text, _ = merged(tmp_path, CANVAS, class_of_three())
+    text, told = merged(tmp_path, CANVAS, class_of_three())
+    assert told.startswith("The column is “Transformer Course”, a new one beside “Lookup (4711)” and “Quiz (12)”.\n")
     before, after = (list(csv.reader(io.StringIO(t.lstrip("\ufeff"), newline=""))) for t in (CANVAS, text))
     assert [row[:-1] for row in after] == before
     points = [str(FIRST.points + SECOND.points), str(FIRST.points)]

@@ -84,6 +84,8 @@ def test_a_learner_sees_the_own_code_with_the_place_marked():
         text = page("ada", [GradedSubmission(submission, [graded], answers={"softmax": code})])
         assert f"{opening}<summary>Your code</summary>" in text
         assert ("<mark>scores.sum()</mark>" in text) is (status == "wrong")
+    untouched = GradedExercise(softmax, Verdict("softmax", "not_started", ""), 0.1)
+    assert "Your code" not in page("ada", [GradedSubmission(submission, [untouched], answers={"softmax": code})])
 
 
 def test_the_hint_says_more_than_the_verdict():

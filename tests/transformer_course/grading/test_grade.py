@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from tests.transformer_course.jail.sample_submissions import RIGHT, cells, write_notebook
+from transformer_course.checking import mistake_recognition
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
@@ -46,32 +47,53 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_notebook(folder / "<b>eve" / "01_lookup.ipynb", cells(EXITS))
     (folder / "=cmd").mkdir()
     (folder / "=cmd" / "01_lookup.ipynb").write_bytes(b"\x00garbage")
-    grade([folder], folder / "results", seconds=60.0)
+    grade([folder], folder / "results", seconds=60.0, lessons=[*CORE])
     return folder / "results"
 
 
 class InThisProcess:
-    """Stands in for a worker, since starting a process and a jail takes seconds.
-
-    Attributes:
-        graded: The student and the exercise of each task so far.
-    """
+    """Stands in for a worker, since starting a process and a jail takes seconds."""
 
     def __init__(self, jail: Jail) -> None:
         self.jail, self.guards = jail, jail.guards
-        self.graded: list[tuple[str, str]] = []
 
     def assess(self, task: Task) -> GradedExercise:
-        self.graded.append((task.submission.student, task.name))
         return assess_exercise(task.submission, every_exercise()[task.name], self.jail, task.seed)
 
     def kill(self) -> None: ...
 
 
+GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True, "own_disk": True, "cgroup": True}
+
+
+class Canned:
+    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes.
+
+    What has ``torch.softmax`` is remarked on.
+
+    Attributes:
+        guards: Those that its jail would have.
+        graded: The student and the exercise of each task so far.
+    """
+
+    def __init__(self) -> None:
+        self.guards: dict[str, Any] = dict(GUARDED)
+        self.graded: list[tuple[str, str]] = []
+
+    def assess(self, task: Task) -> GradedExercise:
+        self.graded.append((task.submission.student, task.name))
+        is_right = any("right" in cell["source"] for cell in task.submission.cells)
+        verdict = Verdict(task.name, "passed" if is_right else "wrong", "")
+        calls = any(f"def {task.name}" in c["source"] and "torch.softmax" in c["source"] for c in task.submission.cells)
+        return GradedExercise(every_exercise()[task.name], verdict, 0.1, remarks=["calls torch.softmax"] * calls)
+
+    def kill(self) -> None: ...
+
+
 @pytest.fixture
-def worker(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> InThisProcess:
-    """The worker that grades in all gradings of a test."""
-    worker = InThisProcess(jail)
+def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
+    """The worker that grades in all gradings of a test, without a jail."""
+    worker = Canned()
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
     return worker
 
@@ -139,9 +161,10 @@ def verdicts(out: Path) -> list[Any]:
     ]
 
 
-@pytest.mark.usefixtures("worker")
-@pytest.mark.slow
-def test_two_graders_agree_given_the_same_seed(tmp_path: Path):
+def test_two_graders_agree_given_the_same_seed(jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    in_this_process = InThisProcess(jail)
+    monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(in_this_process))
+    monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # to look for two mistakes at once takes seconds
     wrong = {
         "softmax": RIGHT["softmax"],
         "similarity": "def similarity(query, keys): return keys @ query + (len(query) > 4)",
@@ -154,7 +177,7 @@ def test_two_graders_agree_given_the_same_seed(tmp_path: Path):
     assert results(tmp_path / "one")["seed"] == 7
 
 
-@pytest.mark.usefixtures("worker")
+@pytest.mark.usefixtures("canned")
 def test_a_seed_of_its_own_is_drawn_for_every_folder_of_results(graded: Path, tmp_path: Path):
     path = tmp_path / "01_lookup.ipynb"
     path.touch()
@@ -166,34 +189,35 @@ def rows(out: Path) -> dict[str, int]:
     return {str(name): int(points) for name, points in pd.read_csv(out / "gradebook.csv")[["student", "points"]].values}
 
 
-def test_grading_one_student_changes_one_row(worker: InThisProcess, tmp_path: Path):
+def test_grading_one_student_changes_one_row(canned: Canned, tmp_path: Path):
     out = tmp_path / "out"
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
     grade([tmp_path / "class"], out)
     seed = results(out)["seed"]
-    path = write_notebook(tmp_path / "class" / "ben" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
-    worker.graded.clear()
+    path = write_notebook(tmp_path / "class" / "ben" / "01_lookup.ipynb", cells({}, others=["right"]))
+    canned.graded.clear()
     told = grade([path.parent], out)
-    assert {student for student, _ in worker.graded} == {"ben"}
+    assert {student for student, _ in canned.graded} == {"ben"}
     assert "The results of 1 student are those of an earlier grading." in told
-    assert rows(out) == {"ada": 0, "ben": next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")}
+    assert rows(out) == {"ada": 0, "ben": CORE["01_lookup"]}
     assert {path.name for path in (out / "feedback").iterdir()} == {"ada.html", "ben.html"}
     assert results(out)["seed"] == seed
 
 
-def test_what_has_not_changed_is_not_graded_again(worker: InThisProcess, tmp_path: Path):
-    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+def test_what_has_not_changed_is_not_graded_again(canned: Canned, tmp_path: Path):
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
     grade([tmp_path / "class"], tmp_path / "out")
     before = results(tmp_path / "out")["students"]
-    worker.graded.clear()
+    canned.graded.clear()
     grade([tmp_path / "class"], tmp_path / "out")
-    assert not worker.graded and results(tmp_path / "out")["students"] == before
+    assert not canned.graded and results(tmp_path / "out")["students"] == before
     grade([tmp_path / "class"], tmp_path / "out", seconds=5.0)
-    assert len(worker.graded) == len(exercises_of("01_lookup"))
+    assert len(canned.graded) == len(exercises_of("01_lookup"))
 
 
-def test_a_fresh_start_forgets_what_was_graded(worker: InThisProcess, tmp_path: Path):
+@pytest.mark.usefixtures("canned")
+def test_a_fresh_start_forgets_what_was_graded(tmp_path: Path):
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
     grade([tmp_path / "class"], tmp_path / "out", seed=7)
@@ -205,38 +229,38 @@ def test_a_fresh_start_forgets_what_was_graded(worker: InThisProcess, tmp_path: 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, JailError])
 def test_what_is_finished_when_grading_ends_early_is_kept(
-    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
+    canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
 ):
     for student in ("ada", "ben", "cleo"):
-        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
-    honest = worker.assess
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
+    honest = canned.assess
 
     def ends_at_ben(task: Task) -> GradedExercise:
         if task.submission.student == "ben":
             raise end
         return honest(task)
 
-    monkeypatch.setattr(worker, "assess", ends_at_ben)
+    monkeypatch.setattr(canned, "assess", ends_at_ben)
     with pytest.raises(end):
         grade([tmp_path / "class"], tmp_path / "out")
     kept = set(rows(tmp_path / "out"))
     assert "ada" in kept and "ben" not in kept
-    monkeypatch.setattr(worker, "assess", honest)
-    worker.graded.clear()
+    monkeypatch.setattr(canned, "assess", honest)
+    canned.graded.clear()
     grade([tmp_path / "class"], tmp_path / "out")
-    assert {student for student, _ in worker.graded} == {"ada", "ben", "cleo"} - kept
+    assert {student for student, _ in canned.graded} == {"ada", "ben", "cleo"} - kept
     assert len(set(rows(tmp_path / "out").values())) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_noticed_before_anything_is_graded(worker: InThisProcess, tmp_path: Path):
+def test_a_folder_that_cannot_be_written_is_noticed_before_anything_is_graded(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     (tmp_path / "file").touch()
     with pytest.raises(OSError):
         grade([path], tmp_path / "file" / "out")
-    assert not worker.graded
+    assert not canned.graded
 
 
-def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
+def test_answers_that_never_end_share_the_time_of_their_notebook():
     """One endless loop costs no other exercise its points, and many cost little time."""
     lesson = exercises_of("01_lookup")
     limits: list[float] = []
@@ -266,17 +290,17 @@ def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_not
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
-def test_without_a_guard_nothing_is_graded_unless_asked_for(worker: InThisProcess, tmp_path: Path):
+def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
-    worker.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
+    canned.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
     with pytest.raises(ValueError, match=r"can read, change and delete your files .* give --unconfined"):
         grade([path], tmp_path / "out")
-    assert not worker.graded
+    assert not canned.graded
     grade([path], tmp_path / "out", unconfined=True)
     assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
 
 
-@pytest.mark.usefixtures("worker")
+@pytest.mark.usefixtures("canned")
 def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
@@ -289,9 +313,6 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
     assert "In force: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
     told = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", lessons=["all"])
     assert f"eve: 0 of {sum(CORE.values())} points" in told and "In force" not in told
-
-
-GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True, "own_disk": True, "cgroup": True}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
@@ -323,23 +344,23 @@ def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_caution_comes_before_anything_runs(
-    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    worker.guards = GUARDED | {"landlock": 0}
-    monkeypatch.setattr(worker, "assess", lambda _: pytest.fail(caplog.text))
+    canned.guards = GUARDED | {"landlock": 0}
+    monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
     with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
 def test_what_is_not_bounded_is_said_before_anything_runs(
-    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     unbounded = GUARDED | {"own_disk": False, "cgroup": False}
     assert not only_watched(GUARDED) and not only_watched(unbounded | {"container": "podman"})
     assert "the disk space of all processes" in only_watched(unbounded | {"cgroup": True})
-    worker.guards = unbounded
-    monkeypatch.setattr(worker, "assess", lambda _: pytest.fail(caplog.text))
+    canned.guards = unbounded
+    monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
     with pytest.raises(pytest.fail.Exception, match="the memory and disk space of all processes of an answer can only"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
@@ -378,33 +399,6 @@ def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatc
     assert not (tmp_path / "out").exists()
 
 
-class Canned:
-    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes.
-
-    What has ``torch.softmax`` is remarked on.
-    """
-
-    guards = GUARDED
-    n_graded = 0
-
-    def assess(self, task: Task) -> GradedExercise:
-        self.n_graded += 1
-        is_right = any("right" in cell["source"] for cell in task.submission.cells)
-        verdict = Verdict(task.name, "passed" if is_right else "wrong", "")
-        calls = any(f"def {task.name}" in c["source"] and "torch.softmax" in c["source"] for c in task.submission.cells)
-        return GradedExercise(every_exercise()[task.name], verdict, 0.1, remarks=["calls torch.softmax"] * calls)
-
-    def kill(self) -> None: ...
-
-
-@pytest.fixture
-def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
-    """The worker that grades in all gradings of a test, without a jail."""
-    worker = Canned()
-    monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
-    return worker
-
-
 def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
     write_notebook(path, cells({}, others=[source]))
     os.utime(path, (time.timestamp(), time.timestamp()))
@@ -419,12 +413,12 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
     out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
     told = grade([tmp_path / "class"], out, roster=tmp_path / "roster.csv", late_policy=policy)
     assert "1 student of the roster handed in nothing." in told and "eve is not in the roster." in told
-    n_graded = canned.n_graded
+    n_graded = len(canned.graded)
     (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
     os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # it was in time
     grade([tmp_path / "class" / names["eve"]], out)
     book = pd.read_csv(out / "gradebook.csv", index_col="student")
-    assert canned.n_graded == n_graded and list(book.index) == ["Ada Lovelace", "Ben", "eve"]
+    assert len(canned.graded) == n_graded and list(book.index) == ["Ada Lovelace", "Ben", "eve"]
     softmax = next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")
     assert list(book["points"]) == [CORE["01_lookup"] - softmax, 0, CORE["01_lookup"]]
     assert list(book["points after lateness"]) == pytest.approx([0.8 * book["points"].iloc[0], 0, CORE["01_lookup"]])
@@ -438,12 +432,12 @@ def test_settings_that_are_not_given_again_hold_and_a_cut_file_is_no_loss(canned
     out, due = tmp_path / "out", datetime(2026, 10, 12, 18, tzinfo=UTC)
     policy = LatePolicy({"": due, "01_lookup": due}, 10, 15)
     grade([tmp_path / "class"], out, lessons=["01_lookup"], late_policy=policy, partial_credit=True)
-    n = canned.n_graded
+    n = len(canned.graded)
     (out / "results.json").write_text('{"kind": "transf')
     told = grade([tmp_path / "class"], out, late_policy=policy.changed({"": due}, None, None))
     at = f"{due.astimezone():%Y-%m-%d %H:%M}"
     rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late; 15 minutes of grace"
-    assert f"In force: {rules}; partial credit." in told and canned.n_graded == n
+    assert f"In force: {rules}; partial credit." in told and len(canned.graded) == n
     assert results(out)["students"]["ada"]["points"] == CORE["01_lookup"]
 
 

@@ -119,11 +119,18 @@ def test_the_file_holds_the_rows_as_they_are(tmp_path: Path):
 def test_the_summary_counts_and_names_what_could_not_be_graded():
     students = {"ada": [notebook(2), notebook(0, file="x.ipynb", problem="It is damaged.")], "ben": [notebook(0)]}
     first, *others = gradebook.summary(Path("out"), class_results(students)).splitlines()
-    assert first == "Graded 3 notebooks of 2 students: 01_lookup (3)."
+    assert first == "Graded 2 notebooks of 2 students: 01_lookup (2)."
     assert f"  {Path('folder', 'x.ipynb')}: It is damaged." in others
-    assert gradebook.summary(Path("out"), class_results({"ada": [notebook(0)]})).startswith(
-        "Graded 1 notebook of 1 student:"
-    )
+    ungraded = {"ada": [notebook(0)], "ben": [notebook(0, problem="It is damaged.")]}
+    assert gradebook.summary(Path("out"), class_results(ungraded)).startswith("Graded 1 notebook of 1 student:")
+
+
+def test_the_summary_tells_what_lateness_leaves():
+    policy = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
+    late = notebook(99, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
+    told = gradebook.summary(Path("out"), class_results({"ada": [late]}, ClassRules(late_policy=policy)))
+    assert "  ada: 10 of 10 points and 2 bonus, 5 after lateness" in told.splitlines()
+    assert "lateness" not in gradebook.summary(Path("out"), class_results({"ada": [late]}))
 
 
 @pytest.mark.parametrize(

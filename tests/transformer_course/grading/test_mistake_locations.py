@@ -19,6 +19,7 @@ from transformer_course.grading.feedback import feedback_page
 from transformer_course.grading.mistake_locations import NOTE, seed_of_places
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.jail import Jail
+from transformer_course.jail.trace_conversation import Conversation
 from transformer_course.locating.fault_location import THE_REST, is_small, locate
 from transformer_course.running.plain_data import pack
 from transformer_course.running.trace import Traced
@@ -62,7 +63,7 @@ def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
         ["queries *= 2", *RIGHT],
     ]
     with_places = [grade_answer(jail, source(lines), NAME) for lines in answers]
-    monkeypatch.setattr(assess, "with_place_in_jail", lambda verdict, *_: verdict)
+    monkeypatch.setattr(assess, "with_place_in_jail", lambda verdict, *_: (verdict, 0.0))
     without = [grade_answer(jail, source(lines), NAME) for lines in answers]
     assert [one.points for one in with_places] == [one.points for one in without]
     assert [one.points > 0 for one in without] == [True, False, False, True, False]
@@ -176,6 +177,29 @@ def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(jail: J
     assert graded.verdict.status == "wrong"
     assert time.monotonic() - started < 300
     assert still_works(jail)
+
+
+SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
+
+
+@linux
+@pytest.mark.parametrize("waited", [0.0, 99.0])
+def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_does(jail: Jail, monkeypatch, waited):
+    """All of the time is told to be that of others, or nothing of it: the clock shows the same."""
+    monkeypatch.setattr(mistake_locations, "MAX_SECONDS", 0.5)
+    if waited:
+        answers = Conversation._exchange
+
+        def has_waited(self, question=None):
+            answer = answers(self, question)
+            self.waited = waited
+            return answer
+
+        monkeypatch.setattr(Conversation, "_exchange", has_waited)
+    graded = grade_answer(jail, SLEEPS_WHEN_TRACED)
+    assert graded.verdict.status == "wrong"
+    slept = 3 * 0.5  # by the clock, before it is ended
+    assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
 
 
 def test_what_cannot_be_traced_keeps_its_verdict(jail: Jail):

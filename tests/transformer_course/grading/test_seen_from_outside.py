@@ -112,14 +112,15 @@ def passes(name: str, came: Any) -> bool:
 @pytest.mark.parametrize("wrong", WRONG)
 def test_no_function_beside_an_answer_can_be_replaced_for_a_point(wrong: str, thoroughness: Thoroughness):
     name, source = WRONG[wrong]
-    n_back = 0
-    for number, function in enumerate(FUNCTIONS):
+    n_back, place = 0, [*WRONG].index(wrong)
+    for number, function in enumerate(FUNCTIONS):  # in a usual run others for each answer: together, one in three
+        is_tried = number % 15 == 3 * place
         for turn, (by, replacement) in enumerate(REPLACEMENTS.items()):
-            if thoroughness.enabled or (number % 6 == 0 and number // 6 % len(REPLACEMENTS) == turn):
+            if thoroughness.enabled or (is_tried and number // 15 % len(REPLACEMENTS) == turn):
                 came = answer(name, source, FUNCTIONS[function], replacement)
                 assert not passes(name, came), (function, by)
                 n_back += came is not None
-    assert n_back > len(FUNCTIONS) // 12  # most replacements break nothing, and gain nothing
+    assert n_back > len(FUNCTIONS) // 30  # most replacements break nothing, and gain nothing
 
 
 @linux

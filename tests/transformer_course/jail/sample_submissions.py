@@ -3,6 +3,8 @@
 import contextlib
 import os
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +33,7 @@ from transformer_lab.inspection import plots
 STUB = "def {name}(*arguments):\n    raise NotImplementedError\n"
 RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
 SEED = 20_170_612
+ROOT = Path(__file__).parents[3]
 TIME_LIMIT = 0.25
 """Seconds after which an answer that never ends is stopped."""
 STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, Limits(TIME_LIMIT).clock))
@@ -85,6 +88,12 @@ def softmax_after(body: str) -> str:
     return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
 
 
+def once(body: str) -> str:
+    """Return a body that does something in the first call alone: there are some twenty, in all cases together."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return f"if not os.path.exists('once'):\n    open('once', 'w').close()\n{lines}"
+
+
 def still_works(jail: Jail) -> bool:
     """Return whether a right answer passes."""
     return grade_answer(jail, RIGHT["softmax"]).verdict.passed
@@ -101,17 +110,42 @@ def short_time_limit(jail: Jail, seconds: float = TIME_LIMIT) -> Iterator[None]:
         jail.limits = usual
 
 
+def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a Python of its own. Shapes are not checked there: to check them takes torch, which takes seconds."""
+    environment = {**os.environ, "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, env=environment)
+
+
+@contextlib.contextmanager
+def busy_others(n: int) -> Iterator[int]:
+    """Have n processes compute without end in the block, all on one processor; yield its number."""
+    processor, others = min(os.sched_getaffinity(0)), []
+    for _ in range(n):
+        others.append(os.fork())
+        if not others[-1]:
+            os.sched_setaffinity(0, {processor})
+            while True:
+                pass
+    try:
+        yield processor
+    finally:
+        for process in others:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
 def children(process: int) -> list[int]:
     """List the child processes of a process, adopted ones included; Linux only."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def make_nested_folders(folder: Path, depth: int) -> None:
-    """Make nested folders; the innermost is too deep for any path."""
+def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
+    """Make nested folders of one name; the innermost is too deep for any path."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
-        os.mkdir("a", dir_fd=here)
-        deeper = os.open("a", os.O_RDONLY, dir_fd=here)
+        os.mkdir(name, dir_fd=here)
+        deeper = os.open(name, os.O_RDONLY, dir_fd=here)
         os.close(here)
         here = deeper
     os.close(here)

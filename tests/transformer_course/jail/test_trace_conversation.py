@@ -1,11 +1,12 @@
 """A conversation with a job that is traced: one answer to each question, and a jail that is whole afterwards."""
 
+import os
 import time
 
 import pytest
 import torch
 
-from tests.transformer_course.jail.sample_submissions import children, linux, still_works
+from tests.transformer_course.jail.sample_submissions import busy_others, children, linux, still_works
 from transformer_course.jail.interpreter import JailError
 from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
@@ -95,6 +96,21 @@ def test_a_process_that_computes_too_long_is_stopped(jail: Jail, line: str):
         assert talk.is_over
     assert time.monotonic() - started < LIMITS.seconds
     assert still_works(jail)
+
+
+@linux
+def test_the_time_that_others_had_is_told(jail: Jail):
+    """Three others share its processor: it waits for longer than it computes."""
+    if not os.path.exists("/proc/self/schedstat"):
+        pytest.skip("this kernel does not tell")
+    computes = "while time.process_time() < begun + 0.2: pass"
+    everywhere = os.sched_getaffinity(jail.process.pid)
+    with busy_others(3) as processor:
+        os.sched_setaffinity(jail.process.pid, {processor})
+        with talk_with(jail, job("begun = time.process_time()", computes, "return x")) as talk:
+            assert talk.receive() is not None and talk.ask(pack_request(0, {}))
+        os.sched_setaffinity(jail.process.pid, everywhere)
+    assert talk.waited > 0.2
 
 
 @linux

@@ -69,6 +69,17 @@ def test_bare_expressions_of_the_answers_own_cell_do_not_run():
     assert taken(["def f(): ...\nprint(f())\nf()\nlimit = 3"]) == [(0, {"f"}), (0, {"limit"})]
 
 
+def test_of_its_own_cell_only_imports_that_are_needed_come_along():
+    imports = "import math\nimport os.path, pandas\nfrom torch import (\n    exp,\n    sin)\n"
+    assert taken([f"{imports}k = math.pi\ndef f(x): return exp(x) + k"]) == [
+        (0, {"math"}),
+        (0, {"exp", "sin"}),
+        (0, {"k"}),
+        (0, {"f"}),
+    ]
+    assert taken(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"}), (0, {"f"})]
+
+
 def test_star_imports_come_along_since_they_may_bring_anything():
     assert taken(["from math import *", "def f(x): return sqrt(x)"]) == [(0, {"*"}), (1, {"f"})]
 

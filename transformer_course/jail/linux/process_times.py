@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -18,11 +19,13 @@ def cpu_seconds(process: int) -> float:
 
 
 def delay_seconds(process: int) -> float:
-    """Return the time that a child's first thread was ready to run while others had the processors.
+    """Return the time that the first thread of this process, or of a child, was ready while others had the processors.
 
     That is the second number in ``/proc/PID/schedstat`` (kernel.org, "Scheduler Statistics"). Where the system does not
     tell, it is 0.
     """
+    if sys.platform != "linux":
+        return 0.0
     try:
         handle = os.pidfd_open(process)
         try:  # /proc may be that of an outer namespace, and have another number for it

@@ -148,7 +148,18 @@ ANSWERS = [
         "from torch.utils._python_dispatch import _disable_current_modes"
         "\ndef blockwise_attention(queries, keys, values, block):\n  with _disable_current_modes():\n"
         "    return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
-        says="more than 64 MB",
+        says="more than 32 MB",
+    ),
+    of(
+        "blockwise_attention",
+        "makes the scores of a quarter of the queries unwatched",
+        "from torch.utils._python_dispatch import _disable_current_modes"
+        "\ndef attend(q, k, v):\n  e = (q @ k.mT).div_(q.shape[-1] ** 0.5)\n  e.sub_(e.amax(-1, keepdim=True)).exp_()\n"
+        "  return e @ v / e.sum(-1, keepdim=True)\n"
+        "def blockwise_attention(queries, keys, values, block):\n  with _disable_current_modes():\n"
+        "    parts = queries.split(-(-queries.shape[-2] // 4), -2)\n"
+        "    return torch.cat([attend(part, keys, values) for part in parts], -2)",
+        says="more than 32 MB",
     ),
     of(
         "blockwise_attention",
@@ -157,7 +168,7 @@ ANSWERS = [
         "t.LargestTensor.__torch_dispatch__ = lambda self, f, types, a=(), k=None: f(*a, **(k or {}))\n"
         "def blockwise_attention(queries, keys, values, block):\n"
         "  return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
-        says="more than 64 MB",
+        says="more than 32 MB",
     ),
     of("blockwise_attention", "works in blocks, which is right", RIGHT["blockwise_attention"], 4),
     of(

@@ -1,18 +1,22 @@
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import grade_answer, linux, make_nested_folders, softmax_after
+from tests.transformer_course.jail.sample_submissions import (
+    grade_answer,
+    linux,
+    make_nested_folders,
+    once,
+    run_python,
+    softmax_after,
+)
 from transformer_course.jail.delete_tree import delete_tree
 from transformer_course.jail.jail import Jail
 from transformer_course.jail.linux.disk_quota import FolderWatch
 from transformer_course.jail.resource_limits import Limits
 
-ROOT = Path(__file__).parents[4]
 TINY = Limits(disk_mb=1, files=10)
 MOUNT = """
 import errno, os, sys
@@ -39,15 +43,13 @@ print(os.listdir(folder))
 def test_a_disk_of_its_own_bounds_size_and_number_and_is_gone_afterwards(jail: Jail, tmp_path: Path):
     if not jail.guards["own_disk"] or os.geteuid() != 0:
         return  # for an ordinary user it is shown by the hostile submissions
-    run = [sys.executable, "-c", MOUNT, str(tmp_path)]
-    told = subprocess.run(run, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
-    assert told == ["True", "ENOSPC", "ENOSPC True", "[]"]
+    assert run_python(MOUNT, str(tmp_path)).stdout.splitlines() == ["True", "ENOSPC", "ENOSPC True", "[]"]
     assert list(tmp_path.iterdir()) == [] and not os.path.ismount(tmp_path)
 
 
 @linux
 def test_many_files_are_told_as_such(jail: Jail):
-    verdict = grade_answer(jail, softmax_after("for i in range(400_000): open(str(i), 'w').close()")).verdict
+    verdict = grade_answer(jail, softmax_after(once("for i in range(400_000): open(str(i), 'w').close()"))).verdict
     assert "the limit is 64 MB and 10000 files" in verdict.message or "more than 10000 files" in verdict.message
 
 
@@ -77,7 +79,7 @@ def test_it_looks_now_and_then_only(tmp_path: Path):
 
 
 def test_where_nothing_can_be_counted_it_is_too_much(tmp_path: Path):
-    make_nested_folders(tmp_path, 2500)
+    make_nested_folders(tmp_path, 20, "a" * 250)
     try:
         assert FolderWatch(str(tmp_path), Limits()).is_exceeded()
     finally:

@@ -1,12 +1,11 @@
 """Namespaces of its own for a process; that they hold against attacks is shown in test_hostile_submissions.py."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import linux
+from tests.transformer_course.jail.sample_submissions import linux, run_python
 from transformer_course.jail.linux import namespaces
 
 LOOK = """
@@ -30,7 +29,7 @@ print("ended")
 
 @linux
 def test_the_first_process_sees_itself_alone_and_all_ends_with_it():
-    run = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, timeout=60)
+    run = run_python(LOOK)
     if "OSError" in run.stderr or "PermissionError" in run.stderr:
         pytest.skip("this system gives ordinary users no namespaces")
     outside, inside, ended = run.stdout.splitlines()

@@ -1,9 +1,6 @@
-import subprocess
-import sys
-
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import linux
+from tests.transformer_course.jail.sample_submissions import linux, run_python
 from transformer_course.jail.linux.process_settings import prctl
 
 LOOK = """
@@ -17,8 +14,7 @@ for value in (0, 1):
 
 @linux
 def test_a_setting_is_changed_for_this_process():
-    run = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["0", "1"]
+    assert run_python(LOOK).stdout.split() == ["0", "1"]
 
 
 @linux

@@ -1,17 +1,14 @@
 """What the filter lets through and what not."""
 
 import platform
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.transformer_course.jail.linux.test_permitted_system_calls import COLUMN, DANGEROUS
-from tests.transformer_course.jail.sample_submissions import linux
+from tests.transformer_course.jail.sample_submissions import linux, run_python
 from transformer_course.jail.linux import permitted_system_calls, seccomp
 
-ROOT = Path(__file__).parents[4]
 INSTALL = """
 import ctypes, os, platform
 from transformer_course.jail.linux.seccomp import install_filter
@@ -25,8 +22,9 @@ def call(number, *arguments):
 
 def run_filtered(code: str) -> str:
     """Run code in a process of its own that has installed the filter; return what it prints."""
-    run = [sys.executable, "-c", INSTALL + code]
-    return subprocess.run(run, capture_output=True, text=True, check=True, cwd=ROOT).stdout.strip()
+    run = run_python(INSTALL + code)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
 
 
 @pytest.fixture(scope="module", autouse=True)
