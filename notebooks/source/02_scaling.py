@@ -668,9 +668,9 @@ for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
 #
 # $$S_t = S_{t-1} + k_t^\top v_t, \qquad \text{output}_t = q_t\, S_t$$
 #
-# This is a recurrent network. Its hidden state $S$, of shape (d_k, d_v), stays as large as it is, however long the
-# text. **Linear attention** (Katharopoulos et al., 2020) is trained like attention, all positions at once, and
-# generates like a recurrent network:
+# This is a recurrent network. Its hidden state $S$, of shape (d_k, d_v), has the same size however long the text is.
+# **Linear attention** (Katharopoulos et al., 2020) is trained like attention, all positions at once, and generates like
+# a recurrent network:
 
 # %%
 generator = torch.Generator().manual_seed(2)
@@ -712,10 +712,10 @@ compare(prediction_softmax, measured=round(recalled["64 pairs"]["softmax"], 2), 
 pd.DataFrame(recalled).T.round(1)
 
 # %% [markdown]
-# One matrix holds a few pairs well, and then they blur. The keys and values of softmax attention are kept one by one;
-# that is what its memory buys. So hybrids such as Qwen3-Next use a recurrent state in three of four layers and full
-# attention in the fourth. (Their state also forgets, through gates like the GRU's, and corrects what a key held before:
-# the *delta rule*.)
+# One matrix holds a few pairs well; more of them blur. Softmax attention keeps all keys and values one by one, and pays
+# for that in memory. Hybrids such as [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) have a
+# recurrent state in three of four layers and full attention in the fourth. (Their state also forgets, through gates
+# like the GRU's, and first takes out what a key held before: the *delta rule*.)
 
 # %% [markdown]
 # ## ★ Transfer: cosine attention

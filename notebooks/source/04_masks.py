@@ -825,7 +825,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Mask the scores with −∞. Setting weights to 0 afterwards leaks; a query that may attend to nothing should get zeros.
 # - Padding is hidden as a key, with shape (batch, 1, 1, n); a decoder joins both masks with `&`. Packed documents need
 #   no padding, but a triangle each.
-# - In `nn.MultiheadAttention`, True means the opposite; `is_causal` aligns the mask at the top left.
+# - In `nn.MultiheadAttention`, True means the opposite. With fewer queries than keys, the last query stands at the last
+#   key, but `is_causal` aligns the mask at the top left.
 # - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.
 
 # %%

@@ -8,7 +8,7 @@
 # which mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
 #
 # Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★). With all predictions, runs and questions:
-# about 110 minutes.
+# about 130 minutes.
 
 # %% [markdown]
 # ## Before you start

@@ -7,7 +7,7 @@
 # model that works from one that only seems to.
 #
 # Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 145 minutes. Training takes a minute or two.
+# 160 minutes. Training takes a minute or two.
 
 # %% [markdown]
 # ## Before you start
