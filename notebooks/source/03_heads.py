@@ -36,7 +36,9 @@
 
 # %% id="imports"
 import math
+import re
 import time
+from collections import Counter
 
 import pandas as pd
 import torch
@@ -44,7 +46,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
-from transformer_lab import plots, trace_shapes
+from transformer_lab import LanguageModel, LanguageModelConfig, plots, record_attention, trace_shapes
+from transformer_lab.data.docstrings import python_docstrings
 
 # %%
 torch.manual_seed(3)
@@ -674,16 +677,10 @@ views.AttentionExplorer(weights_of(four_heads), queries=letters[1:-1], keys=lett
 # ### Heads on a real sentence
 #
 # These heads attend by position alone. To see heads that read words, we train a small language model on the docstrings
-# of Python's own library (folded: two layers with four heads each, about ten seconds). The picture shows the four heads
-# of its first layer. A word attends only to itself and to what comes before it (lesson 04).
+# of Python's library (folded: two layers of four heads, about ten seconds). The picture shows its first layer. A word
+# attends only to itself and to what comes before it (lesson 04).
 
 # %% id="language-heads" tags=["hide-input", "nbval-ignore-output"]
-import re
-from collections import Counter
-
-from transformer_lab import LanguageModel, LanguageModelConfig, record_attention
-from transformer_lab.data.docstrings import python_docstrings
-
 words = re.findall(r"[a-z]+|[.,:;()]", " ".join(python_docstrings()[0]).lower())
 vocabulary = {word: i for i, (word, _) in enumerate(Counter(words).most_common(1000), start=1)}  # 0: any other word
 stream = torch.tensor([vocabulary.get(word, 0) for word in words])

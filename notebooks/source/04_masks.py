@@ -919,7 +919,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>What does True mean in a PyTorch attention mask?</summary>
 #
 # In <code>F.scaled_dot_product_attention</code>: may attend. In <code>nn.MultiheadAttention</code>: must not attend.
-# (<i>Our mask in nn.MultiheadAttention</i>)
+# (<i>Our mask in `nn.MultiheadAttention`</i>)
 # </details>
 #
 # <details><summary>2 queries, 5 keys, <code>is_causal=True</code>. What is wrong?</summary>

@@ -43,6 +43,7 @@ from torch.nn import functional as F
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import LanguageModel, LanguageModelConfig, plots, record_attention, trace_shapes
+from transformer_lab.attention.positions import LinearScaling
 
 # %%
 torch.manual_seed(5)
@@ -499,7 +500,7 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 # extrapolate better than sinusoids and RoPE.
 
 # %% [markdown]
-# ### How large should the base be?
+# ### How large a base?
 #
 # With a larger base, all pairs but the first turn more slowly. Llama 3 has a base of 500,000.
 #
@@ -641,10 +642,9 @@ prediction = ...
 
 
 # %%
-from transformer_lab.attention.positions import LinearScaling  # interpolation: divides all frequencies by its factor
-
-
 class Yarn(LinearScaling):
+    """YaRN. LinearScaling itself is interpolation: it returns ``frequencies / self.factor``."""
+
     def scale(self, frequencies: Tensor) -> Tensor:
         turns = 16 * frequencies / (2 * math.pi)  # within the trained length
         return torch.where(turns >= 1, frequencies, frequencies / self.factor)
@@ -827,7 +827,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 # Lower the frequencies of its slow pairs, so that none of them gets to angles that it has not met: train with a larger
 # base (1e4 failed at four times the length, 1e6 did not, 1e9 failed again), or change a trained model by YaRN, which
 # leaves the fast pairs alone. Position interpolation slows these, too, and has to be trained for: without that, ours
-# failed at every length. (<i>How large should the base be?</i>, <i>Interpolation and YaRN</i>)
+# failed at every length. (<i>How large a base?</i>, <i>Interpolation and YaRN</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>
