@@ -8,7 +8,7 @@
 # approach, and write its two central steps: that of a recurrent network, and the weighted average that is now called
 # attention.
 #
-# Reading: 35 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 34 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions: about
 # 85 minutes.
 
 # %% [markdown]
@@ -59,19 +59,16 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## Sequence to sequence
 #
-# A text goes in, another text comes out: a translation, a summary, an answer. Much of what people ask of a **large
-# language model** (**LLM**) has this form. The two lengths differ, and nobody knows the second one in advance, so a
-# layer of fixed sizes, such as `nn.Linear`, will not do.
-#
-# The solution of 2014 was two networks: an **encoder** reads (it **encodes**), and a **decoder** **generates** (it
-# **decodes**). Such a model is called **sequence to sequence**, or seq2seq.
+# A text goes in, another comes out: a translation, a summary, an answer. Much of what people ask of a **large language
+# model** (**LLM**) has this form. The lengths differ, so a layer of fixed sizes, such as `nn.Linear`, will not do. The
+# solution of 2014 was two networks, together called **sequence to sequence**, or seq2seq: an **encoder** reads (it
+# **encodes**), and a **decoder** **generates** (it **decodes**).
 
 # %% [markdown]
 # ## The encoder: a recurrent neural network
 #
 # Each character is a token with an embedding, so a text is a list of vectors, $x_1$ to $x_n$. A **recurrent neural
-# network** (RNN) reads them in order. Its memory is one vector, the **hidden state** $h$. After each token it computes
-# the new state from the old one and the token. In the simplest case:
+# network** (RNN) reads them in order. Its memory is one vector, the **hidden state** $h$. In the simplest case:
 #
 # $$h_t = \tanh(W h_{t-1} + U x_t)$$
 #
@@ -123,9 +120,8 @@ compare(prediction, measured="same" if differences[-1] < 0.001 else "different")
 print("largest difference after 1, 10 and 100 characters:", [round(differences[n - 1], 2) for n in (1, 10, 100)])
 
 # %% [markdown]
-# This RNN soon forgets what it read first: each step overwrites the whole state. A **GRU** (gated recurrent unit) can
-# keep it. For each entry of the state it computes a number $z$ between 0 and 1, the **update gate**, from the state and
-# the token:
+# This RNN soon forgets what it read first. A **GRU** (gated recurrent unit) can keep it. For each entry of the state it
+# computes a number $z$ between 0 and 1, the **update gate**, from the state and the token:
 #
 # $$h_t = z \cdot h_{t-1} + (1 - z) \cdot \text{new}_t$$
 #
@@ -176,8 +172,7 @@ def digits_to_copy() -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# Two folded cells hold the primer's training loop, and `three_runs`, which trains a model from three seeds and measures
-# what fraction of the digits each copies correctly.
+# Two folded cells train a model from three seeds, and measure what fraction of the digits each copies correctly.
 
 
 # %% id="training-loop" tags=["hide-input"]
@@ -215,7 +210,7 @@ def three_runs(translator: type[nn.Module], width: int) -> tuple[list[nn.Module]
 
 
 # %% [markdown]
-# We train on 1 to 16 digits, once with a vector of width 32 and once with 64.
+# We train on 1 to 16 digits, with vectors of width 32 and 64.
 #
 # **Predict.** With *two* digits, nearly all are copied correctly. With *sixteen*, how many does the wide model copy
 # correctly: `"nearly all"`, `"about half"`, or one in ten, `"like guessing"`? (About 15 seconds.)
@@ -242,8 +237,7 @@ print([sum(p.numel() for p in models[0].parameters()) for models in (narrow, wid
 
 # %% [markdown]
 # The more digits, the lower the accuracy, and doubling the width hardly helps. Even 32 floats could hold 16 digits, but
-# the encoder has to *learn* to pack them into one vector, and the decoder to unpack them. Do 600 more steps of training
-# help? (A few seconds.)
+# the encoder has to *learn* to pack them, and the decoder to unpack them. Do 600 more steps of training help?
 
 # %% id="longer-training" tags=["nbval-ignore-output"]
 torch.manual_seed(0)
@@ -256,8 +250,8 @@ print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
 # %% [markdown]
 # ## Attention: keep all the hidden states
 #
-# The encoder computes a hidden state after *every* token, and we threw away all but the last. Now we keep them. At each
-# step, we give the decoder a context vector of its own: a **weighted average** of all the states, in which those that
+# The encoder computes a hidden state after *every* token, and we threw away all but the last. Now we keep them, and
+# give the decoder a new context vector at each step: a **weighted average** of all the states, in which those that
 # matter now count most. When the month is generated, these should be the states at `mars`.
 #
 # $$c_t = \sum_{i=1}^{n} a_{ti}\, h_i$$
@@ -295,9 +289,9 @@ check(context_vector)
 # %% [markdown]
 # ## Where the weights come from: additive attention
 #
-# The decoder itself computes the weights. Its state before step $t$, $s_{t-1}$, can encode how much has been generated,
-# and so what is needed next. A small network compares that state with each of the encoder's, and returns a **score**, a
-# single number: how well do the two match? Softmax turns the scores into weights:
+# The decoder itself computes the weights. Its state before step $t$, $s_{t-1}$, can encode what is needed next. A small
+# network compares that state with each of the encoder's, and returns a **score**, a single number: how well do the two
+# match? Softmax turns the scores into weights:
 #
 # $$a_t = \operatorname{softmax}[\operatorname{score}(s_{t-1}, h_1), \dots, \operatorname{score}(s_{t-1}, h_n)]$$
 #
@@ -307,8 +301,7 @@ check(context_vector)
 # **additive attention**.
 
 # %% [markdown]
-# So the decoder *scores* all the encoder's states with $s_{t-1}$, turns the scores into *weights* by softmax,
-# *averages* the states with these weights, and only then takes its step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$.
+# Only after score, softmax and average does the decoder take its step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$.
 #
 # `AttentiveRecurrentTranslator` is the model from above with this one change, and your function computes the average.
 # (`mask` is True at tokens and False at padding, which should get no weight.)
@@ -327,8 +320,7 @@ class Translator(AttentiveRecurrentTranslator):
 trace_shapes(Translator(11, 11, 64), source, generated)
 
 # %% [markdown]
-# One module is new: `attention`, which runs at every step, here twice. We train this model on the same digits, with the
-# *narrow* width, 32. (About 10 seconds.)
+# We train this model on the same digits, with the *narrow* width, 32. (About 10 seconds.)
 #
 # **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, `"about half"`, or
 # `"like guessing"`?
@@ -364,9 +356,9 @@ print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)}
 # %% [markdown]
 # ## The gradient on its way back
 #
-# Why was packing so hard to learn? The gradient tells the encoder what it should have done with the *first* digit. On
-# its way back the gradient passes every hidden state, and at each one it is multiplied by how much that state depends
-# on the one before. `gradient_reaching` (folded) measures how much of the gradient arrives at a vector that was read.
+# Why was packing so hard to learn? On its way back to the *first* digit the gradient passes every hidden state, and at
+# each one it is multiplied by how much that state depends on the one before. `gradient_reaching` (folded) measures how
+# much of the gradient arrives.
 #
 # **Predict.** In an untrained GRU, the gradient at the *last* of 40 vectors has the size 2. How large is it at the
 # first: about 0.5, about 0.01, or 0 (less than 0.00001)?
@@ -438,7 +430,7 @@ print("z > 0.9:", {name: round(open_gates(networks[name].encoder), 1) for name i
 # %% [markdown]
 # The trained GRU is the surprise: it has *learned* to keep most of its state, and its gradient survives. (Where $z$ is
 # near 1, the factor from the old value to the new one is near 1.) But the gates have to be learned first, from
-# gradients that vanish, and whatever they keep still has to fit into one vector.
+# gradients that vanish.
 
 # %% [markdown]
 # **Predict.** In an untrained model with attention, all scores are about equal. How large is the gradient of its
@@ -501,7 +493,7 @@ for weights in ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]):
 # ## Alignment: which position does the decoder attend to?
 #
 # Back to `3 mars 2021`. We train on a hundred years of French dates. Every tenth date is held out, and so is our
-# example. Short dates are padded with 0. (The cell is folded.)
+# example.
 
 # %% tags=["hide-input"]
 days = [date(1970, 1, 1) + timedelta(days=i) for i in range(36524)]
@@ -573,11 +565,10 @@ compare(prediction, measured="end" if attended[6, 4:7].sum() > attended[6, 2:4].
 
 # %% [markdown]
 # Each row of the picture holds the weights of one step. For the year, which comes first, the decoder attends to the end
-# of the input. For the month it attends to the end of `mars` or just behind it, not to the `m`: the encoder reads from
-# left to right, and before the `r` no state can tell `mars` from `mai`. (Whether the largest weight lies on `r`, `s` or
-# the space depends on the seed. Bahdanau's encoder is **bidirectional**: a second RNN reads from right to left, so that
-# even the state at `m` knows the whole word.) For the day it attends to the `3` or the next few characters, whose
-# states still remember it.
+# of the input. For the month it attends to the end of `mars` or just behind it, not to the `m`: before the `r`, no
+# state can tell `mars` from `mai`. (Whether the largest weight lies on `r`, `s` or the space depends on the seed.
+# Bahdanau's encoder is **bidirectional**: a second RNN reads from right to left, so even the state at `m` knows the
+# word.) For the day it attends to the `3` or the next few characters.
 
 # %%
 word = torch.tensor([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2])  # which piece each character belongs to: 3, mars or 2021
@@ -648,7 +639,10 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 #
 # The price of attention is n²: four times the work for twice the length. Our translator still has two recurrent
 # networks. Why keep them, if attention reaches every position in one step? In 2017, *Attention Is All You Need* left
-# them out.
+# them out. The map shows what was left, the **Transformer**. Lessons 01 to 08 build it, box by box.
+
+# %%
+diagrams.architecture.you_are_here(0)
 
 # %% [markdown]
 # ## ★ Transfer: Luong's attention
@@ -684,7 +678,6 @@ print("scored with a copy of state 4, found state", similarity.argmax().item(), 
 
 # %% [markdown]
 # A dot product compares states as they are. Luong's **general score** $s^\top W h$ puts a learned matrix in between.
-# Lesson 03 gets the same from two matrices: $(W_s s) \cdot (W_h h)$ is $s^\top (W_s^\top W_h)\, h$.
 
 # %% [markdown]
 # ## Your experiment
@@ -712,7 +705,6 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - Seq2seq: an encoder reads, a decoder generates, one token at a time, as many as are needed.
 # - An RNN keeps what it has read in one hidden state of fixed width. Learning to pack long texts into that state is
 #   hard: the bottleneck.
 # - On its way back to the beginning, the gradient passes every step, and may vanish or explode. Gates help, once they
@@ -750,6 +742,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
+# - **Transformer**: the model of 2017 that is built of attention, without recurrent layers.
 # - **LLM**: a large language model; it generates text by predicting the next token again and again.
 # - **language model**: a model that assigns a probability to each possible next token, and so to every text.
 # - **generate**: produce an output, usually token by token.

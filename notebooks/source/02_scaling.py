@@ -8,7 +8,7 @@
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small, and
 # compare dot-product attention with additive attention.
 #
-# Reading: 36 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 40 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 100 minutes.
 
 # %% [markdown]
@@ -661,6 +661,63 @@ for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
 # that the scores grew too large, divided them by √d_k, and kept the faster kind.
 
 # %% [markdown]
+# ## Linear attention: the recurrence returns
+#
+# What if we leave out the softmax? In a decoder, position $t$ attends to the keys $1$ to $t$ (lesson 04), so its output
+# is $\sum_j (q_t \cdot k_j)\, v_j$. Each term is $q_t$ times the matrix $k_j^\top v_j$, so all terms can share one sum:
+#
+# $$S_t = S_{t-1} + k_t^\top v_t, \qquad \text{output}_t = q_t\, S_t$$
+#
+# This is a recurrent network. Its hidden state $S$, of shape (d_k, d_v), has the same size however long the text is.
+# **Linear attention** (Katharopoulos et al., 2020) is trained like attention, all positions at once, and generates like
+# a recurrent network:
+
+# %%
+generator = torch.Generator().manual_seed(2)
+q, k, v = torch.randn(3, 11, 16, generator=generator)
+at_once = (q @ k.T).tril() @ v  # tril: 0 where the key comes later than the query
+state, one_by_one = torch.zeros(16, 16), []
+for t in range(11):
+    state = state + k[t][:, None] * v[t]
+    one_by_one.append(q[t] @ state)
+print("all at once and one by one, the same:", torch.allclose(at_once, torch.stack(one_by_one), atol=1e-4))
+
+# %% [markdown]
+# And the bottleneck of lesson 00? We store $n$ pairs of a random key and a random value, 16 numbers each, and ask for
+# every value by its key. An answer is right if no other stored value is nearer to the output.
+#
+# **Predict.** What fraction of *64* pairs does linear attention recall: near 0.3, 0.6 or 1? And attention with
+# softmax?
+
+# %% tags=["prediction"]
+prediction_linear, prediction_softmax = ..., ...
+
+
+# %%
+def random_directions(n: int) -> Tensor:
+    x = torch.randn(100, n, 16, generator=generator)  # 100 memories
+    return x / x.norm(dim=-1, keepdim=True)
+
+
+recalled = {}
+for n in (4, 16, 32, 64):
+    keys, values = random_directions(n), random_directions(n)
+    outputs = {"linear": keys @ (keys.mT @ values), "softmax": parts.softmax(20 * keys @ keys.mT) @ values}
+    recalled[f"{n} pairs"] = {
+        kind: ((output @ values.mT).argmax(dim=-1) == torch.arange(n)).float().mean().item()
+        for kind, output in outputs.items()
+    }
+compare(prediction_linear, measured=round(recalled["64 pairs"]["linear"], 2), choices=(0.3, 0.6, 1))
+compare(prediction_softmax, measured=round(recalled["64 pairs"]["softmax"], 2), choices=(0.3, 0.6, 1))
+pd.DataFrame(recalled).T.round(1)
+
+# %% [markdown]
+# One matrix holds a few pairs well; more of them blur. Softmax attention keeps all keys and values one by one, and pays
+# for that in memory. Hybrids such as [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) have a
+# recurrent state in three of four layers and full attention in the fourth. (Their state also forgets, through gates
+# like the GRU's, and first takes out what a key held before: the *delta rule*.)
+
+# %% [markdown]
 # ## ★ Transfer: cosine attention
 #
 # Another way to bound the scores: use the cosine, which is never larger than 1, and divide it by a chosen temperature.
@@ -721,8 +778,8 @@ print("predicted:", prediction, " measured:", holds)
 #   never changes.
 # - Overflow of exp is not the reason: softmax subtracts the maximum. (In float16 the scores themselves can overflow.)
 # - √d_k is a temperature for the start of training. Learned queries and keys set their own later.
-# - Additive attention has bounded scores (but its matrices have to be scaled, or the tanh saturates), computes a vector
-#   for each pair, and has parameters.
+# - Additive attention has bounded scores, computes a vector for each pair, and has parameters.
+# - Without the softmax, attention is a recurrent network whose state is a matrix.
 
 # %%
 q, k, v = torch.randn(2, 4, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 3)
@@ -754,6 +811,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #   hyperparameters suits all widths.
 # - **attention dropout**: dropout applied to attention weights.
 # - **QK-norm**: normalising queries and keys, with learned factors, before their dot product.
+# - **linear attention**: attention without softmax, so that one matrix, a recurrent state, sums up all keys and values.
 
 # %% [markdown]
 # ## Interview questions
@@ -811,6 +869,13 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # divided. (<i>The cost of additive attention</i>)
 # </details>
 #
+# <details><summary>What does linear attention gain, and what does it lose?</summary>
+#
+# Without the softmax, the sum of all products of keys and values can be kept as one matrix: a recurrent state of fixed
+# size, whatever the length, and training still runs in parallel. It loses recall: a state of 16 × 16 numbers recalled 4
+# pairs, but under a third of 64; softmax attention recalled all. (<i>Linear attention</i>)
+# </details>
+#
 # <details><summary>What is the derivative of softmax?</summary>
 #
 # ∂p_i/∂s_j = p_i (δ_ij − p_j). The Jacobian is symmetric, its rows add up to 0, and it is zero everywhere if one key
@@ -825,7 +890,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473), appendix A.1.2: additive attention as it
 #   was first used. Britz et al. (2017), [arXiv:1703.03906](https://arxiv.org/abs/1703.03906): a comparison of both.
 # - Yang et al. (2022), [arXiv:2203.03466](https://arxiv.org/abs/2203.03466): μP, and why it divides by d_k.
-# - Srivastava et al. (2014), *Dropout* (JMLR 15).
+# - Srivastava et al. (2014), *Dropout* (JMLR 15). Katharopoulos et al. (2020),
+#   [arXiv:2006.16236](https://arxiv.org/abs/2006.16236): linear attention. Yang et al. (2024),
+#   [arXiv:2406.06484](https://arxiv.org/abs/2406.06484): its delta rule, trained in parallel.
 # - `transformer_lab/attention/dot_product.py` and `additive.py` beside it: the library's versions, with masks.
 
 # %% [markdown]

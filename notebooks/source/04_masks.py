@@ -89,20 +89,25 @@ def same_positions(all_at_once: Tensor) -> int:
 compare(prediction, measured=same_positions(attention(x, x, x)))
 
 # %% [markdown]
-# They agree only at the last position. In a single run, `<bos>` also attends to `I like you`: to the very words that
-# the model should learn to predict.
+# They agree only at the last position. In a single run, `<bos>` also attends to the very words that the model should
+# learn to predict.
 #
-# So we *hide* these words with a mask, which has a row for each query and a column for each key, and **True means: may
-# attend.** In a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This
-# is the **causal mask**, also called the **look-ahead mask**.
+# So we *hide* them with a mask: a row for each query, a column for each key, and **True means: may attend.** In a
+# decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This is the **causal
+# mask**, also called the **look-ahead mask**.
 #
-# **Exercise.** Write this mask. A comparison of tensors, such as `a <= b`, gives a tensor of booleans. So does
-# `torch.ones(2, 3, dtype=torch.bool)`, and `.tril()` keeps the lower triangle of a matrix.
+# **Exercise.** Write this mask. `torch.ones(2, 3, dtype=torch.bool)` is a matrix of True, and `.tril()` keeps its lower
+# triangle; `.tril(2)` keeps two diagonals more. (What is `n_key` for? A model that generates often computes only the
+# newest queries, such as the last 2 of 5 positions.)
 
 
 # %% id="causal_mask" tags=["exercise"]
-def causal_mask(length: int) -> Bool[Tensor, "length length"]:
-    """Return a mask that is True at row i, column j if j ≤ i: each position attends to itself and what came before."""
+def causal_mask(n_query: int, n_key: int | None = None) -> Bool[Tensor, "n_query n_key"]:
+    """Return a mask that hides what comes later than a query.
+
+    Without ``n_key``, there are as many keys as queries. With more keys, the queries are the last positions, so
+    ``causal_mask(2, 5)`` is the last two rows of ``causal_mask(5)``.
+    """
     raise NotImplementedError
 
 
@@ -199,8 +204,8 @@ scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.
 diagrams.masks.masked_softmax(scores, parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
-# Paint a mask over these scores. Hide a cell: what happens to the other weights in its row? Then choose an input above
-# the columns, and allow cells until an output *before* it lights up: a leak.
+# Paint a mask. Hide a cell: what happens to the other weights in its row? Then choose an input above the columns, and
+# allow cells until an output *before* it lights up: a leak.
 
 # %%
 views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
@@ -497,20 +502,19 @@ ax = plots.mask(block_mask[0, 0], queries=[vocabulary[i] for i in packed[0]], ke
 # packed rows (FlexAttention, or FlashAttention with variable lengths) skip it.
 
 # %% [markdown]
-# ## Two conventions of PyTorch to watch
+# ## Masks in PyTorch
 #
-# ### True means the opposite in `nn.MultiheadAttention`
+# ### Our mask in `nn.MultiheadAttention`
 #
-# Here, and in `F.scaled_dot_product_attention`, True means *may attend*. In `nn.MultiheadAttention`, torch's
-# ready-made module, True means *must not attend*.
+# `nn.MultiheadAttention` is torch's ready-made module, and takes an `attn_mask`.
 #
 # **Predict.** We pass our causal mask as it is. What are the weights of the *last* of four positions: `"even"`, `"all
 # on itself"` or `"nan"`?
 
-# %% tags=["prediction"]
+# %% id="two-conventions-of-pytorch-to-watch-2" tags=["prediction"]
 prediction = ...
 
-# %%
+# %% id="two-conventions-of-pytorch-to-watch-3"
 torchs = nn.MultiheadAttention(embed_dim=16, num_heads=1, batch_first=True)
 x = torch.randn(1, 4, 16)
 ours = parts.causal_mask(4)
@@ -520,14 +524,14 @@ compare(prediction, measured="nan" if wrong[0, -1].isnan().all() else "even or a
 print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inverted:", right[0, 0].tolist())
 
 # %% [markdown]
+# Here, and in `F.scaled_dot_product_attention`, True means *may attend*; in `nn.MultiheadAttention`, *must not attend*.
 # There is no warning, and only the last row gives the mistake away. When you combine code from two sources, look at one
 # row of the weights first.
 
 # %% [markdown]
 # ### `is_causal` with fewer queries than keys
 #
-# A model that generates keeps the keys of the past and computes queries only for its newest tokens: 2 queries, say, and
-# 5 keys. The last query belongs to the last key, so the mask we need is the last two rows of the square one.
+# A model that generates computes 2 new queries, and keeps all 5 keys.
 #
 # **Predict.** We call torch's function with `is_causal=True`. To how many of the 5 keys does the first query attend?
 
@@ -537,14 +541,14 @@ prediction = ...
 # %%
 q, k, v = torch.randn(1, 2, 8), torch.randn(1, 5, 8), torch.eye(5)[None]  # with these values, output = weights
 torchs_weights = F.scaled_dot_product_attention(q, k, v, is_causal=True)[0]
-our_weights = parts.masked_attention(q, k, v, parts.causal_mask(5)[-2:])[0]
+our_weights = parts.masked_attention(q, k, v, parts.causal_mask(2, 5))[0]
 compare(prediction, measured=int((torchs_weights[0] > 0).sum()))
 print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim=-1).tolist())
-print("                 the last two rows:       ", (our_weights > 0).sum(dim=-1).tolist())
+print("                      causal_mask(2, 5):  ", (our_weights > 0).sum(dim=-1).tolist())
 
 # %% [markdown]
 # It sees just one key: torch aligns the mask at the *top left*. If queries and keys differ in number, pass a mask of
-# your own.
+# your own, aligned at the bottom right.
 
 # %% [markdown]
 # ## A mask that is off by one
@@ -821,7 +825,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Mask the scores with −∞. Setting weights to 0 afterwards leaks; a query that may attend to nothing should get zeros.
 # - Padding is hidden as a key, with shape (batch, 1, 1, n); a decoder joins both masks with `&`. Packed documents need
 #   no padding, but a triangle each.
-# - In `nn.MultiheadAttention`, True means the opposite; `is_causal` aligns the mask at the top left.
+# - In `nn.MultiheadAttention`, True means the opposite. With fewer queries than keys, the last query stands at the last
+#   key, but `is_causal` aligns the mask at the top left.
 # - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.
 
 # %%
@@ -829,7 +834,7 @@ q, k, v = torch.randn(2, 5, 8), torch.randn(2, 7, 8), torch.randn(2, 7, 3)
 some = torch.ones(2, 1, 7, dtype=torch.bool)
 sizes = ", ".join(str(tuple(z.shape)) for z in (q, k, v, some))
 rows = [
-    ("causal_mask", "length = 5", parts.causal_mask(5)),
+    ("causal_mask", "n_query = 2, n_key = 5", parts.causal_mask(2, 5)),
     ("padding_mask", tuple(tokens.shape), parts.padding_mask(tokens, 0)),
     ("decoder_mask", tuple(tokens.shape), parts.decoder_mask(tokens, 0)),
     ("document_mask", tuple(documents.shape), parts.document_mask(documents)),
@@ -914,7 +919,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>What does True mean in a PyTorch attention mask?</summary>
 #
 # In <code>F.scaled_dot_product_attention</code>: may attend. In <code>nn.MultiheadAttention</code>: must not attend.
-# (<i>True means the opposite</i>)
+# (<i>Our mask in `nn.MultiheadAttention`</i>)
 # </details>
 #
 # <details><summary>2 queries, 5 keys, <code>is_causal=True</code>. What is wrong?</summary>

@@ -7,8 +7,8 @@
 # **Afterwards you can** write the positional encoding of the Transformer, say what its waves know and what they do not,
 # write two of the schemes that later models use instead, and say how each fails on texts longer than those in training.
 #
-# Reading: 35 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 120 minutes, with a good place to stop half-way.
+# Reading: 39 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 125 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
@@ -43,6 +43,7 @@ from torch.nn import functional as F
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import LanguageModel, LanguageModelConfig, plots, record_attention, trace_shapes
+from transformer_lab.attention.positions import LinearScaling
 
 # %%
 torch.manual_seed(5)
@@ -499,17 +500,17 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 # extrapolate better than sinusoids and RoPE.
 
 # %% [markdown]
-# ### Raise the base
+# ### How large a base?
 #
 # With a larger base, all pairs but the first turn more slowly. Llama 3 has a base of 500,000.
 #
 # **Predict.** With which base is the model right at positions 32 to 63, in all three runs: 1e4, 1e6 or 1e9? (Six more
 # models: about 15 seconds.)
 
-# %% tags=["prediction"]
+# %% id="raise-the-base-2" tags=["prediction"]
 prediction = ...
 
-# %%
+# %% id="raise-the-base-3"
 far_accuracy = {1e4: accuracy["rotary"][:, 32:].mean(dim=1)}
 for base in (1e6, 1e9):
     far_accuracy[base] = torch.stack([trained("rotary", seed, base)[1][32:].mean() for seed in range(3)])
@@ -518,7 +519,7 @@ rows = {f"{base:.0e}": [bool((a > 0.9).all()), f"{6.3 * base**-0.25:.2f}"] for b
 columns = ["right at positions 32 to 63, in all runs", "angle of the second pair after a turn of the first"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("base")
 
-# %% tags=["nbval-ignore-output"]
+# %% id="raise-the-base-4" tags=["nbval-ignore-output"]
 pd.DataFrame(
     {f"{base:.0e}": [f"{x:.2f}" for x in a.tolist()] for base, a in far_accuracy.items()},
     index=["run 0", "run 1", "run 2"],
@@ -624,6 +625,63 @@ for name, rotate in {"the colleague's": rotary_of_a_colleague, "yours or the lib
     print(f"{name}: largest change of a score if all positions move by 10: {moved[0]}, by 1,000: {moved[1]}")
 
 # %% [markdown]
+# ## Interpolation and YaRN: longer texts for a trained model
+#
+# Can a model that was trained on 16 tokens be changed *afterwards*, so that it reads 64? There are two ways, each a
+# change of the frequencies:
+#
+# - **Position interpolation** divides all of them by 4. So position 60 looks like 15, and no angle is new.
+# - **YaRN** asks of each pair how far it turned within 16 tokens. A pair that completed a turn has met every angle, and
+#   keeps its frequency; the others are divided by 4. (The full recipe blends the two, and sharpens the softmax.)
+#
+# **Predict.** Our RoPE models get new frequencies, and no training. With which of the two are they right at positions
+# 32 to 63: `"interpolation"`, `"YaRN"`, `"both"` or `"neither"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+class Yarn(LinearScaling):
+    """YaRN. LinearScaling itself is interpolation: it returns ``frequencies / self.factor``."""
+
+    def scale(self, frequencies: Tensor) -> Tensor:
+        turns = 16 * frequencies / (2 * math.pi)  # within the trained length
+        return torch.where(turns >= 1, frequencies, frequencies / self.factor)
+
+
+def accuracy_with(scaling: LinearScaling | None, model: LanguageModel, texts: Tensor) -> Tensor:
+    """Return the accuracy at each position of a trained model whose frequencies are changed, and change them back."""
+    as_trained = model.config
+    model.config = LanguageModelConfig(**{**vars(as_trained), "rotary_scaling": scaling})
+    with torch.no_grad():
+        right = model(texts).argmax(dim=-1) == two_before(texts)
+    model.config = as_trained
+    return right.float().mean(dim=0)
+
+
+# %%
+texts = torch.randint(16, (200, 64), generator=torch.Generator().manual_seed(5))
+ways = {"as trained": None, "interpolation": LinearScaling(4.0), "YaRN": Yarn(4.0)}
+changed = {}  # (3, 64) each
+for way, scaling in ways.items():
+    changed[way] = torch.stack([accuracy_with(scaling, model, texts) for model, _ in runs["rotary"]])
+works = [way for way in ("interpolation", "YaRN") if (changed[way][:, 32:].mean(dim=1) > 0.9).all()]
+compare(prediction, measured={0: "neither", 2: "both"}.get(len(works)) or works[0])
+means = {way: {at: a[:, i:j].mean(dim=1) for at, (i, j) in stretches.items()} for way, a in changed.items()}
+above = pd.DataFrame(means).T.map(lambda three: bool((three > 0.9).all()))
+above.rename_axis(columns="accuracy above 0.9 in all three runs, at positions")
+
+# %% tags=["nbval-ignore-output"]
+turns = 16 * 1e4 ** -torch.arange(0, 1, 0.25) / (2 * math.pi)  # a head is 8 wide: four pairs
+print("turns of each pair in 16 positions:", [f"{x:.2g}" for x in turns.tolist()])
+pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
+
+# %% [markdown]
+# YaRN makes the trained models right at four times their length. Interpolation fails even on texts of 16: the fastest
+# pair, which told distance 2 from 1 and 3, now turns a quarter as far. (Chen et al., below, train some more after it.)
+
+# %% [markdown]
 # ## ★ Transfer: relative position bias, a learned number for every distance
 #
 # The model T5 (Raffel et al., 2020) adds to each score a number that it *learns*, by head and by offset from query to
@@ -684,7 +742,7 @@ print("predicted:", prediction, " measured:", holds)
 # - RoPE rotates queries and keys after the projections. Scores then depend on positions only through the offset
 #   $m - n$, whatever is learned.
 # - ALiBi lowers scores by distance; learned positions are rows of a matrix. Each scheme fails in its own way on long
-#   texts; a larger base helps RoPE, up to a point.
+#   texts; a larger base helps RoPE, up to a point, and YaRN a model that is trained already.
 # - A causal model with a `<bos>` can count its positions without any encoding.
 
 # %%
@@ -708,6 +766,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 # - **learned positions**: a matrix of parameters with a row for each position.
 # - **extrapolate**: work on inputs outside the range of training, here on longer texts.
 # - **NoPE**: no positional encoding; the model is given no positions at all.
+# - **position interpolation**: dividing all of RoPE's frequencies, so that a longer text fits into the trained angles.
+# - **YaRN**: dividing only those frequencies of RoPE whose pairs completed no turn within the trained length.
 # - **relative position bias**: a learned number for each offset from query to key, added to the score.
 
 # %% [markdown]
@@ -764,10 +824,10 @@ trace_shapes(LanguageModel(rotary), tokens)
 #
 # <details><summary>How do you make a RoPE model reach further?</summary>
 #
-# Lower its frequencies, so that no pair completes a turn within the new length: raise the base (1e4 failed at four
-# times the length, 1e6 did not, 1e9 failed again), or squeeze the positions into the old range (position interpolation;
-# YaRN squeezes each frequency differently). Usually one then trains a little more on long texts. (<i>Raise the
-# base</i>)
+# Lower the frequencies of its slow pairs, so that none of them gets to angles that it has not met: train with a larger
+# base (1e4 failed at four times the length, 1e6 did not, 1e9 failed again), or change a trained model by YaRN, which
+# leaves the fast pairs alone. Position interpolation slows these, too, and has to be trained for: without that, ours
+# failed at every length. (<i>How large a base?</i>, <i>Interpolation and YaRN</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>

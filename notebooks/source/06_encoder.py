@@ -62,11 +62,11 @@ diagrams.architecture.you_are_here(6)
 # become: the mean cosine of two of them (three helpers are folded). After two attentions this cosine is nearly 1, and
 # nothing that comes later can tell which character stood where.
 #
-# Two remedies come to mind: a small network after each attention (`feed_forward`, which you will write below), or
-# adding each attention's input to its output.
+# Two remedies come to mind: a feed-forward network after each attention (`"FFN"`; you will write it below), or adding
+# each attention's input to its output (`"sum"`).
 #
 # **Predict.** With which remedy are the positions still apart (a cosine below 0.5) after 2 layers, and with which after
-# 12: `"network"`, `"sum"`, `"both"` or `"neither"`?
+# 12: `"FFN"`, `"sum"`, `"both"` or `"neither"`?
 
 # %% tags=["prediction"]
 prediction_after_2, prediction_after_12 = ..., ...
@@ -94,7 +94,7 @@ def stack(kind: type[nn.Module], depth: int, d_model: int = 64) -> nn.ModuleList
 # %%
 steps = {
     "attention alone": lambda layer, x: layer.self_attention(x, x, x),
-    "network": lambda layer, x: layer.feed_forward(layer.self_attention(x, x, x)),
+    "FFN": lambda layer, x: layer.feed_forward(layer.self_attention(x, x, x)),
     "sum": lambda layer, x: x + layer.self_attention(x, x, x),
 }
 layers, vectors, curves, sizes = stack(parts.EncoderLayer, 12), torch.randn(1, 11, 64), {}, {}
@@ -105,7 +105,7 @@ with torch.no_grad():
             x = step(layer, x)
             curves[name].append(alike(x))
         sizes[name] = size(x)
-apart = {n: [name for name in ("network", "sum") if curves[name][n - 1] < 0.5] for n in (2, 12)}
+apart = {n: [name for name in ("FFN", "sum") if curves[name][n - 1] < 0.5] for n in (2, 12)}
 compare(prediction_after_2, measured={0: "neither", 2: "both"}.get(len(apart[2])) or apart[2][0])
 compare(prediction_after_12, measured={0: "neither", 2: "both"}.get(len(apart[12])) or apart[12][0])
 ax = plots.lines(range(1, 13), curves, xlabel="layers", ylabel="cosine of two positions")
@@ -568,6 +568,10 @@ for matrix in norms:
 ax.set_yscale("log")
 outputs = {name: {"cosine after 2": of_kind[0][2], "RMS after 24": of_kind[0][3]} for name, of_kind in runs.items()}
 pd.DataFrame(outputs).T.round(1)
+
+# %% tags=["nbval-ignore-output"]
+at_w_q = {name: [f"{norm[:, n - 1].mean():.0e}" for n in (1, 6, 24)] for name, norm in norms["w_q"].items()}
+pd.DataFrame(at_w_q, index=["layer 1", "layer 6", "layer 24"]).T.rename_axis(columns="gradient at w_q of")
 
 # %% [markdown]
 # The usual answer to the question above is yes. At `w_2` that is wrong: the norms keep this gradient alive, and without

@@ -8,7 +8,7 @@
 # which mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
 #
 # Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★). With all predictions, runs and questions:
-# about 110 minutes.
+# about 130 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -611,8 +611,7 @@ table.round(2)
 # Layer to layer can be learned as well, at least for our dates: it is another model, not a broken one. But its
 # parameters do worse when all decoder layers read the encoder's last layer, with some seeds much worse. The paper's
 # Transformer reads the last layer, and so do T5, BART and Marian, published encoder-decoder models: to load their
-# parameters, your code must do the same. It is also simpler: one memory is handed over, and the two stacks need not be
-# equally deep.
+# parameters, your code must do the same.
 
 # %% [markdown]
 # ## Encoder-only, decoder-only, encoder-decoder
@@ -695,7 +694,7 @@ compare(prediction_two_formats, measured=round(two_formats, 1))
 # it fails: each position samples by itself, one from the first format and its neighbour from the second. An
 # autoregressive model knows which format it has begun, and continues with it. That is what decoders are for.
 # Decoder-only and encoder-decoder get most dates right: the source may have a stack of its own or stand in front of the
-# target. (Which is better, one stack of 2 layers or two stacks of 1, this small task cannot tell.)
+# target.
 
 # %% [markdown]
 # ## ★ Transfer: one stack that reads both ways
@@ -743,6 +742,29 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 # (The picture shows a prefix of 4 among 9 tokens: the columns of the prefix are open in every row.) With one layer, the
 # mask changes only the output *at the source*, which no later layer reads: the target attends to the source's
 # embeddings either way. From the second layer on, the target attends to vectors that have themselves attended.
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** For dates, a decoder need not see its own text: if its self-attention sees only the newest token, it
+# generates at most one date in twenty fewer without an error.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    model = seeded(seed, Translator)  # but of a class of your own, with torch.eye(n, dtype=torch.bool) for its mask
+    train(model)
+    holds.append(...)  # compare exact(generate(model, new_sources), new_targets) with that of translators[seed]
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short

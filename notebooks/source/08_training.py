@@ -7,7 +7,7 @@
 # model that works from one that only seems to.
 #
 # Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 145 minutes. Training takes a minute or two.
+# 160 minutes. Training takes a minute or two.
 
 # %% [markdown]
 # ## Before you start
@@ -642,7 +642,7 @@ at_eos, even = read == EOS_ID, (1 / read_mask.sum(dim=-1)).mean().item()
 on_eos = (crossed * at_eos[:, None]).sum(dim=-1)  # (dates, 11)
 is_largest = (crossed.argmax(dim=-1) == at_eos.int().argmax(dim=-1)[:, None]).float()
 nothing_to_read, digits = [4, 7, 10], [2, 3, 6, 9]
-compare(prediction, measured=round(is_largest[:, nothing_to_read].mean().item(), 2))
+compare(prediction, measured=round(is_largest[:, nothing_to_read].mean().item(), 2), choices=(0, 0.5, 1))
 print(f"weight on eos: {on_eos[:, nothing_to_read].mean():.2f} in the rows of the dashes and the end,", end=" ")
 print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spread evenly: {even:.2f}")
 
@@ -909,6 +909,29 @@ else:
 # %% [markdown]
 # A beam cannot fix a model error. In translation, search errors are frequent, yet the most probable text of all is
 # often worse, even empty ([Stahlberg and Byrne, 2019](https://arxiv.org/abs/1908.10090)).
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** Label smoothing makes a model less certain, not less accurate: with four times as much (0.4), at least as
+# many tokens of your own data are right as in the row `nothing` of the ablation.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    more_smoothing = train_own(seed, 100, peak=0.03, smoothing=0.4)
+    logits, labels = predict(more_smoothing, own_test, own_tokenizer)
+    holds.append(...)  # compare the fraction right (but not of padding) with right.loc[seed, "nothing"]
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short

@@ -14,7 +14,6 @@ SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff":
 LAYER = {"linear": nn.Linear(7, 5), "rank": 3, "alpha": 6.0}
 NAMED_OTHERWISE = {
     "scaled_dot_product_attention",  # takes what is projected already: q, k and v, not queries, keys and values
-    "causal_mask",  # may have fewer queries than keys, so that there is more than one length
     "generate",  # knows its model's context length, and keeps a cache
     "sliding_window_mask",  # takes the positions, so that there may be fewer queries than keys
     "sequence_log_probability",  # of answers, whose tokens are marked, where the exercise has padding

@@ -114,7 +114,7 @@ def _mask(d: Diagram, sublayer: Area, name: str, made_by: str, lower: float = 0.
     d.path([box.right, (entry.x - 0.18, box.y), (entry.x - 0.18, entry.y), entry])
 
 
-FIRST, LAST = 1, 8
+FIRST, LAST = 0, 8
 SMALL = 7.5
 HOME = {
     "scores": 1,
@@ -133,6 +133,7 @@ HOME = {
 }
 """The lesson in which each box and frame of the thumbnail is built."""
 TITLES = {
+    0: "before attention",
     1: "attention",
     2: "scaling",
     3: "heads",
@@ -148,7 +149,7 @@ def you_are_here(lesson: int) -> Diagram:
     """Return the whole Transformer as a wide thumbnail: what is finished, what this lesson builds, what is to come.
 
     Args:
-        lesson: Its number, from 1 to 8.
+        lesson: Its number, from 0 to 8.
 
     Raises:
         ValueError: There is no such lesson.
@@ -170,7 +171,7 @@ def thumbnail(lesson: int) -> tuple[Diagram, dict[Area, int]]:
     """Return the whole Transformer as a lesson sees it, and the lesson in which each box and frame of it is built.
 
     Args:
-        lesson: Its number, from 1 to 8.
+        lesson: Its number, from 0 to 8.
     """
     d = Diagram(_where(lesson), lists=False)
     drawn = _Thumbnail(d, lesson)

@@ -38,8 +38,8 @@ class _Sizes:
         with torch.no_grad(), record_attention(model) as weights:
             output = module(x, x, x)
             q = parts.w_q(x)
-        (table,) = weights.values()
-        self.n_heads, self.n, self.n_key = table.shape[1:]
+        (matrix,) = weights.values()
+        self.n_heads, self.n, self.n_key = matrix.shape[1:]
         self.x, self.q, self.output = tuple(x.shape), tuple(q.shape), tuple(output.shape)
         self.d_k = q.shape[-1] // self.n_heads
         self.split = (1, self.n_heads, self.n, self.d_k)
@@ -53,7 +53,7 @@ def projected(sizes: _Sizes) -> Diagram:
     """Return the data flow as it is, from the bottom to the top."""
     d = Diagram(
         f"Multi-head attention with {sizes.n_heads} heads. Three layers project all of x; each projection is split "
-        f"into {sizes.n_heads} slices, one for each head; each head makes a table of {sizes.n} × {sizes.n_key} "
+        f"into {sizes.n_heads} slices, one for each head; each head makes a matrix of {sizes.n} × {sizes.n_key} "
         "weights; the heads' outputs are put side by side again and projected by w_o."
     )
     x = d.box("x", (0, 0), outline="square", look="outlined", note=str(sizes.x))
@@ -101,7 +101,7 @@ def _slices(d: Diagram, sizes: _Sizes, at: tuple[float, float], name: str, width
 
 
 def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
-    """Put the heads side by side, each with the size of its table."""
+    """Put the heads side by side, each with the size of its matrix."""
     step = 2 * HALF / sizes.n_heads
     width = min(0.85 * step, 0.95)
     size = SIZE if sizes.n_heads <= MAX_LABELLED else SIZE - 3

@@ -17,7 +17,7 @@ def masked_softmax(
     queries: Sequence[str],
     keys: Sequence[str],
 ) -> Diagram:
-    """Draw three tables with their numbers: the scores, the scores with −∞ where they are hidden, and the weights.
+    """Draw three matrices with their numbers: the scores, the scores with −∞ where they are hidden, and the weights.
 
     Args:
         scores: A row per query.
@@ -61,7 +61,7 @@ def broadcast(
     """
     batch, n = len(texts), len(causal)
     d = Diagram(
-        "Broadcasting: the padding mask has one row per text, repeated for every query; the causal mask is one table, "
+        "Broadcasting: the padding mask has one row per text, repeated for every query; the causal mask is one matrix, "
         "repeated for every text. A query may attend to a key if both allow it."
     )
     across, down = 0.4 * n + 1.0, 0.3 * n + 0.75

@@ -36,12 +36,12 @@ def assert_padding_mask_stops_gradients(padding: TokenMask):
     assert influence(padding(tokens, PAD)[0, 0], n_query=3, n_key=5) == [[True, False, True, True, False]] * 3
 
 
-@given(n=lengths)
-def assert_causal_mask(causal: CausalMask, n):
-    mask = causal(n)
-    assert isinstance(mask, Tensor)
-    assert mask.dtype == torch.bool
-    assert mask.tolist() == [[s <= t for s in range(n)] for t in range(n)]
+@given(n=lengths, n_past=lengths)
+def assert_causal_mask(causal: CausalMask, n, n_past):
+    for mask, past in ((causal(n), 0), (causal(n, n_past + n), n_past)):
+        assert isinstance(mask, Tensor)
+        assert mask.dtype == torch.bool
+        assert mask.tolist() == [[s <= past + t for s in range(past + n)] for t in range(n)]
 
 
 @given(n_query=lengths, n_past=lengths)

@@ -513,11 +513,19 @@ UNUSUAL = {
         "a loop": lambda tokens, pad_id: torch.stack([(row != pad_id)[None, None] for row in tokens]),
     },
     "causal_mask": {
-        "a comparison": lambda length: torch.arange(length) <= torch.arange(length)[:, None],
-        "the upper one turned round": lambda length: ~torch.ones(length, length).triu(1).bool(),
-        "from a list": lambda length: torch.tensor([[j <= i for j in range(length)] for i in range(length)]),
-        "not minus infinity": lambda length: nn.Transformer.generate_square_subsequent_mask(length) == 0,
-        "numpy": lambda length: torch.from_numpy(np.tri(length, dtype=bool)),
+        "a comparison": lambda n_query, n_key=None: (
+            torch.arange(n_key or n_query) <= torch.arange((n_key or n_query) - n_query, n_key or n_query)[:, None]
+        ),
+        "the last rows": lambda n_query, n_key=None: torch.ones(2 * [n_key or n_query]).tril().bool()[-n_query:],
+        "the upper one turned round": lambda n_query, n_key=None: (
+            ~torch.ones(n_query, n_key or n_query).triu(1 + (n_key or n_query) - n_query).bool()
+        ),
+        "from a list": lambda n_query, n_key=None: torch.tensor(
+            [[j <= i for j in range(n_key or n_query)] for i in range((n_key or n_query) - n_query, n_key or n_query)]
+        ),
+        "numpy": lambda n_query, n_key=None: torch.from_numpy(
+            np.tri(n_query, n_key or n_query, (n_key or n_query) - n_query, dtype=bool)
+        ),
     },
     "decoder_mask": {
         "parts": lambda tokens, pad_id: (

@@ -114,9 +114,10 @@ def padding_mask(tokens, pad_id):
     return torch.tensor([[[[token != pad_id for token in sentence]]] for sentence in tokens.tolist()])
 
 
-def causal_mask(length):
-    """What torch adds to the scores, −∞ where no query may look."""
-    return torch.nn.Transformer.generate_square_subsequent_mask(length) == 0
+def causal_mask(n_query, n_key=None):
+    """The last rows of what torch adds to the scores, −∞ where no query may look."""
+    square = torch.nn.Transformer.generate_square_subsequent_mask(n_query if n_key is None else n_key)
+    return square[-n_query:] == 0
 
 
 def decoder_mask(tokens, pad_id):

@@ -7,41 +7,51 @@ from torch import Tensor
 from transformer_course.steps import InSteps
 
 
-def causal_mask(length: int) -> Bool[Tensor, "length length"]:
-    """Let every position look at itself and at what came before: True at row i, column j if j ≤ i."""
-    return torch.ones(length, length, dtype=torch.bool).tril()
+def causal_mask(n_query: int, n_key: int | None = None) -> Bool[Tensor, "n_query n_key"]:
+    """Let every query attend to the keys that do not come later; the last query stands at the last key."""
+    n_key = n_query if n_key is None else n_key
+    past = n_key - n_query  # keys in front of the first query
+    return torch.ones(n_query, n_key, dtype=torch.bool).tril(past)
 
 
-def table(length):
-    """make a table of True, a row for each query and a column for each key
+def columns(n_query, n_key):
+    """count the keys: as many as queries where no number is given
 
-    a table of True: a row for each query, a column for each key
+    the number of keys: `n_key`, or `n_query` where that is None
     """
-    return torch.ones(length, length, dtype=torch.bool)
+    return n_query if n_key is None else n_key
 
 
-def diagonal():
-    """choose the last diagonal that stays: that of each position with itself
+def past(n_query, columns):
+    """count the keys in front of the first query
 
-    the number of the last diagonal that stays: 0
+    the number of keys in front of the first query: the number of keys minus `n_query`
     """
-    return 0
+    return columns - n_query
 
 
-def allowed(table, diagonal):
-    """keep the triangle below it
+def matrix(n_query, columns):
+    """make a matrix of True, a row for each query and a column for each key
 
-    the lower triangle: True at row i, column j if j ≤ i
+    a matrix of True: a row for each query, a column for each key
     """
-    return table.tril(diagonal)
+    return torch.ones(n_query, columns, dtype=torch.bool)
+
+
+def allowed(matrix, past):
+    """keep what lies on and below the diagonal that ends at the last row and the last column
+
+    what does not come later: True at row i, column j if j ≤ i + `n_key` − `n_query`
+    """
+    return matrix.tril(past)
 
 
 def mask(allowed):
-    """leave the table as it is: two axes of True and False
+    """leave the matrix as it is: two axes of True and False
 
-    the mask: that triangle, as it is
+    the mask: that matrix, as it is
     """
     return allowed
 
 
-STEPS = InSteps(table, diagonal, allowed, mask, reference=causal_mask)
+STEPS = InSteps(columns, past, matrix, allowed, mask, reference=causal_mask)

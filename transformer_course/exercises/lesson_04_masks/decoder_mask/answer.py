@@ -4,7 +4,6 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_course.exercises.lesson_04_masks.causal_mask.answer import diagonal
 from transformer_course.exercises.lesson_04_masks.padding_mask.answer import real
 from transformer_course.steps import InSteps
 
@@ -33,10 +32,18 @@ def n(tokens):
     return tokens.shape[1]
 
 
+def diagonal():
+    """choose the last diagonal that stays: that of each position with itself
+
+    the number of the last diagonal that stays: 0
+    """
+    return 0
+
+
 def not_later(n, diagonal):
     """make a triangle of that size: True where the key does not come later
 
-    the keys that do not come later: the lower triangle of a table of n by n
+    the keys that do not come later: the lower triangle of a matrix of n by n
     """
     return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
 
@@ -60,7 +67,7 @@ def both(keys, not_later, sign):
 def mask(both):
     """leave it as it is: True and False
 
-    the mask: that table, as it is
+    the mask: that matrix, as it is
     """
     return both
 

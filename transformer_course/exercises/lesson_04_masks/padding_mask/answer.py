@@ -31,7 +31,7 @@ def per_query(per_head):
 def mask(per_query):
     """leave it as it is: True and False
 
-    the mask: that table, as it is
+    the mask: that matrix, as it is
     """
     return per_query
 

@@ -55,9 +55,9 @@ def both(not_ahead, near):
 
 
 def mask(both):
-    """leave the table as it is: two axes of True and False
+    """leave the matrix as it is: two axes of True and False
 
-    the mask: that table, as it is
+    the mask: that matrix, as it is
     """
     return both
 

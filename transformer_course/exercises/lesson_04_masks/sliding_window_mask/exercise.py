@@ -23,10 +23,10 @@ SLIDING_WINDOW_MASK = Exercise(
     stretch=True,
     verified="Each row allows `window` positions, fewer at the beginning, and none ahead.",
     hints=[
-        "Write the table for 4 positions and a window of 2 by hand. How many True has the last row?",
+        "Write the mask for 4 positions and a window of 2 by hand. How many True has the last row?",
         "`positions[:, None] - positions[None, :]` says for each pair how far the query looks back. Which distances "
         "are allowed?",
-        "At least 0, and less than `window`: two comparisons, joined by `&`. Or cut a table of True twice, "
+        "At least 0, and less than `window`: two comparisons, joined by `&`. Or cut a matrix of True twice, "
         "with `.tril()` and `.triu(...)`.",
     ],
     mistakes=MISTAKES,
