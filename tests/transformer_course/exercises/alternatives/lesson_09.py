@@ -159,24 +159,4 @@ UNUSUAL = {
         "text by text": generates_text_by_text,
         "recursively": generates_recursively,
     },
-    "dpo_loss": {
-        "softplus": lambda chosen, rejected, reference_chosen, reference_rejected, beta: F.softplus(
-            beta * ((rejected - chosen) - (reference_rejected - reference_chosen))
-        ).mean(),
-        "cross-entropy of two": lambda chosen, rejected, reference_chosen, reference_rejected, beta: F.cross_entropy(
-            beta * torch.stack([chosen - reference_chosen, rejected - reference_rejected], dim=1),
-            torch.zeros(len(chosen), dtype=torch.int64),
-        ),
-        "with labels": lambda chosen, rejected, reference_chosen, reference_rejected, beta: (
-            F.binary_cross_entropy_with_logits(
-                beta * (chosen - rejected - reference_chosen + reference_rejected), torch.ones_like(chosen)
-            )
-        ),
-        "logaddexp": lambda chosen, rejected, reference_chosen, reference_rejected, beta: (
-            torch.logaddexp(
-                torch.zeros(()), -beta * (chosen - reference_chosen) + beta * (rejected - reference_rejected)
-            ).sum()
-            / chosen.numel()
-        ),
-    },
 }
