@@ -619,7 +619,7 @@ ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batch
 # what people think of the answers, and then without it ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There,
 # β earns its place: the drift costs more the farther the policy goes, so it stops where a little more reward is not
 # worth it. That does not mend the judge; it limits how much of the gap is used. Where a program judges, many set β to 0
-# and mend the program. Try `grpo(sft[0], reward_of_a_colleague, 0, rate=1e-3, beta=0.5)`.
+# and mend the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k
@@ -674,6 +674,27 @@ runs.groupby(level=0, sort=False).mean().round(2)
 # With 16 tries, the model was right nearly everywhere before any reward. GRPO has mostly made probable what was
 # possible: it moves pass@16 to pass@1. Whether reinforcement learning on large models does more than that is disputed
 # ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** With β = 0.3, the policy keeps both forms: the rarer one has a larger fraction of the right answers than
+# with β = 0.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    held, _ = grpo(sft[seed], parts.exact_reward, seed, beta=0.3)
+    holds.append(...)  # compare probabilities(held) with probabilities(by_grpo[seed]): True or False
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short
