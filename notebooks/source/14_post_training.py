@@ -7,8 +7,8 @@
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
 #
-# Reading: 32 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions:
-# about 127 minutes.
+# Reading: 33 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions:
+# about 128 minutes.
 
 # %% [markdown]
 # ## Before you start
