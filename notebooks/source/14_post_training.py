@@ -746,7 +746,6 @@ diagrams.post_training.built(whose)
 # - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
 # - **reward model**: a model that predicts, as a number, how much people would like an answer.
 # - **RLVR**: reinforcement learning with verifiable rewards: a program judges the answers.
-# - **GRPO**: group relative policy optimisation: each sample is compared with the other samples of its prompt.
 # - **policy**: in reinforcement learning, the model that acts; here, the one that writes the answers.
 # - **advantage**: by how much a sample was better than was to be expected.
 # - **clip**: in PPO and GRPO, the limit beyond which a change of probability gains nothing more.
