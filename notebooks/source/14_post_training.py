@@ -522,7 +522,7 @@ def grpo(
 
 # %% [markdown]
 # **Predict.** SFT writes both forms about equally often, and the judge accepts either. After 40 batches, what fraction
-# of the right answers has the rarer of the two forms: 0.25, 0.4 or 0.5?
+# of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -533,7 +533,7 @@ judged = {"SFT": sft, "GRPO": by_grpo}
 runs = pd.concat({name: pd.DataFrame(map(probabilities, models)) for name, models in judged.items()})
 right = runs[["dashes", "slashes"]]
 rarer = (right.min(axis=1) / right.sum(axis=1)).groupby(level=0).median()
-compare(prediction, measured=rarer["GRPO"], choices=(0.25, 0.4, 0.5))
+compare(prediction, measured=rarer["GRPO"], choices=(0.1, 0.3, 0.5))
 for name, models in judged.items():
     print(f"{name}:", end=" ")
     show(models[0])
@@ -594,7 +594,7 @@ for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()
 
 # %% [markdown]
 # **Predict.** We train with her judge, in steps twice as large. What will it say of the last ten batches: a mean reward
-# of 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: 0.1, 0.4 or 0.8?
+# of 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: 0.4, 0.6 or 0.8?
 
 # %% tags=["prediction"]
 her_reward, really_right = ..., ...
@@ -604,15 +604,16 @@ hacked, hacked_rewards = zip(*(grpo(model, reward_of_a_colleague, seed, rate=1e-
 curves = {"exact judge": torch.tensor(rewards), "her judge": torch.tensor(hacked_rewards)}
 right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
 compare(her_reward, measured=curves["her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
-compare(really_right, measured=right.median(), choices=(0.1, 0.4, 0.8))
+compare(really_right, measured=right.median(), choices=(0.4, 0.6, 0.8))
 show(hacked[0])
 smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.items()}
 ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
 
 # %% [markdown]
-# Her judge is content, and the answers are worthless. Nobody told the policy about the gap: a cut-off answer came up by
-# chance, was rewarded, and came up more often. No curve of *this* reward shows it. What does: reading samples, and
-# a second judge that the policy is not trained on.
+# Her steps are large: at first the answers get worse. Then the reward recovers, and yet fewer answers are right than
+# before the training. Nobody told the policy about the gap: a cut-off answer came up by chance, was rewarded, and came
+# up more often. The curve of *this* reward shows nothing. What does: reading samples, and a second judge that the
+# policy is not trained on.
 
 # %% [markdown]
 # A reward model, which is only a model of what people like, has many such gaps. So its reward first rises together with
@@ -718,7 +719,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # the others were the library's while you read.
 
 # %% tags=["nbval-ignore-output"]
-whose = {lesson[:2]: {e.name: parts.whose(e.name) for e in exercises_of(lesson)} for lesson in LESSONS}
+whose = {lesson.partition("_")[0]: row for lesson, row in whose_parts().items()}
 diagrams.post_training.built(whose)
 
 # %% [markdown]
