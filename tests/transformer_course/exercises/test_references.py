@@ -419,6 +419,15 @@ def generate(model, tokens, max_new_tokens, context_length, sample):
     return torch.tensor(texts)
 
 
+def induction_score(weights, period):
+    """A plain loop over texts, heads and queries."""
+    scores = []
+    for head in range(weights.shape[1]):
+        found = [text[head, i, i - period + 1].item() for text in weights for i in range(period, weights.shape[-1])]
+        scores.append(sum(found) / len(found))
+    return torch.tensor(scores)
+
+
 def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
     """The odds that the chosen answer is preferred, by the rewards β log(π / π_reference) of a Bradley-Terry model."""
     rewards = [
@@ -703,6 +712,7 @@ INDEPENDENT = {
     "bits_per_byte": bits_per_byte,
     "sample_next": sample_next,
     "generate": generate,
+    "induction_score": induction_score,
     "attend_with_cache": attend_with_cache,
     "cache_bytes": cache_bytes,
     "repeat_kv": lambda x, n_repeats: torch.from_numpy(np.repeat(x.numpy(), n_repeats, axis=1)),
