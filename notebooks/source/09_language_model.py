@@ -7,8 +7,8 @@
 # **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
 # it generate text, explain how such a model copies, and find the heads that do it.
 #
-# Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 125 minutes.
+# Reading: 34 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 115 minutes.
 
 # %% [markdown]
 # ## Before you start
