@@ -52,5 +52,4 @@ FORMULAS = [
     Formula("scaling law", 13, r"$L = a + b\, N^{-\alpha}$"),
     Formula("DPO", 14, r"$-\ln \sigma(\beta\,[r(y_+) - r(y_-)]),\ \ r = \ln \pi - \ln \pi_{ref}$"),
     Formula("GRPO", 14, r"$A = (r - \bar r)\,/\,\sigma_r;\ \ \min(\rho A,\ \mathrm{clip}(\rho)\, A) - \beta\,$KL"),
-    Formula("pass@k", 14, r"$1 - C(n - c,\ k)\,/\,C(n,\ k)$"),
 ]
