@@ -761,7 +761,8 @@ def scores_of(model: nn.Module, layers: list[str], tokens: Tensor, period: int) 
     """Return the induction scores of all heads, (layer, head)."""
     with record_attention(model) as recorded:
         model(tokens)
-    return torch.stack([parts.induction_score(recorded[layer], period) for layer in layers])
+    two = slice(2 * period)  # later periods have several tokens that followed, which share the weight
+    return torch.stack([parts.induction_score(recorded[layer][..., two, two], period) for layer in layers])
 
 
 # %% tags=["nbval-ignore-output"]
@@ -776,7 +777,9 @@ rows |= {"our GPT, block 0": of_gpt[0], "our GPT, block 1": of_gpt[1]}
 pd.DataFrame({name: {"least": s.min().item(), "largest": s.max().item()} for name, s in rows.items()}).T.round(2)
 
 # %% [markdown]
-# TEXT
+# In layer 1 of the copiers, both heads attend to what followed; in layer 0, none does. Equal weights would give a head
+# of our GPT 0.02, for a query of the second period has 30 to 60 keys. In larger models, induction heads appear in
+# training all at once, and the loss of what occurs again falls with them (Olsson et al.).
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
