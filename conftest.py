@@ -32,6 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
         Shard.parse(config.option.shard)
     except ValueError as error:
         raise pytest.UsageError(f"--shard: {error}") from None
+    if getattr(config.option, "maxworkerrestart", "") is None:
+        config.option.maxworkerrestart = "0"  # where a worker has crashed, xdist may wait for its tests for ever
     lessons = tempfile.TemporaryDirectory(prefix="lessons-")
     os.environ["TRANSFORMER_LAB_LESSONS"] = lessons.name
     config.add_cleanup(lessons.cleanup)

@@ -18,7 +18,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, cast
@@ -26,6 +26,13 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 Step = Callable[..., Any]
+MOST_CALLS = 10_000
+LARGEST = 1_000_000
+"""A function that a step returns may be called as often, and return as many numbers; more is no answer of a lesson."""
+
+
+class RanAway(Exception):
+    """A changed answer goes on, or grows, without end."""
 
 
 class InSteps:
@@ -241,11 +248,32 @@ class SharedValues:
             value, same, _ = kept
             if value._version == same[1] if type(value) is Tensor else identity(value) == same:  # type: ignore[index]
                 return value, same
-        value = step(*given)
+        value = _made(step, given)
         same = identity(value)
         if same is not None and None not in identities:
             self._calls[key] = value, same, given  # what is given must live on, or its id may come again
         return value, same
+
+
+def _made(step: Step, given: Sequence[Any]) -> Any:
+    value = step(*given)
+    return _bounded(value) if type(value) is FunctionType else value
+
+
+def _bounded(function: FunctionType) -> FunctionType:
+    """Return a step's function that stops loops which call it without end, or fill the memory with what it returns."""
+    calls = 0
+
+    def bounded(*args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        value = function(*args, **kwargs)
+        size = value.numel() if isinstance(value, Tensor) else len(value) if isinstance(value, Sized) else 1
+        if calls > MOST_CALLS or size > LARGEST:
+            raise RanAway(f"call {calls:,} of a step's function gave {size:,} numbers")
+        return value
+
+    return bounded  # type: ignore[return-value]
 
 
 def identity(value: Any) -> Hashable:
@@ -284,7 +312,9 @@ class _Evaluation:
         asked = [self._value(need, False) if changed and need == name else self.value(need) for need in needs(step)]
         given = [value for value, _ in asked]
         return (
-            (step(*given), None) if self.shared is None else self.shared.call(step, given, [same for _, same in asked])
+            (_made(step, given), None)
+            if self.shared is None
+            else self.shared.call(step, given, [same for _, same in asked])
         )
 
 

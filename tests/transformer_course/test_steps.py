@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.steps import InSteps, needs
+from transformer_course.steps import InSteps, RanAway, SharedValues, needs
 
 
 def mixture(queries, keys, scale=2.0):
@@ -146,3 +146,42 @@ def test_steps_must_know_what_they_ask_for():
 def test_defaults_are_those_of_the_reference():
     assert inspect.signature(mixture).parameters["scale"].default == 2.0
     assert torch.equal(MIXTURE.until("scores").attempt(QUERIES, KEYS), QUERIES @ KEYS.mT / 2.0)
+
+
+def longer(x, times):
+    for _ in range(times):
+        x = torch.cat([x, x[:1]])
+    return x
+
+
+def extended():
+    """append the first"""
+    return lambda x: torch.cat([x, x[:1]])
+
+
+def rounds(times):
+    """go round so many times"""
+    return times
+
+
+def repeated(x, extended, rounds):
+    """repeat"""
+    for _ in range(rounds):
+        x = extended(x)
+    return x
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"extended": lambda: lambda x: torch.cat([x, x])},  # 2 ** 60 numbers
+        {"extended": lambda: lambda x: x, "rounds": lambda times: 10**12},
+    ],
+    ids=["grows", "goes on"],
+)
+@pytest.mark.parametrize("shared", [SharedValues, lambda: None], ids=["shared", "alone"])
+def test_a_changed_answer_that_grows_or_goes_on_without_end_is_stopped(changes, shared):
+    steps = InSteps(extended, rounds, repeated, reference=longer)
+    assert torch.equal(steps.but().attempt(QUERIES, 60), longer(QUERIES, 60))
+    with pytest.raises(RanAway):
+        steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, 60), shared())

@@ -7,6 +7,7 @@ same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import builtins
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,8 @@ MAX_ALIKE = 100
 shows takes as long as to check an attempt."""
 NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
+NO_CALL = re.compile(r"positional argument|keyword argument|object is not callable")
+"""What Python says where the arguments do not fit what is called: one slip, or none."""
 MAX_TOLERANCES = 10
 """Within these tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
 otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
@@ -194,8 +197,11 @@ def _pair(
 
 def _is_of_no_step(error: object) -> bool:
     """Return whether an attempt ended with an error that no step raises, however it is done."""
-    kind = getattr(builtins, str(error.get("type")), None) if isinstance(error, Mapping) else None
-    return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
+    if not isinstance(error, Mapping):
+        return False
+    kind = getattr(builtins, str(error.get("type")), None)
+    no_call = bool(NO_CALL.search(str(error.get("message"))))
+    return isinstance(kind, type) and issubclass(kind, (*NO_STEP_RAISES, *[TypeError] * no_call))
 
 
 def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
