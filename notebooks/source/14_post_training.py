@@ -2,7 +2,7 @@
 # # 14 · Post-training: from a model that continues to one that answers
 #
 # **The question.** A pretrained model continues any text. How does it become one that answers, that answers as people
-# like it, and that is right more often than the data it was trained on?
+# like it, and that is right more often, without being shown more right answers?
 #
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
@@ -544,8 +544,8 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 
 # %% [markdown]
 # Nobody showed the policy a single right answer: it found them among its own. It is right more often than the model it
-# started from. And one form is on its way out, though the judge does not prefer any: what is a little likelier is
-# sampled more often, so it is raised more often.
+# started from. And in one of the three models or more, one form is on its way out, though the judge does not prefer any:
+# what is a little likelier is sampled more often, so it is raised more often.
 #
 # This **loss of diversity** is the price of reinforcement learning, and a reason for β: the drift costs little while
 # both forms are left, and more and more as one disappears.
@@ -610,10 +610,9 @@ smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.ite
 ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
 
 # %% [markdown]
-# Her steps are large: at first the answers get worse. Then the reward recovers, and yet fewer answers are right than
-# before the training. Nobody told the policy about the gap: a cut-off answer came up by chance, was rewarded, and came
-# up more often. The curve of *this* reward shows nothing. What does: reading samples, and a second judge that the
-# policy is not trained on.
+# Her judge accepts more answers than are right, and the policy has found out which. Nobody told it about the gap: a
+# cut-off answer came up by chance, was rewarded, and came up more often. The curve of *this* reward shows nothing. What
+# does: reading samples, and a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model, which is only a model of what people like, has many such gaps. So its reward first rises together with
