@@ -41,7 +41,6 @@ FORMULAS = [
     Formula("AdamW", 8, r"$w \leftarrow w - \eta\,(\hat m / (\sqrt{\hat v} + \epsilon) + \lambda w)$"),
     Formula("perplexity; bits per byte", 9, r"$e^L;\ \ L\, n_{tokens} \,/\, (n_{bytes} \ln 2)$"),
     Formula("sampling", 9, r"$\mathrm{softmax}(s / T)$;  top_k;  fewest: $\Sigma\, p \geq$ top_p"),
-    Formula("DPO", 9, r"$-\ln \sigma(\beta\,[r(y_+) - r(y_-)]),\ \ r = \ln \pi - \ln \pi_{ref}$"),
     Formula("beam search", 10, r"score $= \ln p(y)\,/\,((5 + |y|)/6)^\alpha$"),
     Formula("KV cache", 10, r"$2\, n_{layers}\, h_{kv}\, d_k \cdot n \cdot b \cdot$ bytes per number"),
     Formula("online softmax", 10, r"$l \leftarrow l\, e^{m - M} + e^{s - M},\ \ M = \max(m, s)$"),
@@ -51,4 +50,6 @@ FORMULAS = [
     ),
     Formula("operations of a training", 13, r"$C \approx 6 N D$;  Chinchilla: $D \approx 20 N$"),
     Formula("scaling law", 13, r"$L = a + b\, N^{-\alpha}$"),
+    Formula("DPO", 14, r"$-\ln \sigma(\beta\,[r(y_+) - r(y_-)]),\ \ r = \ln \pi - \ln \pi_{ref}$"),
+    Formula("GRPO", 14, r"$A = (r - \bar r)\,/\,\sigma_r;\ \ \min(\rho A,\ \mathrm{clip}(\rho)\, A) - \beta\,$KL"),
 ]

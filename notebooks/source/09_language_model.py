@@ -5,10 +5,10 @@
 # and why do nearly all large models look like that?
 #
 # **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
-# it generate text, explain how such a model copies, and fine-tune one to answer, and to prefer one answer to another.
+# it generate text, explain how such a model copies, and find the heads that do it.
 #
-# Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 125 minutes.
+# Reading: 34 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 115 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -35,9 +35,7 @@
 # %% id="imports"
 import copy
 import math
-import random
 from collections.abc import Callable, Iterator
-from datetime import date, timedelta
 from functools import partial
 
 import pandas as pd
@@ -47,9 +45,8 @@ from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
 from transformer_lab import Transformer, TransformerConfig, plots, record_attention, trace_shapes
-from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
-from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
+from transformer_lab.data.tokenizers import BOS_ID, PAD_ID, bpe_tokenizer
 
 # %%
 _ = torch.manual_seed(9)
@@ -731,196 +728,56 @@ print("does a later token change an earlier output?", leaks)
 
 
 # %% [markdown]
-# ## Three losses on one model
+# ## ★ Transfer: the induction score of a head
 #
-# A model that continues text is not yet one that answers. Assistants are trained in stages ([Ouyang et al.,
-# 2022](https://arxiv.org/abs/2203.02155)):
+# A map shows one head. To search all heads of a model, we need a number. Let a model read random tokens, and then the
+# same tokens again: a head's *induction score* is its mean weight on the token that followed the current one a period
+# ago, over all queries that have one.
 #
-# 1. **Pretraining**: the next token of any text.
-# 2. **Supervised fine-tuning** (SFT): the next token of good answers. The model reads the prompt, but the loss leaves
-#    it out.
-# 3. **Preference**: the better of two answers. In **RLHF**, a *reward model* learns to predict people's choices, and
-#    reinforcement learning (PPO) raises its reward.
-#
-# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021`. Next, the model
-# should answer `?3 mars 2021>`, a new prompt format. In the picture, the loss counts what is coloured.
-
-# %%
-text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
-diagrams.language_model.losses(text, prompt, ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
+# **Exercise.** The tokens repeat with a period: positions i and i − period hold the same. The weights are those of all
+# heads of a layer. Leave out the queries of the first period: nothing came before them.
 
 
-# %%
-days = [date(2000, 1, 1) + timedelta(n) for n in range(365 * 30)]
-random.Random(0).shuffle(days)
-new_days, days = days[:300], days[300:]
-DASHES, SLASHES = "%Y-%m-%d", "%d/%m/%Y"
-french = {day: write_date(day, "fr", "long") for day in new_days + days}
-letters = character_tokenizer([*french.values(), "-/=?>"])
+# %% id="induction_score" tags=["exercise"]
+def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) -> Float[Tensor, " n_heads"]:
+    """Return how much each head attends, on average, to the token that followed the current one a period ago."""
+    raise NotImplementedError
 
 
-# %% tags=["hide-input"]
-def examples(days: list[date], form: str, *styles: str) -> tuple[Tensor, Tensor]:
-    """Return the tokens of prompts and answers, and labels: the same, but with padding in place of the prompts."""
-    tokens, labels = [], []
-    for day in days:
-        prompt = [BOS_ID, *letters.encode(form.format(french[day])).ids]
-        answer = [*letters.encode(format(day, random.choice(styles))).ids, EOS_ID]
-        tokens.append(prompt + answer)
-        labels.append([PAD_ID] * len(prompt) + answer)
-    rows = [[torch.tensor(row) for row in rows] for rows in (tokens, labels)]
-    return tuple(nn.utils.rnn.pad_sequence(each, batch_first=True, padding_value=PAD_ID) for each in rows)
-
-
-# %%
-def pretraining_loss(model: nn.Module) -> Tensor:
-    tokens, _ = examples(random.sample(days, 32), "{} = ", DASHES, SLASHES)
-    return parts.next_token_loss(model(tokens), tokens, PAD_ID)
-
-
-# %%
-def answer_loss(model: nn.Module) -> Tensor:
-    tokens, labels = examples(random.sample(days, 32), "?{}>", DASHES, SLASHES)
-    return parts.next_token_loss(model(tokens), labels, PAD_ID)
-
-
-# %%
-def trained(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[nn.Module], Tensor]) -> nn.Module:
-    """Return a trained copy of a model."""
-    model = copy.deepcopy(model)
-    for _ in train(model, n_steps, rate, partial(loss_of, model)):
-        pass
-    return model
-
+# %% id="check-induction_score"
+check(induction_score)
 
 # %% [markdown]
-# We judge models by the probability of whole answers: your `sequence_log_probability` of lesson 08.
+# **Predict.** Which score has the best head of the models with one layer, and which that of the models with two: 0.1,
+# 0.5 or 0.9?
 
-
-# %%
-def log_probability(model: nn.Module, days: list[date], style: str, form: str = "?{}>") -> Tensor:
-    """Return the log-probability of each day's answer, given its prompt."""
-    tokens, labels = examples(days, form, style)
-    return parts.sequence_log_probability(model(tokens)[:, :-1], labels[:, 1:], PAD_ID)
+# %% tags=["prediction"]
+one_layer, two_layers = ..., ...
 
 
 # %%
 @torch.no_grad()
-def answers(model: nn.Module, form: str = "?{}>") -> dict[str, float]:
-    """Return the mean probability, over new days, of the two right answers, and of all others."""
-    log_p = [log_probability(model, new_days, style, form) for style in (DASHES, SLASHES)]
-    dashes, slashes = (each.exp().mean().item() for each in log_p)
-    return {
-        "dashes": dashes,
-        "slashes": slashes,
-        "other": 1 - dashes - slashes,
-        "log p, dashes": log_p[0].mean().item(),
-    }
-
-
-# %% [markdown]
-# **Predict.** After 400 steps of pretraining and 60 of fine-tuning, is the probability of `"other"` answers closest to
-# 0.2, 0.5 or 1.0? And if fine-tuning starts from an untrained model?
-
-# %% tags=["prediction"]
-with_pretraining, without = ..., ...
-
-# %% tags=["nbval-ignore-output"]
-random.seed(0)
-_ = torch.manual_seed(0)
-new = GPT(letters.get_vocab_size(), context_length=40)
-pretrained = trained(new, 400, 8e-3, pretraining_loss)
-tuned = [trained(pretrained, 60, 2e-3, answer_loss) for _ in range(3)]
-only_tuned = [trained(new, 60, 2e-3, answer_loss) for _ in range(3)]
-rows = {"pretrained, old form": [answers(pretrained, "{} = ")], "pretrained": [answers(pretrained)]}
-rows |= {"then fine-tuned": map(answers, tuned), "fine-tuned only": map(answers, only_tuned)}
-rows |= {"then fine-tuned, old form": [answers(model, "{} = ") for model in tuned]}
-runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
-medians = runs.groupby(level=0, sort=False).median()
-compare(with_pretraining, measured=medians.loc["then fine-tuned", "other"], choices=(0.2, 0.5, 1.0))
-compare(without, measured=medians.loc["fine-tuned only", "other"], choices=(0.2, 0.5, 1.0))
-runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
-
-# %% [markdown]
-# The knowledge comes from pretraining: without it, the same 60 steps give no right answers. Fine-tuning teaches the new
-# prompt format, at a price: asked in the old one, the model has forgotten much (**catastrophic forgetting**).
-#
-# <details><summary>And in a real assistant?</summary>
-#
-# Its prompt format is called a *chat template*: special tokens mark who speaks. The stages are these three, on far more
-# data. Where an answer can be checked, as our dates can, reinforcement learning needs no people (lesson 13, *What
-# next*). Whoever evaluates such a model asks first whether the test was in the training text (*contamination*): our
-# held-out days are in no training text, but a test that stands on the internet may be.
-# </details>
-
-# %% [markdown]
-# ## ★ Transfer: preferring one answer
-#
-# **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
-# model with a frozen copy from before, the *reference*. How much log-probability has the chosen answer gained since
-# then, and the rejected one? The first gain minus the second is the margin, and the loss of a pair is
-#
-# $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
-#
-# **Exercise.** The model and the reference each give both answers a log-probability. Far below 0, σ is rounded to 0 and
-# its logarithm is −∞; `nn.functional.logsigmoid` is safe.
-
-
-# %% id="dpo_loss" tags=["exercise"]
-def dpo_loss(
-    chosen: Float[Tensor, " batch"],
-    rejected: Float[Tensor, " batch"],
-    reference_chosen: Float[Tensor, " batch"],
-    reference_rejected: Float[Tensor, " batch"],
-    beta: float,
-) -> Float[Tensor, ""]:
-    """Return the mean loss of the pairs."""
-    raise NotImplementedError
-
-
-# %% id="check-dpo_loss"
-check(dpo_loss)
-
-# %% [markdown]
-# **Predict.** We train with dashes chosen and slashes rejected. After 40 steps, is the log-probability of the *chosen*
-# answers higher than at the start (`"up"`), or lower (`"down"`)?
-
-# %% tags=["prediction"]
-prediction = ...
-
-
-# %%
-def preference_loss(model: nn.Module, reference: nn.Module) -> Tensor:
-    some = random.sample(days, 16)
-    pair = [log_probability(model, some, style) for style in (DASHES, SLASHES)]
-    with torch.no_grad():
-        before = [log_probability(reference, some, style) for style in (DASHES, SLASHES)]
-    return parts.dpo_loss(*pair, *before, beta=0.1)
+def scores_of(model: nn.Module) -> Tensor:
+    """Return the induction scores of all heads, (layer, head), over the first two periods of the texts."""
+    with record_attention(model) as recorded:
+        model(texts)
+    tables = [weights[..., :16, :16] for weights in recorded.values()]  # later, several periods share the weight
+    return torch.stack([parts.induction_score(weights, 8) for weights in tables])
 
 
 # %% tags=["nbval-ignore-output"]
-rows = []
-for reference in tuned:
-    model = copy.deepcopy(reference)
-    rows.append({"step": 0, "loss": math.log(2)} | answers(model))
-    for step in train(model, 40, 2e-4, partial(preference_loss, model, reference)):
-        if step in (4, 8, 40):
-            with torch.no_grad():
-                rows.append({"step": step, "loss": preference_loss(model, reference).item()} | answers(model))
-by_step = pd.DataFrame(rows).groupby("step")
-log_p = by_step["log p, dashes"].median()
-compare(prediction, measured="up" if log_p[40] > log_p[0] else "down")
-by_step.agg(["min", "max"]).round(2)
-
-# %%
-least, largest = by_step.min(), by_step.max()
-print("dashes likelier after 4 steps, with each model:", least["dashes"][4] > largest["dashes"][0])
-print("other answers likelier at the end, with each model:", least["other"][40] > largest["other"][0])
+of_one, of_two = (torch.stack([scores_of(model) for model in copiers[n]]) for n in (1, 2))  # (seed, layer, head)
+compare(one_layer, measured=of_one.max().item(), choices=(0.1, 0.5, 0.9))
+compare(two_layers, measured=of_two.max().item(), choices=(0.1, 0.5, 0.9))
+rows = {"one layer": of_one, "two layers, layer 0": of_two[:, 0], "two layers, layer 1": of_two[:, 1]}
+pd.DataFrame({name: {"least": s.min().item(), "largest": s.max().item()} for name, s in rows.items()}).T.round(2)
 
 # %% [markdown]
-# After four steps the model prefers dashes. But the loss asks only for a *difference*: it goes on falling while slashes
-# become nearly impossible, dashes less likely, and other answers take their place. When the chosen answers themselves
-# lose probability, that is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)).
+# Equal weights would give 0.08, for a query of the second period has 9 to 16 keys. Only in layer 1 do heads attend to
+# what followed. In large models they appear in training all at once, and the loss of whatever occurs again falls with
+# them (Olsson et al.).
+#
+# A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
 # %% [markdown]
 # ## In short
@@ -929,8 +786,7 @@ print("other answers likelier at the end, with each model:", least["other"][40] 
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
-# - The loss of pretraining counts all tokens, that of fine-tuning only the answers; DPO compares two answers, under
-#   model and reference.
+# - A head's induction score tells how much it copies. It is a number, so all heads of a model can be searched.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -954,11 +810,6 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **induction head**: an attention head that attends to the token that followed the current one the last time.
 # - **previous-token head**: an attention head that attends to the position before.
 # - **in-context learning**: continuing in the pattern of examples that stand in the prompt, without further training.
-# - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
-# - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
-# - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
-# - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
-# - **likelihood displacement**: the fall of a chosen answer's own probability while it is preferred to another.
 
 # %% [markdown]
 # ## Interview questions
@@ -1015,16 +866,10 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # impossible; silencing either head did not. (<i>How a model copies</i>)
 # </details>
 #
-# <details><summary>Why does the loss of supervised fine-tuning leave the prompt out?</summary>
+# <details><summary>How do you find the induction heads of a model?</summary>
 #
-# The model should learn to answer prompts, not to invent them. It still reads the prompt. (<i>Three losses on one
-# model</i>)
-# </details>
-#
-# <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
-#
-# The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more:
-# likelihood displacement. Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
+# Let it read random tokens twice over, and take each head's mean weight on the token that followed the current one the
+# first time. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
@@ -1032,7 +877,6 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # - Radford et al. (2019), *Language Models are Unsupervised Multitask Learners*: GPT-2.
 # - Olsson et al. (2022), [arXiv:2209.11895](https://arxiv.org/abs/2209.11895): induction heads.
-# - Rafailov et al. (2023), [arXiv:2305.18290](https://arxiv.org/abs/2305.18290): DPO.
 # - `transformer_lab/models/language_model.py`: the library's language model, from GPT-2 to Llama in small steps.
 
 # %% [markdown]

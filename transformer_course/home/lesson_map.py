@@ -38,6 +38,7 @@ AFTER = {
     "11_modern_block": "the modern block",
     "12_clinic": "the bug clinic",
     "13_scale": "beyond one machine",
+    "14_post_training": "post-training",
 }
 COLOURS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GREY: "grey", INK: "ink"}
 UNITS_PER_INCH = 100

@@ -14,7 +14,7 @@ import torch
 from transformer_course.checking.formatting import format_value
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Verdict
-from transformer_course.exercises import every_exercise
+from transformer_course.exercises import every_exercise, every_lesson, exercises_of
 from transformer_course.lesson.cell_panels import CellPanels
 from transformer_course.lesson.lesson_end import lesson_end
 from transformer_course.lesson.prediction import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     parts: Parts
     """Working pieces by name: ``parts.softmax`` is your own once it has passed, the library's until then."""
 
-__all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution", "tally"]
+__all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution", "tally", "whose_parts"]
 
 _sessions: list[Session] = []
 _cell_panels: list[CellPanels] = []
@@ -76,6 +76,12 @@ def __getattr__(name: str) -> Any:
     if name == "parts":
         return current_session().parts
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def whose_parts() -> dict[str, dict[str, str]]:
+    """Return for each lesson's exercises whose part they stand for: ``yours`` or ``the library's``."""
+    whose = current_session().parts.whose
+    return {lesson: {e.name: whose(e.name) for e in exercises_of(lesson)} for lesson in every_lesson()}
 
 
 def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:

@@ -21,6 +21,7 @@ from tests.transformer_course.exercises.alternatives import (
     lesson_11,
     lesson_12,
     lesson_13,
+    lesson_14,
 )
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook
@@ -580,6 +581,7 @@ UNUSUAL = {
     **lesson_08.UNUSUAL,
     **lesson_09.UNUSUAL,
     **lesson_13.UNUSUAL,
+    **lesson_14.UNUSUAL,
     **lesson_06.UNUSUAL,
     **lesson_07.UNUSUAL,
     **lesson_00.UNUSUAL,

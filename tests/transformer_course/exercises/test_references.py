@@ -420,6 +420,15 @@ def generate(model, tokens, max_new_tokens, context_length, sample):
     return torch.tensor(texts)
 
 
+def induction_score(weights, period):
+    """A plain loop over texts, heads and queries."""
+    scores = []
+    for head in range(weights.shape[1]):
+        found = [text[head, i, i - period + 1].item() for text in weights for i in range(period, weights.shape[-1])]
+        scores.append(sum(found) / len(found))
+    return torch.tensor(scores)
+
+
 def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
     """The odds that the chosen answer is preferred, by the rewards β log(π / π_reference) of a Bradley-Terry model."""
     rewards = [
@@ -429,6 +438,69 @@ def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
         )
     ]
     return torch.tensor([math.log1p(math.exp(of_rejected - of_chosen)) for of_chosen, of_rejected in rewards]).mean()
+
+
+def answer_labels(tokens, prompt_lengths, pad_id):
+    lengths = prompt_lengths.tolist()
+    return torch.tensor(
+        [[pad_id] * n + row[n:] for row, n in zip(tokens.tolist(), lengths, strict=True)], dtype=torch.int64
+    )
+
+
+def exact_reward(answers, accepted):
+    rows = zip(answers.tolist(), accepted.tolist(), strict=True)
+    return torch.tensor([1.0 if answer in forms else 0.0 for answer, forms in rows])
+
+
+def group_advantages(rewards, eps=1e-4):
+    groups = rewards.double().tolist()
+    return torch.tensor(
+        [
+            [(reward - statistics.fmean(group)) / (statistics.pstdev(group) + eps) for reward in group]
+            for group in groups
+        ]
+    )
+
+
+def grpo_loss(log_p, log_p_before, log_p_reference, advantages, real, clip, beta):
+    """Token by token, with the cases of the clipped objective told apart by the sign of the advantage."""
+    terms = []
+    for row, column in real.nonzero().tolist():
+        now, before, reference = (float(x[row, column]) for x in (log_p, log_p_before, log_p_reference))
+        ratio, advantage = math.exp(now - before), float(advantages[row])
+        counted = min(ratio, 1 + clip) if advantage > 0 else max(ratio, 1 - clip)
+        terms.append(counted * advantage - beta * (math.expm1(reference - now) - (reference - now)))
+    return torch.tensor(-statistics.fmean(terms))
+
+
+def pass_at_k(n, c, k):
+    """All choices of k, or, where there are too many, the product of the odds of missing draw by draw."""
+    if math.comb(n, k) < 5_000:
+        choices = [*itertools.combinations(range(n), k)]
+        return sum(min(choice) < c for choice in choices) / len(choices)
+    return 1 - math.prod(max(n - c - i, 0) / (n - i) for i in range(k))
+
+
+def test_pass_at_k_is_right_on_average_and_the_power_of_the_mean_is_not():
+    """Draw n samples of which each is right with probability p; the truth is 1 − (1 − p)^k."""
+    n, k, p = 6, 3, 0.3
+    odds = [math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)]
+    estimate = every_exercise()["pass_at_k"].reference
+    truth = 1 - (1 - p) ** k
+    assert sum(w * estimate(n, c, k) for c, w in enumerate(odds)) == pytest.approx(truth)
+    assert sum(w * (1 - (1 - c / n) ** k) for c, w in enumerate(odds)) < truth - 0.01
+
+
+def test_the_drift_of_grpo_is_the_kl_divergence_on_average():
+    log_p, reference = (torch.randn(2, 7, dtype=torch.float64).log_softmax(dim=-1)).unbind()
+    loss = every_exercise()["grpo_loss"].reference
+    at = [torch.full((1, 1), float(x)) for pair in zip(log_p, reference, strict=True) for x in pair]
+    real, none = torch.ones(1, 1, dtype=torch.bool), torch.zeros(1)
+    drifts = torch.stack(
+        [loss(now, now, then, none, real, 0.2, 1.0) for now, then in zip(at[::2], at[1::2], strict=True)]
+    )
+    kl = F.kl_div(reference, log_p, log_target=True, reduction="sum")
+    assert_close((log_p.exp() * drifts.double()).sum(), kl, rtol=1e-4, atol=1e-6)
 
 
 def attend_with_cache(query, key, value, cache):
@@ -641,7 +713,7 @@ INDEPENDENT = {
     "bits_per_byte": bits_per_byte,
     "sample_next": sample_next,
     "generate": generate,
-    "dpo_loss": dpo_loss,
+    "induction_score": induction_score,
     "attend_with_cache": attend_with_cache,
     "cache_bytes": cache_bytes,
     "repeat_kv": lambda x, n_repeats: torch.from_numpy(np.repeat(x.numpy(), n_repeats, axis=1)),
@@ -662,6 +734,12 @@ INDEPENDENT = {
     "all_reduce_gradients": all_reduce_gradients,
     "training_flops": training_flops,
     "fit_scaling_law": fit_scaling_law,
+    "answer_labels": answer_labels,
+    "dpo_loss": dpo_loss,
+    "exact_reward": exact_reward,
+    "group_advantages": group_advantages,
+    "grpo_loss": grpo_loss,
+    "pass_at_k": pass_at_k,
 }
 
 

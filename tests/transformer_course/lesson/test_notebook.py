@@ -10,7 +10,7 @@ import torch
 
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook
-from transformer_course.lesson.notebook import NotPassed, check, compare, show_hint, solution
+from transformer_course.lesson.notebook import NotPassed, check, compare, show_hint, solution, whose_parts
 from transformer_course.lesson.session import Session
 
 REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
@@ -33,6 +33,14 @@ def test_a_verdict_has_a_status_a_mistake_and_a_message(lesson):
     verdict = lesson.run(WRONG).check("softmax")
     assert (verdict.status, verdict.mistake) == ("mistake", "first_axis")
     assert verdict.message in repr(verdict)
+
+
+def test_what_has_passed_is_yours_and_everything_else_the_library_s(lesson):
+    assert {of for row in whose_parts().values() for of in row.values()} == {"the library's"}
+    lesson.run(RIGHT).check("softmax")
+    own = [(name, part) for name, row in whose_parts().items() for part, of in row.items() if of == "yours"]
+    assert own == [("01_lookup", "softmax")]
+    assert sum(map(len, whose_parts().values())) == len(REFERENCES)
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -124,7 +132,16 @@ def test_a_choice_that_was_measured_exactly_is_not_repeated(capsys):
 
 
 def test_the_lessons_import_only_what_a_learner_needs():
-    assert set(notebook.__all__) == {"NotPassed", "check", "compare", "hint", "parts", "solution", "tally"}
+    assert set(notebook.__all__) == {
+        "NotPassed",
+        "check",
+        "compare",
+        "hint",
+        "parts",
+        "solution",
+        "tally",
+        "whose_parts",
+    }
 
 
 def run(code, **environment):

@@ -159,24 +159,30 @@ UNUSUAL = {
         "text by text": generates_text_by_text,
         "recursively": generates_recursively,
     },
-    "dpo_loss": {
-        "softplus": lambda chosen, rejected, reference_chosen, reference_rejected, beta: F.softplus(
-            beta * ((rejected - chosen) - (reference_rejected - reference_chosen))
-        ).mean(),
-        "cross-entropy of two": lambda chosen, rejected, reference_chosen, reference_rejected, beta: F.cross_entropy(
-            beta * torch.stack([chosen - reference_chosen, rejected - reference_rejected], dim=1),
-            torch.zeros(len(chosen), dtype=torch.int64),
+    "induction_score": {
+        "gathered keys": lambda weights, period: (
+            weights[:, :, period:]
+            .gather(-1, torch.arange(1, weights.shape[-1] - period + 1).expand(*weights.shape[:2], -1)[..., None])
+            .squeeze(-1)
+            .mean((0, 2))
         ),
-        "with labels": lambda chosen, rejected, reference_chosen, reference_rejected, beta: (
-            F.binary_cross_entropy_with_logits(
-                beta * (chosen - rejected - reference_chosen + reference_rejected), torch.ones_like(chosen)
-            )
+        "two index tensors": lambda weights, period: (
+            weights[..., torch.arange(period, weights.shape[-1]), torch.arange(1, weights.shape[-1] - period + 1)]
+            .flatten(2)
+            .transpose(0, 1)
+            .flatten(1)
+            .mean(1)
         ),
-        "logaddexp": lambda chosen, rejected, reference_chosen, reference_rejected, beta: (
-            torch.logaddexp(
-                torch.zeros(()), -beta * (chosen - reference_chosen) + beta * (rejected - reference_rejected)
-            ).sum()
-            / chosen.numel()
+        "a mask": lambda weights, period: (
+            weights.masked_fill(torch.ones(weights.shape[2:]).tril(1 - period).triu(1 - period) == 0, 0.0)[
+                :, :, period:
+            ]
+            .sum((0, 2, 3))
+            .div(len(weights) * (weights.shape[-1] - period))
+        ),
+        "a loop over the queries": lambda weights, period: (
+            sum(weights[:, :, i, i + 1 - period] for i in range(period, weights.shape[-1])).mean(0)
+            / (weights.shape[-1] - period)
         ),
     },
 }

@@ -1,7 +1,7 @@
 """What goes wrong in direct preference optimisation."""
 
 from transformer_course.exercise import Mistake
-from transformer_course.exercises.lesson_09_language_model.dpo_loss.answer import STEPS
+from transformer_course.exercises.lesson_14_post_training.dpo_loss.answer import STEPS
 
 
 def guarded(tiny):

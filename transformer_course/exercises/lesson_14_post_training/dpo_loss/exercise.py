@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_09_language_model.dpo_loss.answer import STEPS
-from transformer_course.exercises.lesson_09_language_model.dpo_loss.mistakes import MISTAKES
+from transformer_course.exercises.lesson_14_post_training.dpo_loss.answer import STEPS
+from transformer_course.exercises.lesson_14_post_training.dpo_loss.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
 from transformer_lab.training.fine_tuning import dpo_loss
@@ -44,7 +44,6 @@ DPO_LOSS = Exercise(
     steps=STEPS,
     cases=dpo_loss_cases,
     points=2,
-    stretch=True,
     verified="It falls when the chosen answer gains more on the reference than the rejected one, and it stays finite "
     "however far the two are apart.",
     hints=[

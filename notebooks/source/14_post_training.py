@@ -1,0 +1,830 @@
+# %% [markdown] id="title"
+# # 14 · Post-training: from a model that continues to one that answers
+#
+# **The question.** A pretrained model continues any text. How does it become one that answers, that answers as people
+# like it, and that is right more often, without being shown more right answers?
+#
+# **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
+# pass@k, and recognise a reward that is being hacked.
+#
+# Reading: 33 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions:
+# about 128 minutes.
+
+# %% [markdown]
+# ## Before you start
+#
+# Three questions from earlier lessons. Answer each one aloud, then open it.
+#
+# <details><summary>Lesson 08: what is the probability of a whole sentence under a model?</summary>
+#
+# The product of the probabilities of its tokens, each given those before it: the sum of their logarithms, and then e to
+# the power of that.
+# </details>
+#
+# <details><summary>Lesson 09: which tokens does the loss of a language model count?</summary>
+#
+# All but the first of each text, which nothing predicts, and none that is padding.
+# </details>
+#
+# <details><summary>Lesson 09: what does a temperature of 1 mean when a token is sampled?</summary>
+#
+# That it is drawn with the model's own probabilities.
+# </details>
+
+# %% id="imports"
+import copy
+import math
+import random
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from functools import partial
+
+import pandas as pd
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_course.lesson.notebook import whose_parts
+from transformer_lab import plots, trace_shapes
+from transformer_lab.data.dates import write_date
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, character_tokenizer
+
+# %%
+_ = torch.manual_seed(14)
+
+# %% [markdown]
+# ## A model that continues
+#
+# We take a task that a program can judge: dates. The pretraining text has lines such as `3 mars 2021 = 2021-03-03`, and
+# half of them end in `03/03/2021` instead. The model is the GPT of lesson 09, made of your own parts.
+
+
+# %% tags=["hide-input"]
+class GPT(nn.Module):
+    """Return the logits of the next token at every position."""
+
+    def __init__(self, vocab_size: int, d_model=64, n_heads=4, n_layers=2, context_length=40) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Parameter(torch.empty(context_length, d_model))
+        blocks = (parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
+        self.blocks, self.norm = nn.ModuleList(blocks), nn.LayerNorm(d_model)
+        for name, parameter in self.named_parameters():  # as in GPT-2
+            if parameter.dim() == 2:
+                added = name.endswith(("w_o.weight", "w_2.weight"))
+                nn.init.normal_(parameter, std=0.02 / (math.sqrt(2 * n_layers) if added else 1))
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x, mask = self.embedding(tokens) + self.positions[: tokens.shape[1]], parts.causal_mask(tokens.shape[1])
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+# %% tags=["hide-input"]
+def train(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[nn.Module], Tensor]) -> Iterator[int]:
+    """Take steps, and yield the number of each; the learning rate warms up over a tenth of them, then falls to 0."""
+    optimizer = torch.optim.AdamW(parts.parameter_groups(model, 0.01), betas=(0.9, 0.98), fused=True)
+    for step in range(1, n_steps + 1):
+        loss = loss_of(model)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for group in optimizer.param_groups:
+            group["lr"] = rate * min(1, 10 * step / n_steps) * (1 - (step - 1) / n_steps)
+        optimizer.step()
+        yield step
+
+
+# %%
+days = [date(2000, 1, 1) + timedelta(n) for n in range(365 * 30)]
+random.Random(0).shuffle(days)
+new_days, days = days[:100], days[100:]
+FORMS = DASHES, SLASHES = "%Y-%m-%d", "%d/%m/%Y"
+french = {day: write_date(day, "fr", "long") for day in new_days + days}
+letters = character_tokenizer([*french.values(), "-/=?>"])
+
+
+# %%
+def padded(rows: list[list[int]]) -> Tensor:
+    return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=PAD_ID)
+
+
+# %%
+def examples(days: list[date], prompt_form: str, *forms: str) -> tuple[Tensor, Tensor]:
+    """Return the tokens of prompts and answers, each answer in one of the forms, and the lengths of the prompts."""
+    prompts = [[BOS_ID, *letters.encode(prompt_form.format(french[day])).ids] for day in days]
+    answers = [[*letters.encode(format(day, random.choice(forms))).ids, EOS_ID] for day in days]
+    return padded([p + a for p, a in zip(prompts, answers)]), torch.tensor([len(p) for p in prompts])
+
+
+# %%
+TEXT = "{} = "
+
+
+def pretraining_loss(model: nn.Module) -> Tensor:
+    tokens, _ = examples(random.sample(days, 32), TEXT, *FORMS)
+    return parts.next_token_loss(model(tokens), tokens, PAD_ID)
+
+
+# %%
+random.seed(0)
+_ = torch.manual_seed(0)
+pretrained = GPT(letters.get_vocab_size())
+for _ in train(pretrained, 400, 8e-3, pretraining_loss):
+    pass
+
+# %% [markdown]
+# ## The chat form
+#
+# A chat is one long text in which special tokens mark who is speaking: a **chat template** turns the messages into that
+# text. Qwen writes `<|im_start|>user`, the message and `<|im_end|>`; then comes `<|im_start|>assistant`, and the model
+# goes on from there. `<|im_end|>` is also how the model says that it has finished.
+#
+# Ours takes three characters: `?` opens the user's turn and `>` the assistant's, which ends with `<eos>`. The model has
+# seen neither `?` nor `>`. We sample four answers to one date after every stage: type your own, in French, between 2000
+# and 2029.
+
+# %%
+CHAT = "?{}>"
+your_date = "14 juillet 2021"
+
+
+# %%
+@torch.no_grad()
+def sample(model: nn.Module, prompts: list[str], n_each: int, n_new: int = 12) -> tuple[Tensor, Tensor]:
+    """Draw answers to prompts; return prompts and answers, padded, and the lengths of the prompts."""
+    rows = [[BOS_ID, *letters.encode(prompt).ids] for prompt in prompts for _ in range(n_each)]
+    tokens = padded([row + [PAD_ID] * n_new for row in rows])
+    ends = lengths = torch.tensor([len(row) for row in rows])
+    each, open_ = torch.arange(len(rows)), torch.ones(len(rows), dtype=torch.bool)
+    for _ in range(n_new):
+        if open_.any():
+            logits = model(tokens[:, : int(ends.max())])[each, ends - 1]
+            tokens[each, ends] = parts.sample_next(logits).masked_fill(~open_, PAD_ID)
+            open_ = open_ & (tokens[each, ends] != EOS_ID)
+            ends = ends + 1
+    return tokens, lengths
+
+
+# %%
+def answers_in(tokens: Tensor, lengths: Tensor, n_new: int = 12) -> Tensor:
+    """Return what follows the prompts, (batch, n_new): answers that end with <eos>, and padding."""
+    return tokens.gather(1, lengths[:, None] + torch.arange(n_new))
+
+
+# %%
+def show(model: nn.Module, prompt_form: str = CHAT) -> None:
+    """Print four answers to your date."""
+    answers = answers_in(*sample(model, [prompt_form.format(your_date)], 4))
+    print("   ".join(letters.decode(row.tolist()) or "(nothing)" for row in answers))
+
+
+# %% tags=["nbval-ignore-output"]
+show(pretrained, TEXT)
+show(pretrained)
+
+# %% [markdown]
+# In the form of its text, the pretrained model knows the date. Asked in the chat form, it does not know what is wanted.
+#
+# ## Supervised fine-tuning
+#
+# **Supervised fine-tuning** (SFT) trains on chats with good answers, by the loss that you know: the next token. One
+# thing changes. The model reads the prompt, but the loss leaves it out: it should learn to answer, not to ask. So the
+# labels are the tokens with padding in place of the prompt, for padding does not count.
+#
+# **Exercise.** Write these labels. Each row has a prompt of its own length. The loss does the shifting.
+
+
+# %% id="answer_labels" tags=["exercise"]
+def answer_labels(
+    tokens: Int[Tensor, "batch n"], prompt_lengths: Int[Tensor, " batch"], pad_id: int
+) -> Int[Tensor, "batch n"]:
+    """Return the labels of prompts that are followed by answers: only the answers count."""
+    raise NotImplementedError
+
+
+# %% id="check-answer_labels"
+check(answer_labels)
+
+
+# %%
+def sft_loss(model: nn.Module) -> Tensor:
+    tokens, lengths = examples(random.sample(days, 32), CHAT, *FORMS)
+    return parts.next_token_loss(model(tokens), parts.answer_labels(tokens, lengths, PAD_ID), PAD_ID)
+
+
+# %% [markdown]
+# We judge a model by the probabilities of whole answers, over days that it has never seen: of the two right ones, and
+# of all others together.
+
+
+# %%
+def log_probability(model: nn.Module, days: list[date], form: str, prompt_form: str = CHAT) -> Tensor:
+    """Return the log-probability of each day's answer, given its prompt."""
+    tokens, lengths = examples(days, prompt_form, form)
+    labels = parts.answer_labels(tokens, lengths, PAD_ID)
+    return parts.sequence_log_probability(model(tokens)[:, :-1], labels[:, 1:], PAD_ID)
+
+
+# %%
+@torch.no_grad()
+def probabilities(model: nn.Module, prompt_form: str = CHAT) -> dict[str, float]:
+    """Return the mean probability of the two right answers and of all others."""
+    log_p = [log_probability(model, new_days, form, prompt_form) for form in FORMS]
+    dashes, slashes = (each.exp().mean().item() for each in log_p)
+    return {
+        "dashes": dashes,
+        "slashes": slashes,
+        "other": 1 - dashes - slashes,
+        "log p, dashes": log_p[0].mean().item(),
+    }
+
+
+# %% [markdown]
+# **Predict.** Pretraining took 400 steps, SFT takes 60. Afterwards, is the probability of `"other"` answers closest to
+# 0.2, 0.5 or 1? And if the 60 steps start from an *untrained* model?
+
+# %% tags=["prediction"]
+with_pretraining, without = ..., ...
+
+
+# %%
+def tuned(model: nn.Module, seed: int) -> nn.Module:
+    """Return a fine-tuned copy."""
+    random.seed(seed)
+    model = copy.deepcopy(model)
+    for _ in train(model, 60, 2e-3, sft_loss):
+        pass
+    return model
+
+
+# %% tags=["nbval-ignore-output"]
+sft = [tuned(pretrained, seed) for seed in range(3)]
+rows = {"pretrained, as text": [probabilities(pretrained, TEXT)], "pretrained, asked": [probabilities(pretrained)]}
+rows |= {"SFT, asked": [*map(probabilities, sft)], "SFT, as text": [probabilities(model, TEXT) for model in sft]}
+rows |= {"SFT alone, asked": [probabilities(tuned(GPT(letters.get_vocab_size()), seed)) for seed in range(3)]}
+runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
+median = runs["other"].groupby(level=0).median()
+compare(with_pretraining, measured=median["SFT, asked"], choices=(0.2, 0.5, 1.0))
+compare(without, measured=median["SFT alone, asked"], choices=(0.2, 0.5, 1.0))
+show(sft[0])
+runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
+
+# %% [markdown]
+# The knowledge comes from pretraining: without it, the same 60 steps give no right answers. SFT teaches the form, at a
+# price: asked in the old one, the model has forgotten some of what it knew (**catastrophic forgetting**).
+#
+# ## Preferences: DPO
+#
+# Both ways of writing a date are right. Suppose that people prefer dashes. They are shown two answers and choose one:
+# that is easier than writing a good one.
+#
+# **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
+# model with a frozen copy from before, the **reference model**. By how much did the log-probability of the chosen
+# answer grow, and that of the rejected one? The first gain minus the second is the margin, and the loss of a pair is
+#
+# $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
+
+# %%
+text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
+diagrams.language_model.losses(text, prompt, ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
+
+# %% [markdown]
+# **Exercise.** Both answers of a pair have a log-probability from the model and one from the reference. If z is far
+# below 0, σ(z) is rounded to 0 and its logarithm is −∞; `nn.functional.logsigmoid` is safe.
+
+
+# %% id="dpo_loss" tags=["exercise"]
+def dpo_loss(
+    chosen: Float[Tensor, " batch"],
+    rejected: Float[Tensor, " batch"],
+    reference_chosen: Float[Tensor, " batch"],
+    reference_rejected: Float[Tensor, " batch"],
+    beta: float,
+) -> Float[Tensor, ""]:
+    """Return the mean loss of the pairs."""
+    raise NotImplementedError
+
+
+# %% id="check-dpo_loss"
+check(dpo_loss)
+
+# %% [markdown]
+# **Predict.** We train with dashes chosen and slashes rejected. After 40 steps, is the log-probability of the *chosen*
+# answers higher than at the start (`"up"`), or lower (`"down"`)?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+def preference_loss(reference: nn.Module, model: nn.Module) -> Tensor:
+    some = random.sample(days, 16)
+    pair = [log_probability(model, some, form) for form in FORMS]
+    with torch.no_grad():
+        before = [log_probability(reference, some, form) for form in FORMS]
+    return parts.dpo_loss(*pair, *before, beta=0.1)
+
+
+# %% tags=["nbval-ignore-output"]
+rows, by_dpo = [], []
+for reference in sft:
+    model = copy.deepcopy(reference)
+    rows.append({"step": 0} | probabilities(model))
+    for step in train(model, 40, 2e-4, partial(preference_loss, reference)):
+        if step in (4, 40):
+            rows.append({"step": step} | probabilities(model))
+        if step == 4:
+            by_dpo.append(copy.deepcopy(model))
+by_step = pd.DataFrame(rows).groupby("step")
+log_p = by_step["log p, dashes"].median()
+compare(prediction, measured="up" if log_p[40] > log_p[0] else "down")
+for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", model)):
+    print(name, end=" ")
+    show(each)
+by_step.agg(["min", "max"]).round(2)
+
+# %% [markdown]
+# After four steps the model prefers dashes. But the loss asks only for a *difference*: it goes on falling while slashes
+# become nearly impossible, dashes less likely, and other answers take their place. When the chosen answers themselves
+# lose probability, that is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)).
+
+# %% [markdown]
+# ## Where rewards come from
+#
+# Reinforcement learning came first. In **RLHF** ([Christiano et al., 2017](https://arxiv.org/abs/1706.03741); for
+# assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's choices
+# to give an answer a number, and PPO raises the reward of what the model writes. DPO needs neither: it computes from
+# the same pairs, without sampling.
+#
+# For some questions nobody has to be asked, as a program can judge: a proof checks, tests pass, a date is right. Then
+# the program is the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
+# 2024](https://arxiv.org/abs/2411.15124)). The reasoning models of today are trained like this ([DeepSeek-R1,
+# 2025](https://arxiv.org/abs/2501.12948)).
+
+# %% [markdown]
+# | | learns from | models in memory |
+# |---|---|---|
+# | SFT | answers that somebody wrote | model |
+# | RLHF with PPO | its own samples, judged by a reward model | model, reference, reward model, value model |
+# | DPO | pairs that somebody compared | model, reference |
+# | GRPO, with verifiable rewards | its own samples, judged by a program | model, reference |
+#
+# The value model of PPO predicts the reward, so that a sample is compared with what was to be expected. GRPO, below,
+# draws several samples of each prompt and compares them with each other.
+#
+# **Exercise.** Write the judge. An answer is right if it is one of the accepted ones, from its first token to its last.
+# Answers and accepted forms alike end with `<eos>` and are padded behind it.
+
+
+# %% id="exact_reward" tags=["exercise"]
+def exact_reward(answers: Int[Tensor, "batch n"], accepted: Int[Tensor, "batch n_forms n"]) -> Float[Tensor, " batch"]:
+    """Return 1 for each answer that is right, and 0 for each that is not."""
+    raise NotImplementedError
+
+
+# %% id="check-exact_reward"
+check(exact_reward)
+
+
+# %%
+def accepted(days: list[date], n: int = 12) -> Tensor:
+    """Return both right answers to each day, (batch, 2, n)."""
+    rows = [[*letters.encode(format(day, form)).ids, EOS_ID] for day in days for form in FORMS]
+    return nn.functional.pad(padded(rows), (0, n - 11), value=PAD_ID).view(len(days), 2, n)
+
+
+# %% [markdown]
+# ## GRPO: better than its own group
+#
+# **GRPO**, group relative policy optimisation ([Shao et al., 2024](https://arxiv.org/abs/2402.03300)), repeats four
+# steps. In the words of reinforcement learning, the model is the **policy**.
+#
+# 1. Draw G answers to each of some prompts: each prompt has a *group*.
+# 2. Let the judge give each answer its reward.
+# 3. Compare: the **advantage** of an answer is its reward minus the mean of its group, in standard deviations.
+# 4. Raise the probability of all tokens of an answer in proportion to its advantage. Where that is negative, it falls.
+#
+# **Exercise.** Write step 3. Each row is a group. The variance is the mean of the squared differences (`correction=0`
+# in torch), and `eps` is added to the standard deviation.
+
+
+# %% id="group_advantages" tags=["exercise"]
+def group_advantages(
+    rewards: Float[Tensor, "n_prompts n_samples"], eps: float = 1e-4
+) -> Float[Tensor, "n_prompts n_samples"]:
+    """Return how far each reward is above the mean of its group, in standard deviations of the group."""
+    raise NotImplementedError
+
+
+# %% id="check-group_advantages"
+check(group_advantages)
+
+# %% [markdown]
+# **Predict.** Two groups of four. In one, a single answer is right; in the other, all four are. What is the advantage
+# of the single right answer, to one decimal, and what is that of each of the four?
+
+# %% tags=["prediction"]
+alone, of_four = ..., ...
+
+# %%
+advantages = parts.group_advantages(torch.tensor([[1.0, 0, 0, 0], [1, 1, 1, 1]]))
+compare(alone, measured=round(advantages[0, 0].item(), 1))
+compare(of_four, measured=round(advantages[1, 0].item(), 1))
+diagrams.post_training.group(
+    "?3 mars 2021>",
+    ["2021-03-03", "2021-03-13", "03/05/2021", "2021-03-3"],
+    [1.0, 0.0, 0.0, 0.0],
+    advantages[0].tolist(),
+)
+
+# %% [markdown]
+# A rare success counts for much, and a group in which all are right teaches nothing, as does one in which all are
+# wrong. So prompts should be neither too easy nor too hard.
+
+# %% [markdown]
+# ### The loss
+#
+# Sampling is slow, so each batch of samples serves for several updates. After the first, the model is no longer the one
+# that wrote them. Three things keep this safe, at every token:
+#
+# - the *ratio* of its probability now to that when it was sampled, e to the difference of the logarithms;
+# - the **clip** of PPO ([Schulman et al., 2017](https://arxiv.org/abs/1707.06347)): a ratio beyond 1 ± clip gains
+#   nothing more. The gain is the smaller of ratio · advantage and clipped ratio · advantage;
+# - the *drift* from the reference. With d = log_p_reference − log_p, it is e^d − d − 1, never negative, and on average
+#   over samples the **KL divergence** of the model from the reference.
+
+# %% [markdown]
+# The loss is minus the mean of gain − β · drift over all tokens that the model wrote.
+#
+# **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
+
+
+# %% id="grpo_loss" tags=["exercise"]
+def grpo_loss(
+    log_p: Float[Tensor, "batch n"],
+    log_p_before: Float[Tensor, "batch n"],
+    log_p_reference: Float[Tensor, "batch n"],
+    advantages: Float[Tensor, " batch"],
+    real: Bool[Tensor, "batch n"],
+    clip: float,
+    beta: float,
+) -> Float[Tensor, ""]:
+    """Return the loss of GRPO; the three log-probabilities are those of the sampled tokens."""
+    raise NotImplementedError
+
+
+# %% id="check-grpo_loss"
+check(grpo_loss)
+
+
+# %%
+def token_log_p(model: nn.Module, tokens: Tensor) -> Tensor:
+    """Return the log-probability of each token after the first, (batch, n − 1)."""
+    return model(tokens)[:, :-1].log_softmax(dim=-1).gather(-1, tokens[:, 1:, None])[..., 0]
+
+
+# %%
+def group_losses(
+    model: nn.Module, reference: nn.Module, reward: Callable, beta: float, rewards: list[float]
+) -> Iterator[Tensor]:
+    """Draw batches of 6 prompts with 8 samples each, and yield the loss of each batch twice."""
+    while True:
+        some = random.sample(days, 6)
+        tokens, lengths = sample(model, [CHAT.format(french[day]) for day in some], 8)
+        right = reward(answers_in(tokens, lengths), accepted(some).repeat_interleave(8, dim=0))
+        rewards.append(right.mean().item())
+        advantages = parts.group_advantages(right.view(6, 8)).flatten()
+        real = parts.answer_labels(tokens, lengths, PAD_ID)[:, 1:] != PAD_ID
+        with torch.no_grad():
+            before, at_first = token_log_p(model, tokens), token_log_p(reference, tokens)
+        for _ in range(2):
+            yield parts.grpo_loss(token_log_p(model, tokens), before, at_first, advantages, real, 0.2, beta)
+
+
+# %%
+def grpo(
+    reference: nn.Module, reward: Callable, seed: int, rate: float = 5e-4, beta: float = 0.0
+) -> tuple[nn.Module, list[float]]:
+    """Return a copy of the reference after 40 batches, and the mean reward of each."""
+    random.seed(seed)
+    _ = torch.manual_seed(seed)
+    model, rewards = copy.deepcopy(reference), []
+    losses = group_losses(model, reference, reward, beta, rewards)
+    for _ in train(model, 80, rate, lambda _: next(losses)):
+        pass
+    return model, rewards
+
+
+# %% [markdown]
+# **Predict.** SFT writes both forms about equally often, and the judge accepts either. After 40 batches, what fraction
+# of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% tags=["nbval-ignore-output"]
+by_grpo, rewards = zip(*(grpo(model, parts.exact_reward, seed) for seed, model in enumerate(sft)))
+judged = {"SFT": sft, "GRPO": by_grpo}
+runs = pd.concat({name: pd.DataFrame(map(probabilities, models)) for name, models in judged.items()})
+right = runs[["dashes", "slashes"]]
+rarer = (right.min(axis=1) / right.sum(axis=1)).groupby(level=0).median()
+compare(prediction, measured=rarer["GRPO"], choices=(0.1, 0.3, 0.5))
+for name, models in judged.items():
+    print(f"{name}:", end=" ")
+    show(models[0])
+runs[["dashes", "slashes", "other"]].groupby(level=0, sort=False).agg(["min", "max"]).round(2)
+
+# %%
+print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.loc["SFT", "other"]).all())
+
+# %% [markdown]
+# Nobody showed the policy a single right answer: it found them among its own. It is right more often than the model it
+# started from. And in one of the three models or more, one form is on its way out, though the judge does not prefer any:
+# what is a little likelier is sampled more often, so it is raised more often.
+#
+# This **loss of diversity** is the price of reinforcement learning, and a reason for β: the drift costs little while
+# both forms are left, and more and more as one disappears.
+
+# %% [markdown]
+# ## Reward hacking
+#
+# A policy does not learn what you mean. It learns what is rewarded: what it finds in the judge and you did not intend
+# is called **reward hacking**.
+#
+# ### Bug hunt
+#
+# A colleague's policy has the best rewards of the whole team, and its users complain. Which line of her judge is wrong?
+# Decide *before* you run the check, and before you see what her policy says. Then write a correct `mended` in the cell
+# after it.
+
+
+# %% tags=["bug-hunt"]
+def reward_of_a_colleague(answers, accepted):
+    written = answers > EOS_ID  # neither the end nor padding
+    same = (answers[:, None] == accepted) | ~written[:, None]
+    return same.all(dim=-1).any(dim=-1).float()
+
+
+# %% id="mend-reward"
+mended = reward_of_a_colleague
+
+# %% id="check-mend-reward"
+check(mended, "exact_reward", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# Try to cheat: give the judge what should get nothing. An empty answer, one that is cut off, one that goes on too long.
+# This judge compares only where something was *written*, so whatever is cut off is right as far as it goes, and an
+# answer of no tokens at all has nothing wrong with it. Python's `zip`, which stops at the shorter of two texts, has
+# made this bug many times.
+# </details>
+
+# %%
+empty, cut_off = torch.full((1, 12), PAD_ID), accepted([date(2021, 3, 3)])[:, 0].clone()
+empty[0, 0], cut_off[0, 4], cut_off[0, 5:] = EOS_ID, EOS_ID, PAD_ID
+for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()): cut_off}.items():
+    judges = (reward_of_a_colleague, parts.exact_reward)
+    print(f"{name}:", *(judge(answer, accepted([date(2021, 3, 3)])).item() for judge in judges))
+
+# %% [markdown]
+# **Predict.** We train with her judge, in steps twice as large. What will it say of the last ten batches: a mean reward
+# of 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: 0.4, 0.6 or 0.8?
+
+# %% tags=["prediction"]
+her_reward, really_right = ..., ...
+
+# %% tags=["nbval-ignore-output"]
+hacked, hacked_rewards = zip(*(grpo(model, reward_of_a_colleague, seed, rate=1e-3) for seed, model in enumerate(sft)))
+curves = {"exact judge": torch.tensor(rewards), "her judge": torch.tensor(hacked_rewards)}
+right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
+compare(her_reward, measured=curves["her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
+compare(really_right, measured=right.median(), choices=(0.4, 0.6, 0.8))
+show(hacked[0])
+smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.items()}
+ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
+
+# %% [markdown]
+# Her judge accepts more answers than are right, and the policy has found out which. Nobody told it about the gap: a
+# cut-off answer came up by chance, was rewarded, and came up more often. The curve of *this* reward shows nothing. What
+# does: reading samples, and a second judge that the policy is not trained on.
+
+# %% [markdown]
+# A reward model, which is only a model of what people like, has many such gaps. So its reward first rises together with
+# what people think of the answers, and then without it ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There,
+# β earns its place: the drift costs more the farther the policy goes, so it stops where a little more reward is not
+# worth it. That does not mend the judge; it limits how much of the gap is used. Where a program judges, many set β to 0
+# and mend the program.
+
+# %% [markdown]
+# ## ★ Transfer: pass@1 and pass@k
+#
+# A model that is right in 8 of 10 samples, and one that is always right on 8 of 10 questions, have the same mean
+# reward. If you may try k times, because a program picks the right answer, the first is far better: **pass@k** is the
+# probability that at least one of k samples is right.
+#
+# To estimate it, draw n ≥ k samples, of which c are right, and ask how probable it is that k of these
+# n, drawn without putting back, hold a right one ([Chen et al., 2021](https://arxiv.org/abs/2107.03374)). That is right
+# on average; 1 − (1 − c/n)^k is too low.
+#
+# **Exercise.** Write the estimate. `math.comb(n, k)` is the number of ways of choosing k of n.
+
+
+# %% id="pass_at_k" tags=["exercise"]
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """Return the probability that one of k samples is right, where c of n were."""
+    raise NotImplementedError
+
+
+# %% id="check-pass_at_k"
+check(pass_at_k)
+
+# %% [markdown]
+# **Predict.** From SFT to GRPO, pass@1 grows. What about pass@16: does it grow by more (`"more"`), or by less, or even
+# fall (`"less"`)?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+def passes(model: nn.Module, n: int = 16) -> dict[str, float]:
+    """Return pass@k over new days, for several k."""
+    some = new_days[:50]
+    answers = answers_in(*sample(model, [CHAT.format(french[day]) for day in some], n))
+    right = parts.exact_reward(answers, accepted(some).repeat_interleave(n, dim=0)).view(len(some), n).sum(dim=1)
+    return {f"pass@{k}": sum(parts.pass_at_k(n, int(c), k) for c in right) / len(some) for k in (1, 2, 4, 8, 16)}
+
+
+# %% tags=["nbval-ignore-output"]
+_ = torch.manual_seed(0)
+runs = pd.concat({name: pd.DataFrame(map(passes, models)) for name, models in judged.items()})
+gained = (runs.loc["GRPO"] - runs.loc["SFT"]).median()
+compare(prediction, measured="more" if gained["pass@16"] > gained["pass@1"] else "less")
+lines = {name: torch.tensor(runs.loc[name].to_numpy()) for name in judged}
+ax = plots.lines((1, 2, 4, 8, 16), lines, "k", "pass@k")
+runs.groupby(level=0, sort=False).mean().round(2)
+
+# %% [markdown]
+# With 16 tries, the model was right nearly everywhere before any reward. GRPO has mostly made probable what was
+# possible: it moves pass@16 to pass@1. Whether reinforcement learning on large models does more than that is disputed
+# ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** With β = 0.3, the policy keeps both forms: the rarer one has a larger fraction of the right answers than
+# with β = 0.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    held, _ = grpo(sft[seed], parts.exact_reward, seed, beta=0.3)
+    holds.append(...)  # compare probabilities(held) with probabilities(by_grpo[seed]): True or False
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
+
+# %% [markdown]
+# ## In short
+#
+# - A chat template makes one text of a chat. SFT counts only the tokens of the answers.
+# - DPO compares two answers, under the model and under a frozen reference. Only their difference counts.
+# - GRPO samples a group of answers, judges each, and raises what is better than its group: clipped, and held by the
+#   reference.
+# - What is rewarded is learned, gaps in the judge included. Read samples, and keep a second judge.
+# - pass@1 grows more than pass@k, and diversity falls.
+
+# %%
+table = trace_shapes(pretrained, torch.zeros(48, 35, dtype=torch.long)).drop(columns="class")
+top = table["module"].str.count(r"\.") < 3
+table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {"": "GPT"}}).reset_index(drop=True)
+
+# %% [markdown]
+# ## What you have built
+#
+# From a dictionary lookup to a policy that learns from rewards. Parts of your own that have passed are in colour here;
+# the others were the library's while you read.
+
+# %% tags=["nbval-ignore-output"]
+whose = {lesson.partition("_")[0]: row for lesson, row in whose_parts().items()}
+diagrams.post_training.built(whose)
+
+# %% [markdown]
+# What next? Something of your own. The course's page *What to build next* (`docs/capstones.md` in its repository) has
+# three projects for a weekend, each with a rubric of which a program grades a part:
+#
+# - **A language pair**: your Transformer translates between two languages that you choose.
+# - **An ablation**: ten seeds decide about one change of the modern block.
+# - **A bug for the clinic**: a patient with an address, which the next learners will diagnose.
+#
+# And a race: how many bits per byte of Python's docstrings can you reach in 120 seconds of processor time?
+
+# %% [markdown]
+# ## New words
+#
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
+# - **chat template**: the rule that turns the messages of a chat into one text, with special tokens that mark who
+#   speaks.
+# - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
+# - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
+# - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
+# - **reference model**: a frozen copy from before a training, near which the model is held.
+# - **likelihood displacement**: the fall of a chosen answer's own probability while it is preferred to another.
+# - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
+# - **reward model**: a model that predicts, as a number, how much people would like an answer.
+# - **RLVR**: reinforcement learning with verifiable rewards: a program judges the answers.
+# - **policy**: in reinforcement learning, the model that acts; here, the one that writes the answers.
+# - **advantage**: by how much a sample was better than was to be expected.
+# - **clip**: in PPO and GRPO, the limit beyond which a change of probability gains nothing more.
+# - **KL divergence**: how far one distribution is from another, as the mean difference of log-probabilities.
+# - **loss of diversity**: the concentration of a policy on few of the answers that are right.
+# - **reward hacking**: raising the reward by what the judge misses, and not by what was meant.
+# - **pass@k**: the probability that at least one of k samples is right.
+
+# %% [markdown]
+# ## Interview questions
+#
+# Answer aloud first; the section named in each answer has the cell that shows it.
+#
+# <details><summary>Why does the loss of supervised fine-tuning leave the prompt out?</summary>
+#
+# The model should learn to answer prompts, not to invent them. It still reads the prompt. (<i>Supervised
+# fine-tuning</i>)
+# </details>
+#
+# <details><summary>What does a chat template do, and what happens if you use another model's?</summary>
+#
+# It makes one text of the messages, with special tokens for the roles and the end of a turn. In a form that it was not
+# tuned on, the model does not know what is wanted, as ours before SFT. (<i>The chat form</i>)
+# </details>
+#
+# <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
+#
+# The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more:
+# likelihood displacement. Watch the log-probability of the chosen answer. (<i>Preferences</i>)
+# </details>
+#
+# <details><summary>Which models does PPO keep in memory, and which does GRPO?</summary>
+#
+# PPO: policy, reference, reward model and value model. GRPO compares samples of one prompt with each other, so it needs
+# no value model; if a program judges, no reward model either. (<i>Where rewards come from</i>)
+# </details>
+#
+# <details><summary>In GRPO, all answers to a prompt are right. What is learned from it?</summary>
+#
+# Nothing: all advantages are 0. The same holds where all are wrong, so prompts should be neither too easy nor too hard.
+# (<i>GRPO</i>)
+# </details>
+
+# %% [markdown]
+# <details><summary>Why take the smaller of the clipped and the unclipped gain?</summary>
+#
+# Beyond the limit, going further in the right direction gains nothing. But a token that went the wrong way keeps its
+# gradient, so it can come back; the clipped gain alone would leave it there. (<i>GRPO</i>)
+# </details>
+#
+# <details><summary>How do you notice reward hacking?</summary>
+#
+# Not by the reward. Read samples, and measure by a second judge that the policy is not trained on. (<i>Reward
+# hacking</i>)
+# </details>
+#
+# <details><summary>How do you estimate pass@k from n samples?</summary>
+#
+# 1 − C(n − c, k) / C(n, k), with c right ones: the chance that k of the n, drawn without putting back, are not all
+# wrong. 1 − (1 − c/n)^k is too low on average. (<i>★ Transfer</i>)
+# </details>
+#
+# <details><summary>After reinforcement learning, pass@1 is higher. Has the model learned something new?</summary>
+#
+# Not necessarily: compare pass@k. If the old model was right in some of k tries, what was possible has become probable,
+# and diversity has fallen. (<i>★ Transfer</i>)
+# </details>
+
+# %% [markdown]
+# ## What to read next
+#
+# - Ouyang et al. (2022), [arXiv:2203.02155](https://arxiv.org/abs/2203.02155): RLHF for assistants, in three stages.
+# - Rafailov et al. (2023), [arXiv:2305.18290](https://arxiv.org/abs/2305.18290): DPO.
+# - Shao et al. (2024), [arXiv:2402.03300](https://arxiv.org/abs/2402.03300): GRPO, in section 4.
+# - Liu et al. (2025), [arXiv:2503.20783](https://arxiv.org/abs/2503.20783): what the divisions in GRPO's loss do.
+# - `transformer_lab/training/fine_tuning.py`: the library's losses of SFT and DPO.
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

@@ -1,0 +1,1 @@
+"""The exercise ``induction_score``: its cases, its reference, its mistakes."""

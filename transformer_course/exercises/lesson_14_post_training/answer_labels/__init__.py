@@ -1,0 +1,1 @@
+"""The exercise ``answer_labels``: its cases, its reference, its mistakes."""

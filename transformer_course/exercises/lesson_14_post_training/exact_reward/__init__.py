@@ -1,0 +1,1 @@
+"""The exercise ``exact_reward``: its cases, its reference, its mistakes."""

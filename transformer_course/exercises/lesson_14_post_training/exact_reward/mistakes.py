@@ -1,0 +1,49 @@
+"""What goes wrong when an answer is compared with those that are right."""
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_14_post_training.exact_reward.answer import STEPS
+
+MISTAKES = [
+    Mistake(
+        "all_forms_at_once",
+        STEPS.but(right=lambda whole: whole.all(dim=-1)),
+        does="an answer has to have all accepted forms at once",
+        says="{does}, and no answer can. One of them is enough.",
+        hints=["A date is written with dashes. Is it written with slashes, too?"],
+    ),
+    Mistake(
+        "one_token_is_enough",
+        STEPS.but(whole=lambda same: same.any(dim=-1)),
+        does="one token in common with an accepted form is enough",
+        says="{does}. A date with one right digit is a wrong date.",
+        hints=["How many tokens of a right answer may differ from the form?"],
+    ),
+    Mistake(
+        "takes_tokens_from_several_forms",
+        STEPS.but(whole=lambda same: same.any(dim=1), right=lambda whole: whole.all(dim=-1)),
+        does="each token may come from another of the accepted forms",
+        says="{does}: an answer that begins as one and ends as the other passes. Ask for each form as a whole first.",
+        hints=["Which question comes first: *all* tokens of a form, or *any* of the forms?"],
+    ),
+    Mistake(
+        "fraction_of_right_tokens",
+        STEPS.but(rewards=lambda same: same.float().mean(dim=-1).amax(dim=-1)),
+        does="the reward is the fraction of tokens that are right",
+        says="{does}. A date that is nearly right is a wrong date: its reward is 0.",
+        hints=["Which two numbers can be rewards here?"],
+    ),
+    Mistake(
+        "counts_the_forms",
+        STEPS.but(rewards=lambda whole: whole.float().sum(dim=-1)),
+        STEPS.but(rewards=lambda whole: whole.float().mean(dim=-1)),
+        does="the forms that an answer has are counted, or averaged",
+        says="{does}. Whether one of them is enough or the only one, a right answer gets 1.",
+        hints=["If the same form is listed twice, what should a right answer get?"],
+    ),
+    Mistake(
+        "only_the_first_form",
+        STEPS.but(right=lambda whole: whole[:, 0]),
+        STEPS.but(right=lambda whole: whole[:, -1]),
+        does="only one of the accepted forms counts",
+    ),
+]

@@ -1,0 +1,1 @@
+"""The exercise ``group_advantages``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``grpo_loss``: its cases, its reference, its mistakes."""

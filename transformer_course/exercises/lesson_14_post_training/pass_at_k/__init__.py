@@ -1,0 +1,1 @@
+"""The exercise ``pass_at_k``: its cases, its reference, its mistakes."""
