@@ -28,8 +28,8 @@ def to_be_added(steps: InSteps) -> Mistake:
         steps.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(mask == 0, -1e9)).attempt,
         does="the mask is a matrix to be added to the scores, 0 where a query may attend and very negative where not",
         says=(
-            "This is a matrix to be *added* to the scores: 0 where a query may attend, and -∞ or nearly that where not. "
-            "A mask of True and False is asked for."
+            "This is a matrix to be *added* to the scores: 0 where a query may attend, and -∞ or nearly that where "
+            "not. A mask of True and False is asked for."
         ),
         hints=["Print `mask.dtype`. What is asked for?"],
     )
