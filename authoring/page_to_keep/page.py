@@ -17,7 +17,7 @@ FORMULA_FONT, NAME_FONT = 7.9, 5.6
 COLUMNS = 3
 LEGEND = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
 d = d_model, h heads of width d_k; N parameters, D tokens of training.
-A thick line is the residual stream, two digits are a lesson, P is the primer, T tokenizers."""
+A thick line is the residual stream, two digits are a lesson, P the primer, T tokenizers."""
 PARAMETER_COUNTS = {
     "embedding": "V d  (tied: the output's, too)",
     "positions": "n_max d if learned; sinusoids, RoPE: 0",
