@@ -544,8 +544,8 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 
 # %% [markdown]
 # Nobody showed the policy a single right answer: it found them among its own. It is right more often than the model it
-# started from. And in one of the three models or more, one form is on its way out, though the judge does not prefer any:
-# what is a little likelier is sampled more often, so it is raised more often.
+# started from. And in one of the three models or more, one form is on its way out, though the judge does not prefer
+# any: what is a little likelier is sampled more often, so it is raised more often.
 #
 # This **loss of diversity** is the price of reinforcement learning, and a reason for β: the drift costs little while
 # both forms are left, and more and more as one disappears.

@@ -5,7 +5,8 @@ import torch
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_tokenizers.decode.answer import STEPS, decode
 from transformer_course.exercises.lesson_tokenizers.decode.mistakes import MISTAKES
-from transformer_course.exercises.lesson_tokenizers.encode.exercise import TH, THE, WORDS, encode, learned
+from transformer_course.exercises.lesson_tokenizers.encode.answer import encode
+from transformer_course.exercises.lesson_tokenizers.encode.exercise import TH, THE, WORDS, learned
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 
