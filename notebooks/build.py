@@ -38,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the authoring to
 from authoring import glossary, interview_questions
 from authoring.page_to_keep import collection as page_to_keep
 from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.lesson_order import place
 from transformer_course.views.view import STATE
 from transformer_course.workspace.working_copies import COLAB as COLAB
 
@@ -280,8 +281,8 @@ def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
 
 
 def lessons(folder: Path = FOLDER) -> list[str]:
-    """List the names of all lessons that have a source, in the order to read them: first those without a number."""
-    return sorted((path.stem for path in (folder / "source").glob("*.py")), key=lambda name: (name[0].isdigit(), name))
+    """List the names of all lessons that have a source, in the order to read them."""
+    return sorted((path.stem for path in (folder / "source").glob("*.py")), key=place)
 
 
 def sources(folder: Path) -> dict[str, NotebookNode]:

@@ -48,5 +48,5 @@ def draw(lessons: Mapping[str, NotebookNode]) -> Diagram:
 
 
 def _number(lesson: str) -> str:
-    """Return the number of a lesson, such as ``01_lookup``, or P for the primer, which has none."""
+    """Return the number of a lesson, such as ``01_lookup``, or the first letter of one that has none."""
     return lesson[:2] if lesson[0].isdigit() else lesson[0].upper()

@@ -17,7 +17,7 @@ FORMULA_FONT, NAME_FONT = 7.9, 5.6
 COLUMNS = 3
 LEGEND = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
 d = d_model, h heads of width d_k; N parameters, D tokens of training.
-A thick line is the residual stream, two digits are a lesson, P is the primer."""
+A thick line is the residual stream, two digits are a lesson, P the primer, T tokenizers."""
 PARAMETER_COUNTS = {
     "embedding": "V d  (tied: the output's, too)",
     "positions": "n_max d if learned; sinusoids, RoPE: 0",
@@ -35,7 +35,7 @@ def page(terms: Mapping[str, Sequence[str]]) -> Diagram:
 
     Args:
         terms: The terms of the field, by the number of the lesson that teaches them, such as ``"05"``, or ``"P"`` for
-            the primer.
+            the primer and ``"T"`` for tokenizers.
     """
     d = Diagram(_in_words(terms), lists=False)
     d.text("The Transformer on one page", (LEFT, 11.35), size=TITLE_FONT, align="left", bold=True)

@@ -35,7 +35,7 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        """The two digits its name begins with; none in front of all lessons, in the primer."""
+        """The two digits its name begins with; none in a lesson without a number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property

@@ -8,11 +8,15 @@ from importlib import import_module
 from pathlib import Path
 
 from transformer_course.exercise import Exercise
+from transformer_course.lesson_order import place
 
 LESSONS = tuple(  # not the folder of a lesson that is gone, of which Python has kept its compiled files
-    sorted(path.parent.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*/__init__.py"))
+    sorted(
+        (path.parent.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*/__init__.py")),
+        key=place,
+    )
 )
-"""The names of the lessons that have exercises, such as ``04_masks``; each has a folder here."""
+"""The names of the lessons that have exercises, such as ``04_masks``, in their order; each has a folder here."""
 
 UNGRADED = ("primer", "interview_questions", "glossary", "page_to_keep")
 """Notebooks that are handed out with the lessons, and have no exercises."""

@@ -27,12 +27,15 @@ from transformer_course.diagrams.canvas import (
     Label,
     Words,
     rect_of,
+    text_width,
 )
 from transformer_course.exercises import LESSONS
+from transformer_course.lesson_order import place
 
 FILE = Path(__file__).with_name("lesson_map.svg")
 BEFORE = {"primer": "primer", "00_bottleneck": "before attention"}
 AFTER = {
+    "tokenizers": "tokenizers",
     "09_language_model": "a language model",
     "10_inference": "fast inference",
     "11_modern_block": "the modern block",
@@ -51,21 +54,21 @@ BADGE_RADIUS = 0.078
 def draw() -> tuple[Diagram, dict[Area, str]]:
     """Return the map as a diagram, and the lesson that each box and frame belongs to."""
     d, homes = thumbnail(LAST)
-    by_number = {int(name[:2]): name for name in LESSONS}
+    by_number = {int(name[:2]): name for name in LESSONS if name[0].isdigit()}
     lessons: dict[Area, str] = {area: by_number[number] for area, number in homes.items()}
     whole = next(frame for frame in d.frames if frame.name == "Transformer").rect
     for names, y in ((BEFORE, whole.y1 + 0.36), (AFTER, whole.y0 - 0.36)):
         x, before = whole.x0, None
         for name, title in names.items():
-            width = 1.35
+            width = text_width(title, SMALL + 0.5) + 0.22
             box = d.box(title, (x + width / 2, y), GREY, width=width, height=0.28, size=SMALL + 0.5)
             if before is not None:
                 d.arrow(before, box)
             lessons[box] = name
-            x, before = box.rect.x1 + 0.3, box
+            x, before = box.rect.x1 + 0.22, box
     inside = next(box for box, name in lessons.items() if name == "00_bottleneck")
     d.arrow(inside, (inside.x, whole.y1))
-    after = next(box for box, name in lessons.items() if name == "09_language_model")
+    after = next(box for box, name in lessons.items() if name == next(iter(AFTER)))
     d.arrow((after.x, whole.y0), after)
     return d, lessons
 
@@ -91,7 +94,7 @@ class Picture:
         lines += [self.frame(frame) for frame in frames]
         lines += [self.arrow(arrow) for arrow in self.d.arrows]
         lines += [self.text(e.label, "tl-words") for e in self.d.elements if isinstance(e, Words)]
-        for lesson in sorted(set(self.lessons.values()), key=lambda name: (name[0].isdigit(), name)):
+        for lesson in sorted(set(self.lessons.values()), key=place):
             boxes = [box for box in self.d.boxes if self.lessons.get(box) == lesson]
             lines += [f'<a class="tl-lesson" data-lesson="{lesson}">', *map(self.box, boxes), "</a>"]
         return "\n".join([*lines, "</svg>", ""])

@@ -10,6 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from transformer_course.home.reading_time import minutes_to_read, promised_minutes
+from transformer_course.lesson_order import BEFORE, place
 
 STRETCH = "★"
 """What the heading of a stretch exercise begins with."""
@@ -39,7 +40,7 @@ class Outline:
 
     @property
     def number(self) -> str:
-        """The two digits that its name begins with; none for the primer."""
+        """The two digits that its name begins with; none for a lesson without a number."""
         return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
@@ -49,14 +50,15 @@ class Outline:
 
 
 def read_outlines(published: Path) -> list[Outline]:
-    """Read the primer and then the lessons, in their order.
+    """Read the lessons, in their order.
 
     Raises:
         OSError: One cannot be read.
         ValueError: One is no notebook.
     """
-    lessons = [published / "primer.ipynb", *sorted(published.glob("[0-9][0-9]_*.ipynb"))]
-    return [outline_of(path.stem, nbformat.read(path, as_version=4)) for path in lessons]
+    names = [path.stem for path in published.glob("[0-9][0-9]_*.ipynb")]
+    in_order = sorted(["primer", *BEFORE, *names], key=place)
+    return [outline_of(name, nbformat.read(published / f"{name}.ipynb", as_version=4)) for name in in_order]
 
 
 def outline_of(name: str, book: NotebookNode) -> Outline:

@@ -22,7 +22,7 @@ def lesson_end(session: Session) -> Panel:
         lines.append(f"Your predictions: {predictions.message}")
     lines.append(next_after(lesson))
     is_done = all(exercise.name in passed or exercise.stretch for exercise in exercises_of(lesson))
-    return Panel(f"Lesson {lesson[:2]}", "\n".join(lines), "good" if is_done else "help")
+    return Panel(title_of(lesson), "\n".join(lines), "good" if is_done else "help")
 
 
 def lesson_of(names: Mapping[str, Any]) -> str | None:
@@ -54,7 +54,13 @@ def next_after(lesson: str) -> str:
     place = LESSONS.index(lesson) + 1
     if place == len(LESSONS):
         return "This was the last lesson."
-    return f"Next: lesson {LESSONS[place][:2]}, `{LESSONS[place]}.ipynb`."
+    following = LESSONS[place]
+    return f"Next: {title_of(following)[0].lower()}{title_of(following)[1:]}, `{following}.ipynb`."
+
+
+def title_of(lesson: str) -> str:
+    """Return what a lesson is called: by its number, if it has one."""
+    return f"Lesson {lesson[:2]}" if lesson[0].isdigit() else lesson.capitalize()
 
 
 def _names(names: Collection[str]) -> str:

@@ -6,6 +6,7 @@ import linecache
 import math
 import os
 import random
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -66,6 +67,7 @@ class JobResult(TypedDict, total=False):
 
 DEFAULT_NAMES = {
     "math": math,
+    "re": re,
     "torch": torch,
     "nn": nn,
     "F": F,

@@ -43,7 +43,7 @@ def test_every_term_stands_after_the_number_of_its_lesson(drawn):
     printed = " ".join(label.words for label in drawn.labels)
     for name, book in sources(FOLDER).items():
         terms = [term.name for term in terms_of(book)]
-        number = name[:2] if name[0].isdigit() else "P"
+        number = name[:2] if name[0].isdigit() else name[0].upper()
         assert rf"$\bf{{{number}}}$  {terms[0]}" in printed
         assert all(f"{one}; {other}" in printed for one, other in itertools.pairwise(terms))
 

@@ -19,8 +19,8 @@ ORDER = [
     "Interview questions",
     "What to read next",
 ]
-ORDER_WITHOUT_NUMBER = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
-"""Nothing goes before it, and it has no exercises that a check could judge."""
+ORDER_WITHOUT_EXERCISES = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
+"""The primer: nothing goes before it, and it has no exercises that a check could judge."""
 AN_EXPERIMENT = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
 WITHOUT_AN_EXPERIMENT = {f"{n:02d}" for n in range(9, 14)}
 """Lessons that do not ask for an experiment of the reader's own yet."""
@@ -54,7 +54,7 @@ def predictions_are_counted_at_the_end(lesson: Lesson) -> Iterator[str]:
 
 
 def the_parts_come_in_order(lesson: Lesson) -> Iterator[str]:
-    places, order = [], ORDER if lesson.number else ORDER_WITHOUT_NUMBER
+    places, order = [], ORDER if lesson.exercises else ORDER_WITHOUT_EXERCISES
     for part in order:
         found = [place for place, heading in enumerate(lesson.headings) if heading.startswith(part)]
         if len(found) != 1:
@@ -75,7 +75,7 @@ def the_first_code_imports_and_the_second_seeds(lesson: Lesson) -> Iterator[str]
 
 
 def old_and_new_questions_are_asked(lesson: Lesson) -> Iterator[str]:
-    for heading, least in (("Before you start", 3 if lesson.number else 0), ("Interview questions", 6)):
+    for heading, least in (("Before you start", 3 if lesson.exercises else 0), ("Interview questions", 6)):
         found = DETAILS.findall(lesson.section(heading))
         if len(found) < least:
             yield f"{heading}: {len(found)} questions with a folded answer; there should be at least {least}"

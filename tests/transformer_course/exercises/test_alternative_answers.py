@@ -22,6 +22,7 @@ from tests.transformer_course.exercises.alternatives import (
     lesson_12,
     lesson_13,
     lesson_14,
+    lesson_tokenizers,
 )
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook
@@ -579,6 +580,7 @@ UNUSUAL = {
         ),
     },
     **lesson_08.UNUSUAL,
+    **lesson_tokenizers.UNUSUAL,
     **lesson_09.UNUSUAL,
     **lesson_13.UNUSUAL,
     **lesson_14.UNUSUAL,

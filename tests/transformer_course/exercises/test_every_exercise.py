@@ -233,7 +233,7 @@ def test_no_verdict_gives_the_answer_away():
 @of_all
 def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise, thoroughness):
     lesson = {
-        "math": math, "torch": torch, "Tensor": Tensor, "nn": nn, "F": F,
+        "math": math, "re": re, "torch": torch, "Tensor": Tensor, "nn": nn, "F": F,
         "Bool": Bool, "Callable": Callable, "Float": Float, "Int": Int, "parts": parts,
     }  # fmt: skip
     exec(exercise.solution, lesson)

@@ -100,12 +100,12 @@ SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x"
 
 def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
     jail = FakeJail({"missing": True})
-    notebook = graded_in(jail, SUBMISSION, 1234567)
+    notebook = graded_in(jail, SUBMISSION, 987_123_654)
     assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in notebook.exercises]
     for job in jail.jobs:
         assert job.keys() == {"name", "asked", "cells", "cases", "seconds", "clock", "library"}
         assert job["name"] not in job["library"] and len(job["library"]) == len(every_exercise()) - 1
-        assert "1234567" not in str(job)
+        assert "987123654" not in str(job)
 
 
 def test_what_a_learner_wrote_comes_back_short_and_printable():

@@ -1,0 +1,471 @@
+# %% [markdown] id="title"
+# # Tokenizers · what a model reads instead of text
+#
+# **The question.** How many times does the letter r occur in `strawberry`? A model that writes essays may get this
+# wrong, and 3 + 4-digit sums too; and the same sentence costs several times as much in Thai as in English. None of this
+# lies in the Transformer. Where does it come from?
+#
+# **Afterwards you can** learn a vocabulary of byte pairs, encode and decode any text with it, compare vocabularies in
+# bits per byte, and say what a tokenizer does to other scripts and to numbers.
+#
+# Reading: 18 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 75 minutes.
+
+# %% [markdown]
+# ## Before you start
+#
+# This lesson comes between 08 and 09. Three questions from lessons 00 to 08. Answer each one aloud, then open it.
+#
+# <details><summary>What does an embedding do with a token?</summary>
+#
+# It looks up a row of a table, by the token's number. The vectors of a vocabulary are learned.
+# </details>
+#
+# <details><summary>Which tokens did the translator of lesson 08 read?</summary>
+#
+# The characters of its dates: one token each.
+# </details>
+#
+# <details><summary>Attention compares every token with every other. What does a text twice as long cost?</summary>
+#
+# Four times as many scores, and twice as much of everything else.
+# </details>
+
+# %% id="imports"
+import math
+import random
+import re
+from collections import Counter
+from datetime import date
+from itertools import pairwise
+
+import pandas as pd
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer_course import check, compare, hint, parts, solution, tally
+from transformer_lab import plots, trace_shapes
+from transformer_lab.data.dates import LOCALES, write_date
+from transformer_lab.data.docstrings import python_docstrings
+from transformer_lab.data.tokenizers import bpe_tokenizer
+
+# %%
+_ = torch.manual_seed(8)
+
+# %% [markdown]
+# ## Characters or bytes
+#
+# A model reads numbers. The simplest tokenizer numbers the *characters* of its training text. We take a day of each
+# month of a year, written in 33 languages and regions.
+#
+# **Predict.** How many different characters occur in these dates: about 50, 300 or 3,000?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+days = [date(2021, month, 3) for month in range(1, 13)]
+dates = {locale: [write_date(day, locale, "full") for day in days] for locale in LOCALES}
+characters = Counter("".join(text for texts in dates.values() for text in texts))
+compare(prediction, measured=len(characters), choices=(50, 300, 3_000))
+print(len(characters), "characters, among them", *filter(str.isalpha, sorted(characters)[::24]))
+
+# %% [markdown]
+# A new character, such as 😀, has no number: it becomes `<unk>`, and is lost. And all of Unicode has 150,000
+# characters, most of which a model would hardly ever see.
+#
+# **UTF-8** writes every character as one to four **bytes**, numbers from 0 to 255. So 256 tokens are enough for any
+# text; nothing is unknown.
+
+# %%
+rows = {}
+for locale in ("en_US", "fr", "el", "ru", "hi", "th", "ja"):
+    text = dates[locale][2]
+    rows[locale] = {"text": text, "characters": len(text), "bytes": len(text.encode())}
+pd.DataFrame.from_dict(rows, orient="index")
+
+# %% [markdown]
+# The price is length: a letter has one byte in English, two in Greek or Russian, three in Hindi, Thai or Japanese. Even
+# in English, a text of bytes is long, and attention costs the square of the length. So we look for something between
+# bytes and words: tokens that are longer where the text is frequent.
+
+# %% [markdown]
+# ## Byte pairs
+#
+# Byte-pair encoding, the BPE of lesson 08, begins with bytes and makes new tokens, one at a time. Which two tokens
+# stand next to each other most often? That pair becomes a token of its own, number 256; then the next, number 257, and
+# so on (Gage, 1994; for translation [Sennrich et al., 2016](https://arxiv.org/abs/1508.07909); on bytes GPT-2).
+#
+# **Exercise.** Count all pairs of neighbours in a text of tokens.
+
+
+# %% id="count_pairs" tags=["exercise"]
+def count_pairs(tokens: list[int], vocab_size: int) -> Int[Tensor, "vocab_size vocab_size"]:
+    """Return how often each token is followed by each: a row for the first of a pair, a column for the second."""
+    raise NotImplementedError
+
+
+# %% id="check-count_pairs"
+check(count_pairs)
+
+# %% [markdown]
+# The most frequent pair becomes one token, wherever it stands. In `aaa`, with the pair `aa`, the first two letters are
+# merged, and the third is left.
+#
+# **Exercise.** Go through the text from left to right. Return a new list; do not change the caller's.
+
+
+# %% id="merge" tags=["exercise"]
+def merge(tokens: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
+    """Return the tokens with new_id in place of each occurrence of the pair, from left to right."""
+    raise NotImplementedError
+
+
+# %% id="check-merge"
+check(merge)
+
+# %% [markdown]
+# Both together learn a vocabulary. All that is kept are the **merges**, in their order: which pair became which token.
+
+
+# %%
+def learn(text: str, n_merges: int) -> list[tuple[int, int]]:
+    """Return the pairs that BPE merges in a text, in their order."""
+    tokens, merges = list(text.encode()), []
+    for new_id in range(256, 256 + n_merges):
+        best = parts.count_pairs(tokens, new_id).argmax().item()
+        merges.append(divmod(best, new_id))
+        tokens = parts.merge(tokens, merges[-1], new_id)
+    return merges
+
+
+# %% [markdown]
+# We learn from the beginning of Python's docstrings, which every machine has: English, with some code.
+#
+# **Predict.** How many characters does the longest of the first 300 new tokens have: about 3, 10 or 40?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% tags=["nbval-ignore-output"]
+train_texts, held_out_texts = python_docstrings()
+sample = "\n\n".join(train_texts)[:30_000]
+merges = learn(sample, 300)
+pieces = [bytes([byte]) for byte in range(256)]
+for first, second in merges:
+    pieces.append(pieces[first] + pieces[second])
+longest = max(pieces, key=len)
+compare(prediction, measured=len(longest), choices=(3, 10, 40))
+print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
+print("the longest:", repr(longest.decode()))
+
+# %% [markdown]
+# First come pairs of letters, then endings and short words, then whatever the text repeats. Nobody has told it what a
+# word is. GPT-2 and its successors first cut the text before each space and at punctuation, so that no token spans two
+# words: **pre-tokenization**.
+
+# %% [markdown]
+# ## Encoding
+#
+# A new text is read as bytes; then all merges are made, in the order in which they were learned.
+#
+# **Exercise.** The bytes are the tokens 0 to 255, the first merge makes token 256. Your `merge` is in `parts`.
+
+
+# %% id="encode" tags=["exercise"]
+def encode(text: str, merges: list[tuple[int, int]]) -> list[int]:
+    """Return the tokens of a text: its bytes, after all merges in the order in which they were learned."""
+    raise NotImplementedError
+
+
+# %% id="check-encode"
+check(encode)
+
+# %% [markdown]
+# ### Bug hunt
+#
+# A colleague has written a faster tokenizer, which looks only for pairs that stand in the text. Whatever it encodes is
+# decoded to the very same text. But a trained model that is given its tokens predicts worse than before. What is wrong?
+# Decide *before* you run the check. Then write a correct `mended` in the cell after it.
+
+
+# %% tags=["bug-hunt"]
+def encode_of_a_colleague(text, merges):
+    new_ids = {tuple(pair): new_id for new_id, pair in enumerate(merges, start=256)}
+    tokens = list(text.encode("utf-8"))
+    while pairs := [pair for pair in pairwise(tokens) if pair in new_ids]:
+        pair = max(pairs, key=pairs.count)
+        tokens = parts.merge(tokens, pair, new_ids[pair])
+    return tokens
+
+
+# %% id="mend-encode"
+mended = encode_of_a_colleague
+
+# %% id="check-mend-encode"
+check(mended, "encode", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# Decoding proves little: a text has many sequences of tokens that are decoded to it. The model has seen one of them,
+# that of the learned order. Compare with the training text: encoded once more, it has to give the tokens that learning
+# left. The pair to take is the one that was learned *first*, `min(pairs, key=new_ids.get)`, not the most frequent one
+# in this text.
+# </details>
+
+# %%
+merges_of_bc = [(97, 98), (98, 99)]  # a b, then b c
+for name, function in {"the colleague's": encode_of_a_colleague, "yours or the library's": parts.encode}.items():
+    print(f"{name}:", function("abc bc bc", merges_of_bc))
+
+# %% [markdown]
+# ## Decoding
+#
+# A merged token stands for the bytes of its two tokens, one after the other. But a model may generate any tokens, also
+# half a letter: bytes that are no UTF-8. Then � stands in their place.
+#
+# **Exercise.** Python's `bytes.decode` has an argument for that.
+
+
+# %% id="decode" tags=["exercise"]
+def decode(tokens: list[int], merges: list[tuple[int, int]]) -> str:
+    """Return the text of tokens; bytes that are no whole character become �."""
+    raise NotImplementedError
+
+
+# %% id="check-decode"
+check(decode)
+
+# %%
+for text in ("Return the largest value.", "strawberry", dates["th"][2]):
+    tokens = parts.encode(text, merges)
+    assert parts.decode(tokens, merges) == text
+    print(f"{len(text)} characters, {len(text.encode())} bytes, {len(tokens)} tokens")
+
+# %% tags=["nbval-ignore-output"]
+for text in ("Return the largest value.", "strawberry"):
+    print(*(repr(parts.decode([token], merges)) for token in parts.encode(text, merges)))
+
+# %% [markdown]
+# The model reads the numbers of these pieces, not their letters. How many r there are in `strawberry` it can only know
+# if a text has said how the pieces are spelled.
+#
+# ## How large should a vocabulary be?
+#
+# The library's `bpe_tokenizer` does the same in compiled code, on all the docstrings. With a larger vocabulary, texts
+# get shorter. For a fair comparison we need a loss that does not depend on the tokens: the loss of a text in bits,
+# divided by the number of its bytes, or **bits per byte** (lesson 09 has an exercise on it). The model is the simplest,
+# a **bigram**: how often does a token follow the one before it?
+
+# %% [markdown]
+# **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
+# And how many bytes has a token, of 4,096: about 3, 6 or 12?
+
+# %% tags=["prediction"]
+direction, bytes_each = ..., ...
+
+
+# %%
+def bigram_bits(train: list[int], held_out: list[int], vocab_size: int) -> float:
+    """Return the bits that a bigram model needs for the held-out tokens; rare pairs get some of the unigram."""
+    train, held_out = torch.tensor(train), torch.tensor(held_out)
+    unigram = torch.bincount(train, minlength=vocab_size) + 0.1
+    unigram = unigram / unigram.sum()
+    pairs, n_pairs = (train[:-1] * vocab_size + train[1:]).unique(return_counts=True)
+    wanted = held_out[:-1] * vocab_size + held_out[1:]
+    place = torch.searchsorted(pairs, wanted).clamp(max=len(pairs) - 1)
+    n_wanted = n_pairs[place] * (pairs[place] == wanted)
+    before = torch.bincount(train[:-1], minlength=vocab_size)[held_out[:-1]]
+    p = (n_wanted + 50 * unigram[held_out[1:]]) / (before + 50)
+    return -p.log2().sum().item()
+
+
+# %% tags=["nbval-ignore-output"]
+n_bytes = sum(len(text.encode()) for text in held_out_texts)
+rows = {}
+for vocab_size in (260, 512, 1024, 2048, 4096, 8192):
+    tokenizer = bpe_tokenizer(train_texts, vocab_size)
+    train, held_out = (tokenizer.encode("\n\n".join(some)).ids for some in (train_texts, held_out_texts))
+    bits = bigram_bits(train, held_out, vocab_size) / n_bytes
+    rows[vocab_size] = {"bytes per token": n_bytes / len(held_out), "bits per byte": bits}
+sizes = pd.DataFrame.from_dict(rows, orient="index")
+sizes["embedding, width 512"] = [f"{512 * vocab_size:,}" for vocab_size in sizes.index]
+compare(direction, measured="down" if sizes["bits per byte"][4096] < sizes["bits per byte"][260] else "up")
+compare(bytes_each, measured=sizes["bytes per token"][4096], choices=(3, 6, 12))
+sizes.round(2)
+
+# %% tags=["nbval-ignore-output"]
+x = [math.log2(vocab_size) for vocab_size in sizes.index]
+ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, log₂", "bits per byte")
+
+# %% [markdown]
+# A token of several bytes lets a bigram see further back, so the bits fall. But each doubling gains less than the one
+# before, while the embedding doubles: in the end most pairs are too rare to be counted, and most tokens too rare to be
+# trained. (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3 128,256, learned from far more text.)
+
+# %%
+model = nn.Sequential(nn.Embedding(4096, 64), nn.Linear(64, 4096, bias=False))  # a bigram model, in two layers
+trace_shapes(model, torch.zeros(1, 11, dtype=torch.long)).drop(columns="class")
+
+# %% [markdown]
+# ## Who pays for the merges
+#
+# Frequent text gets long tokens. What was rare in the text that the merges were learned from keeps short ones.
+#
+# **Predict.** Merges of English docstrings, 4,096 tokens. How many times as many tokens as the English date has the
+# same date in Thai: about 1, 2 or 5?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% tags=["nbval-ignore-output"]
+tokenizer = bpe_tokenizer(train_texts, 4096)
+n_tokens = {locale: sum(len(tokenizer.encode(text).ids) for text in texts) for locale, texts in dates.items()}
+ratio = pd.Series({locale: n / n_tokens["en_US"] for locale, n in n_tokens.items()})
+compare(prediction, measured=ratio["th"], choices=(1, 2, 5))
+ratio[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1).to_frame("tokens, beside English")
+
+# %% [markdown]
+# That is a price in money, where a service counts tokens, in time, and in context: fewer words fit into the window.
+# Published tokenizers differ by up to 15 times between languages ([Petrov et al.,
+# 2023](https://arxiv.org/abs/2305.15425)). The remedy is the text that the merges are learned from.
+
+# %% [markdown]
+# ## What merges do to numbers
+
+# %% tags=["nbval-ignore-output"]
+for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "1234567"):
+    print(number.rjust(8), "→", *(tokenizer.decode([token]) for token in tokenizer.encode(number).ids))
+
+# %% [markdown]
+# Numbers that the text repeats are one token, others are cut somewhere. The same digit at the same place may be in a
+# token of one, two or four digits: a bad beginning for carrying. So Llama 2 makes every digit a token, and GPT-4 and
+# Llama 3 cut numbers into groups of at most three digits, from the left.
+
+# %% [markdown]
+# ## ★ Transfer: digits from the right
+#
+# Counted from the left, 1234567 is `123 456 7`, and its thousands are spread over two tokens. We write thousands from
+# the right: 1 234 567. Models add better if their numbers are cut so ([Singh and Strouse,
+# 2024](https://arxiv.org/abs/2402.14903)). Such a cut is made *before* the merges, so that none crosses it.
+#
+# **Exercise.** A number is a run of the digits 0 to 9. Put together, the pieces are the text again.
+
+
+# %% id="group_digits" tags=["exercise"]
+def group_digits(text: str) -> list[str]:
+    """Return the text in pieces: each number in groups of three digits from the right, and what is between them."""
+    raise NotImplementedError
+
+
+# %% id="check-group_digits"
+check(group_digits)
+
+# %%
+for text in ("1234567 + 89", "in 2021: 12345 lines"):
+    print(parts.group_digits(text))
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** Merges need little text: 2,048 tokens that are learned from a tenth of the docstrings make held-out text at
+# most a tenth longer than those learned from all.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    tenth = random.Random(seed).sample(train_texts, len(train_texts) // 10)
+    tokenizers = [bpe_tokenizer(texts, 2048) for texts in (train_texts, tenth)]
+    lengths = [sum(len(each.encode(text).ids) for text in held_out_texts) for each in tokenizers]
+    holds.append(...)  # True or False, from the two numbers in `lengths`
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
+
+# %% [markdown]
+# ## In short
+#
+# - Bytes can write any text with 256 tokens; BPE merges the most frequent pairs into longer ones.
+# - Merges are made in the order in which they were learned; a text has many sequences of tokens, and a model knows one.
+# - A larger vocabulary makes texts shorter, and the embedding larger. Bits per byte compare tokenizers.
+# - What was rare when the merges were learned costs more tokens: other scripts, names, numbers.
+
+# %% [markdown]
+# ## New words
+#
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
+# - **UTF-8**: the usual way of writing characters as bytes, one to four for each.
+# - **merges**: the pairs that were merged, in their order; with the bytes they are the whole tokenizer.
+# - **pre-tokenization**: cutting a text, at spaces for example, before the merges, so that no token crosses a cut.
+
+# %% [markdown]
+# ## Interview questions
+#
+# Answer aloud first; the section named in each answer has the cell that shows it.
+#
+# <details><summary>Why do language models read neither characters nor words?</summary>
+#
+# Words are too many, and new ones are unknown; characters and bytes make texts long, and attention costs the square of
+# the length. Byte pairs lie between: frequent text gets long tokens, and nothing is unknown. (<i>Characters or
+# bytes</i>,
+# <i>Byte pairs</i>)
+# </details>
+#
+# <details><summary>How is a BPE vocabulary learned?</summary>
+#
+# Count the pairs of neighbouring tokens, merge the most frequent one everywhere into a new token, and begin again,
+# until the vocabulary is large enough. (<i>Byte pairs</i>)
+# </details>
+#
+# <details><summary>Two tokenizers have the same merges in another order. Are they the same?</summary>
+#
+# No. Where two pairs compete for a token, the one that was learned first gets it. Both decode to the same text, but a
+# model knows the tokens of one order only. (<i>Encoding</i>, <i>Bug hunt</i>)
+# </details>
+#
+# <details><summary>A model streams its answer token by token, and now and then a � flickers up. Why?</summary>
+#
+# A letter of several bytes may be divided between two tokens, and the first of them is no whole character. Wait for the
+# rest before you show it. (<i>Decoding</i>)
+# </details>
+#
+# <details><summary>What speaks for a larger vocabulary, and what against it?</summary>
+#
+# Shorter texts, and fewer bits per byte, with smaller and smaller gains; but a larger embedding and output matrix, and
+# rare tokens that are hardly trained. (<i>How large should a vocabulary be?</i>)
+# </details>
+#
+# <details><summary>Why may the same sentence cost more in one language than in another?</summary>
+#
+# The merges were learned from text that has little of that language, so its words are cut into short pieces, down to
+# bytes. (<i>Who pays for the merges</i>)
+# </details>
+#
+# <details><summary>Why is arithmetic harder with merged digits?</summary>
+#
+# A digit's place depends on how its number happens to be cut. Single digits, or groups of three from the right, always
+# stand for the same places. (<i>What merges do to numbers</i>, <i>★ Transfer</i>)
+# </details>
+
+# %% [markdown]
+# ## What to read next
+#
+# - Sennrich et al. (2016), [arXiv:1508.07909](https://arxiv.org/abs/1508.07909): BPE for translation.
+# - Karpathy's [minbpe](https://github.com/karpathy/minbpe): the same functions, and the rules by which GPT-4 cuts text.
+# - Petrov et al. (2023), [arXiv:2305.15425](https://arxiv.org/abs/2305.15425): what languages pay.
+# - `transformer_lab/data/tokenizers.py`: the library's tokenizers.
+
+# %% [markdown]
+# How far did you come, and how well did you predict?
+
+# %% id="tally"
+tally()

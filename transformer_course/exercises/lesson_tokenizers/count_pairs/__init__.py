@@ -1,0 +1,1 @@
+"""The exercise ``count_pairs``: its cases, its reference, its mistakes."""

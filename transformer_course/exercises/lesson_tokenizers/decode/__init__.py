@@ -1,0 +1,1 @@
+"""The exercise ``decode``: its cases, its reference, its mistakes."""

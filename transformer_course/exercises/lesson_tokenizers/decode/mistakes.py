@@ -1,0 +1,51 @@
+"""What goes wrong on the way back to text."""
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_tokenizers.decode.answer import STEPS
+
+MISTAKES = [
+    Mistake(
+        "piece_by_piece",
+        STEPS.but(text=lambda tokens, pieces: "".join(pieces[t].decode("utf-8", "replace") for t in tokens)),
+        does="every token is read as UTF-8 by itself",
+        says="{does}. A letter may have its bytes in two tokens: join all bytes first.",
+        hints=["What is the text of the first byte of `é`, without the second?"],
+    ),
+    Mistake(
+        "strict",
+        STEPS.but(errors=lambda: "strict"),
+        does="bytes that are no character raise an error",
+        says="{does}. A model may generate any tokens; the text should have a � there.",
+        hints=["Which values can `errors` have in `bytes.decode`?"],
+    ),
+    Mistake(
+        "ignored",
+        STEPS.but(errors=lambda: "ignore"),
+        does="bytes that are no character are left out",
+        says="{does}, so that nobody sees them. Asked for is a � in their place.",
+        hints=["Which values can `errors` have in `bytes.decode`?"],
+    ),
+    Mistake(
+        "latin_1",
+        STEPS.but(text=lambda octets: octets.decode("latin-1")),
+        STEPS.but(text=lambda octets: "".join(map(chr, octets))),
+        does="every byte is read as a character of its own",
+        says="Right for English. Elsewhere {does}: `é` becomes `Ã©`.",
+        hints=["How many bytes has `é` in UTF-8, and how many characters come out?"],
+    ),
+    Mistake(
+        "second_before_first",
+        STEPS.but(joined=lambda: lambda pieces, first, second: pieces[second] + pieces[first]),
+        does="the second half of a merged token comes before the first",
+    ),
+    Mistake(
+        "the_bytes",
+        STEPS.but(text=lambda octets: octets).attempt,
+        says="Bytes come back, and no text. They have to be read as UTF-8.",
+        hints=[
+            "What is the type of the result?",
+            "`bytes.decode` makes text of bytes.",
+            '`.decode("utf-8", errors="replace")`.',
+        ],
+    ),
+]

@@ -1,0 +1,1 @@
+"""The exercise ``encode``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``group_digits``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``merge``: its cases, its reference, its mistakes."""

@@ -1,0 +1,14 @@
+"""The order of the lessons: by their numbers, and those without a number where they belong."""
+
+BEFORE = {"tokenizers": "09_language_model"}
+"""Lessons without a number that come between others, each with the one that it comes before."""
+
+
+def place(name: str) -> tuple[str, bool]:
+    """Return what lessons are sorted by: what has no number comes first, unless ``BEFORE`` says where else.
+
+    >>> sorted(["09_language_model", "tokenizers", "primer", "08_training"], key=place)
+    ['primer', '08_training', 'tokenizers', '09_language_model']
+    """
+    numbered = name[0].isdigit()
+    return BEFORE.get(name, name if numbered else ""), numbered
