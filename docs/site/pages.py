@@ -159,6 +159,9 @@ def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Rep
     """Write a notebook with links that hold on the site, and its attachments beside it."""
     path = f"notebooks/{name}.ipynb"
     for cell in book.cells:
+        for output in cell.get("outputs", []):
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = html_links(output.data["text/html"])
         if cell.cell_type != "markdown":
             continue
         for picture, kinds in cell.pop("attachments", {}).items():

@@ -2,8 +2,11 @@
 
 import importlib.util
 import re
+from copy import deepcopy
+from itertools import pairwise
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat import NotebookNode
 
@@ -73,6 +76,14 @@ def test_every_link_of_a_text_leads_to_a_file_of_the_repository_too(name: str) -
 def test_links_lead_to_pages_or_to_the_repository(tmp_path: Path, text: str, without: str, there: str) -> None:
     assert pages.with_links(text, "docs/grading.md", tmp_path, None) == without
     assert pages.with_links(text, "docs/grading.md", tmp_path, Repository("a/b")) == there
+
+
+def test_the_end_of_a_lesson_leads_to_the_page_of_the_next(tmp_path: Path, books: dict[str, NotebookNode]) -> None:
+    names = [name for name in books if name[0].isdigit()]
+    for name, following in pairwise(names):
+        pages._write_notebook(tmp_path, name, deepcopy(books[name]), None, ROOT)
+        [shown] = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4).cells[-1].outputs
+        assert f'Next: lesson {following[:2]}, <a href="{following}.html">' in shown.data["text/html"]
 
 
 def test_documents_and_pictures_are_handed_out(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 TINTS = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
 """Colours that colour-blind people tell apart; laid on thinly, they suit light and dark themes."""
 
+LESSON = re.compile(r"\d\d_\w+\.ipynb")
+"""The name of a lesson's file."""
+
 VERDICTS = {
     "passed": (": passed", "good"),
     "not_started": ("", "plain"),
@@ -75,7 +78,10 @@ def _blocks(message: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """Return a line of a message as HTML. Stress may hold code; a star in code is a star."""
+    """Return a line of a message as HTML.
+
+    Stress may hold code; a star in code is a star. The file of a lesson is a link, as lessons lie beside one another.
+    """
     code: list[str] = []
 
     def hidden(found: re.Match[str]) -> str:
@@ -84,4 +90,9 @@ def as_html(text: str) -> str:
 
     marked = re.sub(r"`([^`]+)`", hidden, html.escape(text).replace("\0", ""))
     marked = re.sub(r"(?<!\w)\*([\w\0][^*<>]*)(?<! )\*(?!\w)", r"<em>\1</em>", marked)
-    return re.sub(r"\0(\d+)\0", lambda found: f"<code>{code[int(found[1])]}</code>", marked)
+    return re.sub(r"\0(\d+)\0", lambda found: _tagged(code[int(found[1])]), marked)
+
+
+def _tagged(code: str) -> str:
+    shown = f"<code>{code}</code>"
+    return f'<a href="{code}">{shown}</a>' if LESSON.fullmatch(code) else shown

@@ -11,6 +11,8 @@ EXTENSIONS = Path(__file__).with_name("labextensions")
 SETTINGS = Path(__file__).with_name("settings")
 """Where JupyterLab finds other defaults than its own; what a learner has set goes before them."""
 SERVER = "transformer_course.home.server"
+NOT_NEEDED = ("jupyter_lsp", "jupyterlab_jupytext", "notebook_shim")
+"""Server extensions that other packages bring along: no lesson needs them, and each delays the start."""
 
 
 def open_lab(arguments: Sequence[str]) -> None:
@@ -42,7 +44,12 @@ def open_lab(arguments: Sequence[str]) -> None:
         "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [os.environ.get("JUPYTER_CONFIG_PATH"), str(SETTINGS)])),
     }
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    home = [f"--ServerApp.jpserver_extensions={SERVER}=True", f"--LabApp.extra_labextensions_path={EXTENSIONS}"]
+    extensions = {SERVER: True, **dict.fromkeys(NOT_NEEDED, False)}
+    home = [
+        *(f"--ServerApp.jpserver_extensions={name}={is_on}" for name, is_on in extensions.items()),
+        f"--LabApp.extra_labextensions_path={EXTENSIONS}",
+        "--LabApp.extension_manager=readonly",  # the other one loads a client for PyPI
+    ]
 
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]  # slow, and needed only here
 

@@ -19,7 +19,9 @@ _OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 @cache
 def module(name: str, folder: Path = FOLDER) -> str:
-    """Return the JavaScript of a view, with all that it imports, as one module whose default export is its ``render``.
+    """Return the JavaScript of a view, with all that it imports, as one module.
+
+    Its default export has ``render``, which a notebook calls, and ``modelOf`` for where there is no kernel.
 
     Args:
         name: The view's own module, which exports ``draw``.
@@ -30,7 +32,7 @@ def module(name: str, folder: Path = FOLDER) -> str:
             front of a function, a constant or a class; or modules import one another in a circle.
     """
     order = dict.fromkeys([*_in_order("view", folder, ()), *_in_order(name, folder, ())])
-    shown = f'export default {{ render: $view.render(${name}.draw, "{name}") }};\n'
+    shown = f'export default {{ render: $view.render(${name}.draw, "{name}"), modelOf: $view.modelOf }};\n'
     return "".join(_wrapped(other, folder) for other in order) + shown
 
 

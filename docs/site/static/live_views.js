@@ -1,4 +1,4 @@
-// Views that live without a kernel: their front end needs a model with five methods, and gets one that is only here.
+// Views that live without a kernel: the model of each is only here.
 {
   const folder = new URL("views/", document.currentScript.src);
   const loading = {};
@@ -13,23 +13,6 @@
       document.head.append(sheet, script);
     }));
 
-  const bytes = (text) => new DataView(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
-
-  function modelOf(stored) {
-    const traits = new Map(Object.entries(stored).map(([name, value]) => [name, value?.base64 === undefined ? value : bytes(value.base64)]));
-    const listeners = new Map();
-    return {
-      get: (name) => traits.get(name),
-      set(name, value) {
-        traits.set(name, value);
-        listeners.get(`change:${name}`)?.forEach((react) => react());
-      },
-      save_changes() {},
-      on: (event, react) => listeners.set(event, (listeners.get(event) ?? new Set()).add(react)),
-      off: (event, react) => listeners.get(event)?.delete(react),
-    };
-  }
-
   /** Put a view in the place of the picture before its state. */
   async function show(state) {
     const { view, traits } = JSON.parse(state.textContent);
@@ -38,7 +21,7 @@
     const picture = place[place.indexOf(state) - 1];
     const el = document.createElement("div");
     (picture ?? state).replaceWith(el);
-    front.render({ model: modelOf(traits), el });
+    front.render({ model: front.modelOf(traits), el });
   }
 
   document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("script.live-view").forEach(show));

@@ -36,6 +36,11 @@ def test_stress_may_hold_code_and_a_star_in_code_is_none():
     assert "<code>*args</code> and <code>a*</code>" in page("See `*args` and `a*`.")
 
 
+def test_the_file_of_a_lesson_is_a_link_to_it_and_other_files_are_none():
+    assert 'in <a href="02_scaling.ipynb"><code>02_scaling.ipynb</code></a>.' in page("in `02_scaling.ipynb`.")
+    assert "<a" not in page('`my.ipynb`, `../02_scaling.ipynb`, `02_a b.ipynb`, `02_" x.ipynb`, 02_scaling.ipynb')
+
+
 @pytest.mark.parametrize("text", ["2 * 3 * 4", "a*b*c", "*args and **keywords", "one * two*", "* a list"])
 def test_stars_that_multiply_stress_nothing(text):
     assert "<em>" not in page(text)

@@ -56,6 +56,30 @@ export function render(draw, kind) {
   };
 }
 
+/**
+ * Return a model for `render` that lives in its page alone, from the traits that a view has stored: for where no kernel
+ * runs. A trait of bytes is stored as text in base 64.
+ */
+export function modelOf(stored) {
+  const read = (value) => (value?.base64 === undefined ? value : bytes(value.base64));
+  const traits = new Map(Object.entries(stored).map(([trait, value]) => [trait, read(value)]));
+  const listeners = new Map();
+  return {
+    get: (trait) => traits.get(trait),
+    set(trait, value) {
+      traits.set(trait, value);
+      listeners.get(`change:${trait}`)?.forEach((react) => react());
+    },
+    save_changes() {},
+    on: (event, react) => listeners.set(event, (listeners.get(event) ?? new Set()).add(react)),
+    off: (event, react) => listeners.get(event)?.delete(react),
+  };
+}
+
+function bytes(text) {
+  return new DataView(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+}
+
 /** Let a function run at most once for each frame of the screen, however often it is asked for. */
 export function oncePerFrame(run) {
   let waiting = 0;

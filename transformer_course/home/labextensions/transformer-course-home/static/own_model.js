@@ -64,22 +64,6 @@ export class OwnModel {
     const el = document.createElement('div');
     const sheet = Object.assign(document.createElement('style'), { textContent: style });
     this.node.replaceChildren(sheet, el);
-    view.render({ model: modelOf(traits), el });
+    view.render({ model: view.modelOf(traits), el });
   }
-}
-
-/** Return a model with the methods that a front end calls, which lives only here. */
-function modelOf(traits) {
-  const values = new Map(Object.entries(traits));
-  const listeners = new Map();
-  return {
-    get: name => values.get(name),
-    set(name, value) {
-      values.set(name, value);
-      listeners.get(`change:${name}`)?.forEach(react => react());
-    },
-    save_changes() {},
-    on: (event, react) => listeners.set(event, (listeners.get(event) ?? new Set()).add(react)),
-    off: (event, react) => listeners.get(event)?.delete(react),
-  };
 }
