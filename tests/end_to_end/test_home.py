@@ -2,11 +2,10 @@
 
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.end_to_end.browser import Notebook, draw_every_cell, find_browser, open_notebook, running_lab
 from transformer_course.exercises import every_exercise
@@ -35,18 +34,19 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         open_notebook(address, "primer.ipynb", BROWSER, theme="JupyterLab Dark") as book,
     ):
         page = book.page
-        page.goto(f"{address}/lab?reset")  # as at the first start
         home = page.locator(".tl-home")
-        expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
+        the_page_is_there_before_jupyterlab(page, address)
+        go_home(page)
+        expect(home.get_by_role("status")).to_be_hidden()
         expect(home).to_contain_text(f"0 of {n} exercises passed.")
         assert dark(home), "the system's theme is followed"
         assert not page.locator("#filebrowser").is_visible()
+        page.evaluate("window.jupyterapp.shell.collapseLeft()")
         nothing_is_cut(home)
 
         home.locator("#tl-map-01_lookup").focus()
         page.keyboard.press("Enter")
         draw_every_cell(page, "01_lookup.ipynb")
-        expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
         book.run(book.cell_with("import math"))
         book.run(book.cell_with("def softmax("))
         book.run(book.cell_with("check(softmax)"))
@@ -85,6 +85,24 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         nothing_else_was_asked(book, address)
 
 
+def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
+    """Go to a lesson as at the first start, by a link that is followed while JupyterLab is still on its way."""
+    held: list[Route] = []
+    page.route("**/jlab_core.*", lambda route: held.append(route))
+    page.goto(f"{address}/lab?reset", wait_until="commit")
+    home = page.locator(".tl-home")
+    expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
+    assert dark(home), "the system's theme is followed"
+    nothing_is_cut(home)
+    home.locator("#tl-map-01_lookup").focus()
+    page.keyboard.press("Enter")
+    expect(home.get_by_role("status")).to_have_text("JupyterLab is starting; then this opens.")
+    assert not page.evaluate("Boolean(window.jupyterapp)")
+    held.pop().continue_()
+    draw_every_cell(page, "01_lookup.ipynb")
+    expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
+
+
 def nothing_else_was_asked(book: Notebook, address: str) -> None:
     """Test that JupyterLab has neither put a question nor asked anybody else."""
     assert book.page.locator(".Toastify__toast").count() == 0, "JupyterLab asks or tells something"
@@ -114,16 +132,13 @@ def a_button_gives_hints(book: Notebook) -> None:
 
 
 def an_endless_loop_is_told(book: Notebook) -> None:
-    """Check an answer that never ends."""
+    """Check an answer that never ends: it is told so, after a sign of life."""
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    while True:\n        pass")
     check = book.cell_with("check(softmax)")
     check.locator(".cm-content").click()
-    begun = time.monotonic()
     book.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
     expect(check).to_contain_text("Your code is running. If it has not ended 12 seconds after its start")
-    assert time.monotonic() - begun < 10, "no sign of life"
     expect(check).to_contain_text("softmax: it did not finish")
-    assert time.monotonic() - begun < 20, "12 seconds were said; the rest is what a busy machine may need"
 
 
 def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
