@@ -56,4 +56,4 @@ def test_processes_that_take_too_long_are_ended():
     start = time.monotonic()
     with pytest.raises(TimeoutError, match=r"2 processes took longer than 0\.5 seconds"):
         run_processes(leave, seconds=0.5)
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 300, "gloo waits for half an hour"
