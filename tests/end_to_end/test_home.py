@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.end_to_end.browser import Notebook, draw_every_cell, find_browser, open_notebook, running_lab
 from transformer_course.exercises import every_exercise
@@ -34,19 +34,18 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         open_notebook(address, "primer.ipynb", BROWSER, theme="JupyterLab Dark") as book,
     ):
         page = book.page
+        page.goto(f"{address}/lab?reset")  # as at the first start
         home = page.locator(".tl-home")
-        the_page_is_there_before_jupyterlab(page, address)
-        go_home(page)
-        expect(home.get_by_role("status")).to_be_hidden()
+        expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
         expect(home).to_contain_text(f"0 of {n} exercises passed.")
         assert dark(home), "the system's theme is followed"
         assert not page.locator("#filebrowser").is_visible()
-        page.evaluate("window.jupyterapp.shell.collapseLeft()")
         nothing_is_cut(home)
 
         home.locator("#tl-map-01_lookup").focus()
         page.keyboard.press("Enter")
         draw_every_cell(page, "01_lookup.ipynb")
+        expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
         book.run(book.cell_with("import math"))
         book.run(book.cell_with("def softmax("))
         book.run(book.cell_with("check(softmax)"))
@@ -54,7 +53,6 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         an_endless_loop_is_told(book)
         book.rewrite(book.cell_with("def softmax("), softmax.solution)
         book.run(book.cell_with("check(softmax)"))
-        the_end_leads_to_the_next_lesson(book)
         book.save()
 
         go_home(page)
@@ -83,24 +81,6 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         expect(book.cell_with("def soft_lookup(")).to_be_in_viewport()
 
         nothing_else_was_asked(book, address)
-
-
-def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
-    """Go to a lesson as at the first start, by a link that is followed while JupyterLab is still on its way."""
-    held: list[Route] = []
-    page.route("**/jlab_core.*", lambda route: held.append(route))
-    page.goto(f"{address}/lab?reset", wait_until="commit")
-    home = page.locator(".tl-home")
-    expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
-    assert dark(home), "the system's theme is followed"
-    nothing_is_cut(home)
-    home.locator("#tl-map-01_lookup").focus()
-    page.keyboard.press("Enter")
-    expect(home.get_by_role("status")).to_have_text("JupyterLab is starting; then this opens.")
-    assert not page.evaluate("Boolean(window.jupyterapp)")
-    held.pop().continue_()
-    draw_every_cell(page, "01_lookup.ipynb")
-    expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
 
 
 def nothing_else_was_asked(book: Notebook, address: str) -> None:
@@ -139,19 +119,6 @@ def an_endless_loop_is_told(book: Notebook) -> None:
     book.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
     expect(check).to_contain_text("Your code is running. If it has not ended 12 seconds after its start")
     expect(check).to_contain_text("softmax: it did not finish")
-
-
-def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
-    """Follow the link at a lesson's end, and come back."""
-    book.run(book.cell_with("tally()"))
-    end = book.cell_with("tally()")
-    expect(end).to_contain_text("Exercises: 1 of 5 passed.")
-    end.get_by_role("link", name="02_scaling.ipynb").click()
-    draw_every_cell(book.page, "02_scaling.ipynb")
-    expect(book.page.get_by_role("heading", name="02 · Why divide").first).to_be_visible()
-    book.page.evaluate("window.jupyterapp.commands.execute('application:close')")
-    book.page.evaluate("window.jupyterapp.commands.execute('docmanager:open', {path: '01_lookup.ipynb'})")
-    draw_every_cell(book.page, "01_lookup.ipynb")
 
 
 def go_home(page: Page) -> None:

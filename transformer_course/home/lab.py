@@ -11,7 +11,7 @@ EXTENSIONS = Path(__file__).with_name("labextensions")
 SETTINGS = Path(__file__).with_name("settings")
 """Where JupyterLab finds other defaults than its own; what a learner has set goes before them."""
 SERVER = "transformer_course.home.server"
-NOT_NEEDED = ("jupyter_lsp", "jupyterlab_jupytext", "notebook_shim")
+NOT_NEEDED = ("jupyterlab_jupytext", "notebook_shim")
 """Server extensions that other packages bring along: no lesson needs them, and each delays the start."""
 
 

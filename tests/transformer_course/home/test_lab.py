@@ -35,7 +35,6 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
     assert arguments == [
         f"--ServerApp.root_dir={tmp_path / 'mine'}",
         "--ServerApp.jpserver_extensions=transformer_course.home.server=True",
-        "--ServerApp.jpserver_extensions=jupyter_lsp=False",
         "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False",
         "--ServerApp.jpserver_extensions=notebook_shim=False",
         f"--LabApp.extra_labextensions_path={lab.EXTENSIONS}",

@@ -27,3 +27,12 @@ def test_a_view_is_one_module_that_parses(name):
     check = [NODE, "--input-type=module", "--check"]
     done = subprocess.run(check, input=front_end.module(view.front_end), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", views.__all__)
+def test_a_view_brings_the_model_that_it_has_without_a_kernel(name):
+    view: type[View] = getattr(views, name)
+    source = front_end.module(view.front_end).replace("export default", "const shown =")
+    run = 'console.log(typeof shown.render, shown.modelOf({ text: "cat" }).get("text"));'
+    done = subprocess.run([NODE, "--input-type=module", "-e", source + run], capture_output=True, text=True)
+    assert done.stdout == "function cat\n", done.stderr

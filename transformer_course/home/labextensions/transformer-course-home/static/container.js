@@ -2,7 +2,6 @@
 // extensions share, and `get` hands our plugin out.
 (() => {
   const folder = new URL('.', document.currentScript.src);
-  const home = import(new URL('early.js', folder)).then(({ drawHome }) => drawHome(folder));
   const PACKAGES = ['@lumino/widgets', '@jupyterlab/apputils', '@jupyterlab/coreutils', '@jupyterlab/launcher'];
   let shared;
 
@@ -21,7 +20,7 @@
     async get() {
       const { makePlugin } = await import(new URL('plugin.js', folder));
       const packages = await Promise.all(PACKAGES.map(load));
-      const plugin = makePlugin(Object.assign({}, ...packages), await home);
+      const plugin = makePlugin(Object.assign({}, ...packages), folder);
       return () => ({ __esModule: true, default: plugin });
     },
   };

@@ -2,6 +2,7 @@
 // also brings back the views of notebooks that are opened, and answers the buttons in them.
 import { answerButtons } from './hints.js';
 import { OwnModel } from './own_model.js';
+import { ask, HomePage } from './page.js';
 import { bringBackViews } from './views.js';
 
 const COMMAND = 'transformer-course:home';
@@ -14,9 +15,9 @@ const NARROW = 700;
 
 /**
  * @param lab JupyterLab's own classes and tokens.
- * @param page The home page, which may be there already.
+ * @param folder Where our files are.
  */
-export function makePlugin(lab, page) {
+export function makePlugin(lab, folder) {
   const { Widget, ICommandPalette, ILauncher, PageConfig } = lab;
 
   return {
@@ -25,16 +26,22 @@ export function makePlugin(lab, page) {
     autoStart: true,
     optional: [ICommandPalette, ILauncher],
     activate(app, palette, launcher) {
+      for (const name of ['page.css', 'notebooks.css']) {
+        const sheet = document.createElement('link');
+        sheet.rel = 'stylesheet';
+        sheet.href = new URL(name, folder);
+        document.head.append(sheet);
+      }
+
+      const address = `${PageConfig.getBaseUrl()}transformer-course/home`;
+      let early = ask(address); // the answer is there when JupyterLab is
+      early.catch(() => {}); // who waits for it is told
+
       let panel = null;
       const add = () => {
         if (panel && !panel.isDisposed) return;
-        const focused = document.activeElement;
-        const { scrollTop } = page.node;
         panel = makePanel();
         app.shell.add(panel, 'main', { mode: 'tab-before', activate: false });
-        // Both were lost on the way into the panel.
-        if (panel.node.contains(focused)) focused.focus();
-        requestAnimationFrame(() => (page.node.scrollTop = scrollTop));
       };
       const open = () => {
         add();
@@ -43,13 +50,15 @@ export function makePlugin(lab, page) {
 
       /** Make a panel that asks for the page as long as it can be seen. */
       function makePanel() {
-        page.node.className = 'tl-home'; // no longer early, nor hidden as in a panel that was closed
-        const made = new Widget({ node: page.node });
+        const made = new Widget();
         made.id = ID;
         made.title.label = 'Home';
         made.title.caption = 'Transformer Course: what has passed, and where to go on';
         made.title.closable = true;
         made.node.tabIndex = -1;
+        const ownModel = new OwnModel(app.shell, Widget, address.replace(/home$/, 'model'));
+        const page = new HomePage(made.node, address, openFile, early, ownModel);
+        early = null;
         made.onAfterShow = () => page.start();
         made.onAfterAttach = () => made.isVisible && page.start();
         made.onBeforeHide = () => page.stop();
@@ -94,11 +103,10 @@ export function makePlugin(lab, page) {
       palette?.addItem({ command: COMMAND, category: 'Transformer Course' });
       launcher?.add({ command: COMMAND, category: 'Transformer Course' });
       answerButtons(app.shell);
-      const ownModel = new OwnModel(app.shell, Widget, `${PageConfig.getBaseUrl()}transformer-course/model`);
+      const isFileAsked = PageConfig.getOption('treePath') !== '';
       app.restored.then(() => {
-        (page.isFileAsked ? add : open)();
+        (isFileAsked ? add : open)();
         hideFiles();
-        page.join(openFile, ownModel);
       });
     },
   };
