@@ -2,8 +2,8 @@
 # # Tokenizers · what a model reads instead of text
 #
 # **The question.** How many times does the letter r occur in `strawberry`? A model that writes essays may get this
-# wrong, and 3 + 4-digit sums too; and the same sentence costs several times as much in Thai as in English. None of this
-# lies in the Transformer. Where does it come from?
+# wrong, and sums of long numbers too; and the same sentence costs several times as much in Thai as in English. The
+# Transformer is not to blame. What is?
 #
 # **Afterwards you can** learn a vocabulary of byte pairs, encode and decode any text with it, compare vocabularies in
 # bits per byte, and say what a tokenizer does to other scripts and to numbers.
@@ -18,7 +18,7 @@
 #
 # <details><summary>What does an embedding do with a token?</summary>
 #
-# It looks up a row of a table, by the token's number. The vectors of a vocabulary are learned.
+# It takes the row of a table that has the token's number. The rows are learned.
 # </details>
 #
 # <details><summary>Which tokens did the translator of lesson 08 read?</summary>
@@ -56,8 +56,8 @@ _ = torch.manual_seed(8)
 # %% [markdown]
 # ## Characters or bytes
 #
-# A model reads numbers. The simplest tokenizer numbers the *characters* of its training text. We take a day of each
-# month of a year, written in 33 languages and regions.
+# A model reads numbers. The simplest tokenizer numbers the *characters* of its training text. We take one day of each
+# month of 2021, as it is written in 33 languages and regions.
 #
 # **Predict.** How many different characters occur in these dates: about 50, 300 or 3,000?
 
@@ -72,7 +72,7 @@ compare(prediction, measured=len(characters), choices=(50, 300, 3_000))
 print(len(characters), "characters, among them", *filter(str.isalpha, sorted(characters)[::24]))
 
 # %% [markdown]
-# A new character, such as 😀, has no number: it becomes `<unk>`, and is lost. And all of Unicode has 150,000
+# A new character, such as 😀, has no number: it becomes `<unk>`, and is lost. And Unicode has more than 150,000
 # characters, most of which a model would hardly ever see.
 #
 # **UTF-8** writes every character as one to four **bytes**, numbers from 0 to 255. So 256 tokens are enough for any
@@ -86,18 +86,19 @@ for locale in ("en_US", "fr", "el", "ru", "hi", "th", "ja"):
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
-# The price is length: a letter has one byte in English, two in Greek or Russian, three in Hindi, Thai or Japanese. Even
-# in English, a text of bytes is long, and attention costs the square of the length. So we look for something between
-# bytes and words: tokens that are longer where the text is frequent.
+# The price is length: a letter takes one byte in English, two in Greek or Russian, three in Hindi, Thai or Japanese.
+# Even in English, a text has many bytes, and the cost of attention grows with the square of the length. So we look
+# for something between bytes and words: longer tokens for what is frequent.
 
 # %% [markdown]
 # ## Byte pairs
 #
 # Byte-pair encoding, the BPE of lesson 08, begins with bytes and makes new tokens, one at a time. Which two tokens
-# stand next to each other most often? That pair becomes a token of its own, number 256; then the next, number 257, and
-# so on (Gage, 1994; for translation [Sennrich et al., 2016](https://arxiv.org/abs/1508.07909); on bytes GPT-2).
+# are neighbours most often? That pair becomes a token of its own, number 256; then the next, number 257, and so on
+# (Gage, 1994, for compression; [Sennrich et al., 2016](https://arxiv.org/abs/1508.07909), from characters, for
+# translation; GPT-2, from bytes).
 #
-# **Exercise.** Count all pairs of neighbours in a text of tokens.
+# **Exercise.** Count all pairs of neighbouring tokens.
 
 
 # %% id="count_pairs" tags=["exercise"]
@@ -110,8 +111,8 @@ def count_pairs(tokens: list[int], vocab_size: int) -> Int[Tensor, "vocab_size v
 check(count_pairs)
 
 # %% [markdown]
-# The most frequent pair becomes one token, wherever it stands. In `aaa`, with the pair `aa`, the first two letters are
-# merged, and the third is left.
+# The most frequent pair becomes one token, wherever it occurs. In `aaa`, with the pair `aa`, the first two letters
+# are merged, and the third is left.
 #
 # **Exercise.** Go through the text from left to right. Return a new list; do not change the caller's.
 
@@ -126,7 +127,9 @@ def merge(tokens: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
 check(merge)
 
 # %% [markdown]
-# Both together learn a vocabulary. All that is kept are the **merges**, in their order: which pair became which token.
+# Together, the two functions learn a vocabulary. All that is kept is the **merges**, in their order: which pair
+# became which token. (`argmax` numbers the entries of a matrix row by row; `divmod` turns that number into row and
+# column.)
 
 
 # %%
@@ -141,7 +144,7 @@ def learn(text: str, n_merges: int) -> list[tuple[int, int]]:
 
 
 # %% [markdown]
-# We learn from the beginning of Python's docstrings, which every machine has: English, with some code.
+# We learn from the beginning of Python's docstrings, which come with Python: English, with some code.
 #
 # **Predict.** How many characters does the longest of the first 300 new tokens have: about 3, 10 or 40?
 
@@ -161,14 +164,14 @@ print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
 print("the longest:", repr(longest.decode()))
 
 # %% [markdown]
-# First come pairs of letters, then endings and short words, then whatever the text repeats. Nobody has told it what a
-# word is. GPT-2 and its successors first cut the text before each space and at punctuation, so that no token spans two
-# words: **pre-tokenization**.
+# First come pairs of characters, soon the first short word, later whatever the text repeats. Nobody has said what a
+# word is. GPT-2 and its successors first cut the text before each space and at punctuation, so that no token spans
+# two words: **pre-tokenization**.
 
 # %% [markdown]
 # ## Encoding
 #
-# A new text is read as bytes; then all merges are made, in the order in which they were learned.
+# A new text becomes bytes; then all merges are applied, in the order in which they were learned.
 #
 # **Exercise.** The bytes are the tokens 0 to 255, the first merge makes token 256. Your `merge` is in `parts`.
 
@@ -185,9 +188,9 @@ check(encode)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague has written a faster tokenizer, which looks only for pairs that stand in the text. Whatever it encodes is
-# decoded to the very same text. But a trained model that is given its tokens predicts worse than before. What is wrong?
-# Decide *before* you run the check. Then write a correct `mended` in the cell after it.
+# A colleague has written a faster tokenizer, which looks only for pairs that occur in the text. Whatever it encodes
+# is decoded to the very same text. But a trained model predicts worse from its tokens than from the old ones. What is
+# wrong? Decide *before* you run the check. Then write a correct `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -209,9 +212,9 @@ check(mended, "encode", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Decoding proves little: a text has many sequences of tokens that are decoded to it. The model has seen one of them,
-# that of the learned order. Compare with the training text: encoded once more, it has to give the tokens that learning
-# left. The pair to take is the one that was learned *first*, `min(pairs, key=new_ids.get)`, not the most frequent one
+# Decoding proves little: many sequences of tokens are decoded to the same text. The model has seen one of them, that
+# of the learned order. Compare with the training text: encoded again, it must give the tokens that learning left. The
+# pair to merge is the one that was learned *first*, `min(pairs, key=new_ids.get)`, not the one that is most frequent
 # in this text.
 # </details>
 
@@ -223,8 +226,8 @@ for name, function in {"the colleague's": encode_of_a_colleague, "yours or the l
 # %% [markdown]
 # ## Decoding
 #
-# A merged token stands for the bytes of its two tokens, one after the other. But a model may generate any tokens, also
-# half a letter: bytes that are no UTF-8. Then � stands in their place.
+# A merged token stands for the bytes of its two tokens, one after the other. But a model may generate any tokens,
+# even half a letter: bytes that are not valid UTF-8. They are shown as �.
 #
 # **Exercise.** Python's `bytes.decode` has an argument for that.
 
@@ -249,19 +252,20 @@ for text in ("Return the largest value.", "strawberry"):
     print(*(repr(parts.decode([token], merges)) for token in parts.encode(text, merges)))
 
 # %% [markdown]
-# The model reads the numbers of these pieces, not their letters. How many r there are in `strawberry` it can only know
-# if a text has said how the pieces are spelled.
+# The model reads the numbers of these pieces, not their letters. It can know how many r there are in `strawberry`
+# only if its training text has said how the pieces are spelled.
 #
 # ## How large should a vocabulary be?
 #
-# The library's `bpe_tokenizer` does the same in compiled code, on all the docstrings. With a larger vocabulary, texts
-# get shorter. For a fair comparison we need a loss that does not depend on the tokens: the loss of a text in bits,
-# divided by the number of its bytes, or **bits per byte** (lesson 09 has an exercise on it). The model is the simplest,
-# a **bigram**: how often does a token follow the one before it?
+# The library's `bpe_tokenizer` does this in compiled code, on all the docstrings, with the pre-tokenization of GPT-2
+# and four special tokens. The larger the vocabulary, the shorter the texts, so losses per token cannot be compared.
+# **Bits per byte** can: the loss of a text in bits (logarithms to base 2), divided by the number of its bytes (lesson
+# 09 has an exercise on it). The model is the simplest, a **bigram**: how often does a token follow the one before it?
+# Where that pair is rare, the frequency of the token alone is mixed in.
 
 # %% [markdown]
 # **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
-# And how many bytes has a token, of 4,096: about 3, 6 or 12?
+# And with 4,096, how many bytes does a token have on average: about 3, 6 or 12?
 
 # %% tags=["prediction"]
 direction, bytes_each = ..., ...
@@ -302,8 +306,9 @@ ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, 
 
 # %% [markdown]
 # A token of several bytes lets a bigram see further back, so the bits fall. But each doubling gains less than the one
-# before, while the embedding doubles: in the end most pairs are too rare to be counted, and most tokens too rare to be
-# trained. (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3 128,256, learned from far more text.)
+# before, and the last one nothing, while the embedding doubles: in the end most pairs are too rare to be counted, and
+# most tokens too rare to be trained. (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3 128,256, learned from far more
+# text.) As a network, a bigram is two matrices; both grow with the vocabulary:
 
 # %%
 model = nn.Sequential(nn.Embedding(4096, 64), nn.Linear(64, 4096, bias=False))  # a bigram model, in two layers
@@ -312,10 +317,10 @@ trace_shapes(model, torch.zeros(1, 11, dtype=torch.long)).drop(columns="class")
 # %% [markdown]
 # ## Who pays for the merges
 #
-# Frequent text gets long tokens. What was rare in the text that the merges were learned from keeps short ones.
+# Frequent text gets long tokens. What was rare when the merges were learned keeps short ones.
 #
-# **Predict.** Merges of English docstrings, 4,096 tokens. How many times as many tokens as the English date has the
-# same date in Thai: about 1, 2 or 5?
+# **Predict.** Merges of English docstrings, 4,096 tokens. How many times as many tokens does a date in Thai have as
+# the same date in English: about 1, 2 or 5?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -328,9 +333,9 @@ compare(prediction, measured=ratio["th"], choices=(1, 2, 5))
 ratio[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1).to_frame("tokens, beside English")
 
 # %% [markdown]
-# That is a price in money, where a service counts tokens, in time, and in context: fewer words fit into the window.
-# Published tokenizers differ by up to 15 times between languages ([Petrov et al.,
-# 2023](https://arxiv.org/abs/2305.15425)). The remedy is the text that the merges are learned from.
+# That costs time; context, as fewer words fit into the window; and money, where a service charges by the token.
+# Published tokenizers make up to 15 times as many tokens of a text in one language as of its translation ([Petrov et
+# al., 2023](https://arxiv.org/abs/2305.15425)). The remedy is to learn the merges from text in all these languages.
 
 # %% [markdown]
 # ## What merges do to numbers
@@ -340,18 +345,18 @@ for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "123
     print(number.rjust(8), "→", *(tokenizer.decode([token]) for token in tokenizer.encode(number).ids))
 
 # %% [markdown]
-# Numbers that the text repeats are one token, others are cut somewhere. The same digit at the same place may be in a
-# token of one, two or four digits: a bad beginning for carrying. So Llama 2 makes every digit a token, and GPT-4 and
-# Llama 3 cut numbers into groups of at most three digits, from the left.
+# Numbers that the text repeats are one token; others are cut somewhere. The last digit of a number may be in a token
+# of one digit or of two, three or four: a poor start for adding and carrying. So Llama 2 makes every digit a token,
+# and GPT-4 and Llama 3 cut numbers into groups of at most three digits, from the left.
 
 # %% [markdown]
 # ## ★ Transfer: digits from the right
 #
-# Counted from the left, 1234567 is `123 456 7`, and its thousands are spread over two tokens. We write thousands from
-# the right: 1 234 567. Models add better if their numbers are cut so ([Singh and Strouse,
-# 2024](https://arxiv.org/abs/2402.14903)). Such a cut is made *before* the merges, so that none crosses it.
+# Counted from the left, 1234567 is `123 456 7`, and its thousands are spread over two tokens. We group from the
+# right: 1 234 567. Models add better if their numbers are cut like that ([Singh and Strouse,
+# 2024](https://arxiv.org/abs/2402.14903)). The cuts are made *before* the merges, so that no token crosses one.
 #
-# **Exercise.** A number is a run of the digits 0 to 9. Put together, the pieces are the text again.
+# **Exercise.** A number is a run of the digits 0 to 9. Joined together, the pieces are the text again.
 
 
 # %% id="group_digits" tags=["exercise"]
@@ -372,8 +377,8 @@ for text in ("1234567 + 89", "in 2021: 12345 lines"):
 #
 # Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
 #
-# **Claim.** Merges need little text: 2,048 tokens that are learned from a tenth of the docstrings make held-out text at
-# most a tenth longer than those learned from all.
+# **Claim.** Merges need little text: with 2,048 tokens learned from a tenth of the docstrings, held-out text has at
+# most a tenth more tokens than with those learned from all.
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
@@ -393,8 +398,9 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - Bytes can write any text with 256 tokens; BPE merges the most frequent pairs into longer ones.
-# - Merges are made in the order in which they were learned; a text has many sequences of tokens, and a model knows one.
+# - With 256 tokens, bytes can encode any text; BPE merges the most frequent pairs into longer tokens.
+# - Merges are applied in the order in which they were learned: many sequences decode to the same text, and a model
+#   knows one.
 # - A larger vocabulary makes texts shorter, and the embedding larger. Bits per byte compare tokenizers.
 # - What was rare when the merges were learned costs more tokens: other scripts, names, numbers.
 
@@ -403,7 +409,7 @@ print("predicted:", prediction, " measured:", holds)
 #
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
-# - **UTF-8**: the usual way of writing characters as bytes, one to four for each.
+# - **UTF-8**: the usual encoding of characters as bytes, one to four for each.
 # - **merges**: the pairs that were merged, in their order; with the bytes they are the whole tokenizer.
 # - **pre-tokenization**: cutting a text, at spaces for example, before the merges, so that no token crosses a cut.
 
@@ -414,16 +420,15 @@ print("predicted:", prediction, " measured:", holds)
 #
 # <details><summary>Why do language models read neither characters nor words?</summary>
 #
-# Words are too many, and new ones are unknown; characters and bytes make texts long, and attention costs the square of
-# the length. Byte pairs lie between: frequent text gets long tokens, and nothing is unknown. (<i>Characters or
-# bytes</i>,
-# <i>Byte pairs</i>)
+# There are too many words, and new ones are unknown; characters make texts long, and the cost of attention grows with
+# the square of the length. Byte pairs lie between: frequent text gets long tokens, and nothing is unknown.
+# (<i>Characters or bytes</i>, <i>Byte pairs</i>)
 # </details>
 #
 # <details><summary>How is a BPE vocabulary learned?</summary>
 #
-# Count the pairs of neighbouring tokens, merge the most frequent one everywhere into a new token, and begin again,
-# until the vocabulary is large enough. (<i>Byte pairs</i>)
+# Count the pairs of neighbouring tokens, merge the most frequent one into a new token everywhere, and repeat until
+# the vocabulary is large enough. (<i>Byte pairs</i>)
 # </details>
 #
 # <details><summary>Two tokenizers have the same merges in another order. Are they the same?</summary>
@@ -434,33 +439,34 @@ print("predicted:", prediction, " measured:", holds)
 #
 # <details><summary>A model streams its answer token by token, and now and then a � flickers up. Why?</summary>
 #
-# A letter of several bytes may be divided between two tokens, and the first of them is no whole character. Wait for the
-# rest before you show it. (<i>Decoding</i>)
+# A letter of several bytes may be divided between two tokens, and the first alone is not a whole character. Wait for
+# the rest before you show it. (<i>Decoding</i>)
 # </details>
 #
-# <details><summary>What speaks for a larger vocabulary, and what against it?</summary>
+# <details><summary>What are the arguments for and against a larger vocabulary?</summary>
 #
-# Shorter texts, and fewer bits per byte, with smaller and smaller gains; but a larger embedding and output matrix, and
-# rare tokens that are hardly trained. (<i>How large should a vocabulary be?</i>)
+# For it: shorter texts and, for a bigram, fewer bits per byte, though each doubling gains less. Against it: a larger
+# embedding and output matrix, and rare tokens that are hardly trained. (<i>How large should a vocabulary be?</i>)
 # </details>
 #
 # <details><summary>Why may the same sentence cost more in one language than in another?</summary>
 #
-# The merges were learned from text that has little of that language, so its words are cut into short pieces, down to
-# bytes. (<i>Who pays for the merges</i>)
+# The merges were learned from text with little of the dearer language, so its words are cut into short pieces, down
+# to bytes. (<i>Who pays for the merges</i>)
 # </details>
 #
 # <details><summary>Why is arithmetic harder with merged digits?</summary>
 #
-# A digit's place depends on how its number happens to be cut. Single digits, or groups of three from the right, always
-# stand for the same places. (<i>What merges do to numbers</i>, <i>★ Transfer</i>)
+# A digit's place in its token depends on how the number happens to be cut. Single digits, or groups of three from the
+# right, are cut at the same places in every number. (<i>What merges do to numbers</i>, <i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
 # ## What to read next
 #
 # - Sennrich et al. (2016), [arXiv:1508.07909](https://arxiv.org/abs/1508.07909): BPE for translation.
-# - Karpathy's [minbpe](https://github.com/karpathy/minbpe): the same functions, and the rules by which GPT-4 cuts text.
+# - Karpathy's [minbpe](https://github.com/karpathy/minbpe): the same functions, and the rule by which GPT-4 cuts
+#   text.
 # - Petrov et al. (2023), [arXiv:2305.15425](https://arxiv.org/abs/2305.15425): what languages pay.
 # - `transformer_lab/data/tokenizers.py`: the library's tokenizers.
 
