@@ -2,7 +2,7 @@
 # # 14 · Post-training: from a model that continues to one that answers
 #
 # **The question.** A pretrained model continues any text. How does it become one that answers, that answers as people
-# like it, and that is right more often, without being shown more right answers?
+# prefer, and that is right more often without being shown more right answers?
 #
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
@@ -17,8 +17,8 @@
 #
 # <details><summary>Lesson 08: what is the probability of a whole sentence under a model?</summary>
 #
-# The product of the probabilities of its tokens, each given those before it: the sum of their logarithms, and then e to
-# the power of that.
+# The product of the probabilities of its tokens, each given those before it: in practice, e to the power of the sum
+# of their logarithms.
 # </details>
 #
 # <details><summary>Lesson 09: which tokens does the loss of a language model count?</summary>
@@ -56,8 +56,8 @@ _ = torch.manual_seed(14)
 # %% [markdown]
 # ## A model that continues
 #
-# We take a task that a program can judge: dates. The pretraining text has lines such as `3 mars 2021 = 2021-03-03`, and
-# half of them end in `03/03/2021` instead. The model is the GPT of lesson 09, made of your own parts.
+# We take a task that a program can judge: dates. The pretraining text has lines such as `3 mars 2021 = 2021-03-03`;
+# half of them use the form `03/03/2021` instead. The model is the GPT of lesson 09, made of your own parts.
 
 
 # %% tags=["hide-input"]
@@ -144,9 +144,9 @@ for _ in train(pretrained, 400, 8e-3, pretraining_loss):
 # text. Qwen writes `<|im_start|>user`, the message and `<|im_end|>`; then comes `<|im_start|>assistant`, and the model
 # goes on from there. `<|im_end|>` is also how the model says that it has finished.
 #
-# Ours takes three characters: `?` opens the user's turn and `>` the assistant's, which ends with `<eos>`. The model has
-# seen neither `?` nor `>`. We sample four answers to one date after every stage: type your own, in French, between 2000
-# and 2029.
+# Ours takes two characters: `?` opens the user's turn and `>` the assistant's, which ends with `<eos>`. The model has
+# seen neither `?` nor `>`. We sample four answers to one date after every stage: type your own, in French, between
+# 2000 and 2029.
 
 # %%
 CHAT = "?{}>"
@@ -188,13 +188,15 @@ show(pretrained, TEXT)
 show(pretrained)
 
 # %% [markdown]
-# In the form of its text, the pretrained model knows the date. Asked in the chat form, it does not know what is wanted.
+# In the form of its training text, the pretrained model knows the date. Asked in the chat form, it does not know what
+# is wanted.
 #
 # ## Supervised fine-tuning
 #
-# **Supervised fine-tuning** (SFT) trains on chats with good answers, by the loss that you know: the next token. One
-# thing changes. The model reads the prompt, but the loss leaves it out: it should learn to answer, not to ask. So the
-# labels are the tokens with padding in place of the prompt, for padding does not count.
+# **Supervised fine-tuning** (SFT) trains on chats with good answers, by the loss that you know, that of the next
+# token. One thing changes. The model reads the prompt, but the loss leaves the prompt out: the model should learn to
+# answer, not to ask. So the labels are the tokens, with padding in place of the prompt, because padding does not
+# count.
 #
 # **Exercise.** Write these labels. Each row has a prompt of its own length. The loss does the shifting.
 
@@ -218,8 +220,8 @@ def sft_loss(model: nn.Module) -> Tensor:
 
 
 # %% [markdown]
-# We judge a model by the probabilities of whole answers, over days that it has never seen: of the two right ones, and
-# of all others together.
+# We judge a model by the probabilities of whole answers, for days that it has never seen: those of the two right
+# ones, and of all others together.
 
 
 # %%
@@ -280,14 +282,16 @@ runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 #
 # ## Preferences: DPO
 #
-# Both ways of writing a date are right. Suppose that people prefer dashes. They are shown two answers and choose one:
-# that is easier than writing a good one.
+# Both ways of writing a date are right. Suppose that people prefer dashes. They are shown two answers and choose one,
+# which is easier than writing a good one.
 #
 # **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
 # model with a frozen copy from before, the **reference model**. By how much did the log-probability of the chosen
 # answer grow, and that of the rejected one? The first gain minus the second is the margin, and the loss of a pair is
 #
 # $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
+#
+# With a larger β, a smaller margin is enough, and the model stays nearer to the reference.
 
 # %%
 text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
@@ -349,21 +353,22 @@ for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", 
 by_step.agg(["min", "max"]).round(2)
 
 # %% [markdown]
-# After four steps the model prefers dashes. But the loss asks only for a *difference*: it goes on falling while slashes
-# become nearly impossible, dashes less likely, and other answers take their place. When the chosen answers themselves
-# lose probability, that is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)).
+# After four steps the model prefers dashes. But the loss asks only for a *difference*: by step 40 slashes are nearly
+# impossible, the log-probability of dashes is lower than at the start, and other answers take their place. When the
+# chosen answers themselves lose probability, that is called **likelihood displacement** ([Razin et al.,
+# 2024](https://arxiv.org/abs/2410.08847)).
 
 # %% [markdown]
 # ## Where rewards come from
 #
 # Reinforcement learning came first. In **RLHF** ([Christiano et al., 2017](https://arxiv.org/abs/1706.03741); for
-# assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's choices
-# to give an answer a number, and PPO raises the reward of what the model writes. DPO needs neither: it computes from
-# the same pairs, without sampling.
+# assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's
+# choices to give each answer a number, and PPO (proximal policy optimisation) raises the reward of what the model
+# generates. DPO needs neither: it learns from the same pairs, without sampling.
 #
-# For some questions nobody has to be asked, as a program can judge: a proof checks, tests pass, a date is right. Then
-# the program is the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
-# 2024](https://arxiv.org/abs/2411.15124)). The reasoning models of today are trained like this ([DeepSeek-R1,
+# For some questions, nobody has to be asked, because a program can judge: a proof checks, tests pass, a date is
+# right. Then the program is the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
+# 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this ([DeepSeek-R1,
 # 2025](https://arxiv.org/abs/2501.12948)).
 
 # %% [markdown]
@@ -374,11 +379,11 @@ by_step.agg(["min", "max"]).round(2)
 # | DPO | pairs that somebody compared | model, reference |
 # | GRPO, with verifiable rewards | its own samples, judged by a program | model, reference |
 #
-# The value model of PPO predicts the reward, so that a sample is compared with what was to be expected. GRPO, below,
-# draws several samples of each prompt and compares them with each other.
+# The value model of PPO predicts the reward, so that a sample is compared with what was expected. GRPO, below, draws
+# several samples of each prompt and compares them with each other.
 #
-# **Exercise.** Write the judge. An answer is right if it is one of the accepted ones, from its first token to its last.
-# Answers and accepted forms alike end with `<eos>` and are padded behind it.
+# **Exercise.** Write the judge. An answer is right if it is one of the accepted ones, from its first token to its
+# last. Accepted forms end with `<eos>` and are padded after it, as are the answers that the model finished.
 
 
 # %% id="exact_reward" tags=["exercise"]
@@ -404,13 +409,13 @@ def accepted(days: list[date], n: int = 12) -> Tensor:
 # **GRPO**, group relative policy optimisation ([Shao et al., 2024](https://arxiv.org/abs/2402.03300)), repeats four
 # steps. In the words of reinforcement learning, the model is the **policy**.
 #
-# 1. Draw G answers to each of some prompts: each prompt has a *group*.
+# 1. Draw G answers to each of several prompts: the answers to one prompt are a *group*.
 # 2. Let the judge give each answer its reward.
 # 3. Compare: the **advantage** of an answer is its reward minus the mean of its group, in standard deviations.
-# 4. Raise the probability of all tokens of an answer in proportion to its advantage. Where that is negative, it falls.
+# 4. Raise the probability of all tokens of an answer in proportion to its advantage; a negative advantage lowers it.
 #
 # **Exercise.** Write step 3. Each row is a group. The variance is the mean of the squared differences (`correction=0`
-# in torch), and `eps` is added to the standard deviation.
+# in torch), and `eps` is added to the standard deviation, which may be 0.
 
 
 # %% id="group_advantages" tags=["exercise"]
@@ -443,23 +448,25 @@ diagrams.post_training.group(
 )
 
 # %% [markdown]
-# A rare success counts for much, and a group in which all are right teaches nothing, as does one in which all are
+# A rare success counts for much, and a group in which all are right teaches nothing, nor does one in which all are
 # wrong. So prompts should be neither too easy nor too hard.
 
 # %% [markdown]
 # ### The loss
 #
-# Sampling is slow, so each batch of samples serves for several updates. After the first, the model is no longer the one
-# that wrote them. Three things keep this safe, at every token:
+# Sampling is slow, so each batch of samples serves for several updates. After the first, the model is no longer the
+# one that generated them. Three things keep this safe, at every token:
 #
 # - the *ratio* of its probability now to that when it was sampled, e to the difference of the logarithms;
 # - the **clip** of PPO ([Schulman et al., 2017](https://arxiv.org/abs/1707.06347)): a ratio beyond 1 ± clip gains
 #   nothing more. The gain is the smaller of ratio · advantage and clipped ratio · advantage;
-# - the *drift* from the reference. With d = log_p_reference − log_p, it is e^d − d − 1, never negative, and on average
-#   over samples the **KL divergence** of the model from the reference.
+# - the *drift* from the reference. With d = log_p_reference − log_p, it is e^d − d − 1: never negative, and, averaged
+#   over the model's samples, the **KL divergence** of the model from the reference.
 
 # %% [markdown]
-# The loss is minus the mean of gain − β · drift over all tokens that the model wrote.
+# The loss is minus the mean of gain − β · drift over all tokens that the model generated. (The paper takes the mean
+# of each answer first, so a token of a long answer counts less; [Yu et al., 2025](https://arxiv.org/abs/2503.14476)
+# count all tokens alike, as we do.)
 #
 # **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
 
@@ -521,8 +528,8 @@ def grpo(
 
 
 # %% [markdown]
-# **Predict.** SFT writes both forms about equally often, and the judge accepts either. After 40 batches, what fraction
-# of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
+# **Predict.** After SFT, the model uses both forms about equally often, and the judge accepts either. After 40
+# batches of GRPO, what fraction of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -543,24 +550,24 @@ runs[["dashes", "slashes", "other"]].groupby(level=0, sort=False).agg(["min", "m
 print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.loc["SFT", "other"]).all())
 
 # %% [markdown]
-# Nobody showed the policy a single right answer: it found them among its own. It is right more often than the model it
-# started from. And in one of the three models or more, one form is on its way out, though the judge does not prefer
-# any: what is a little likelier is sampled more often, so it is raised more often.
+# GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model
+# it started from. And in at least one of the three models, one form is on its way out, though the judge prefers
+# neither: what is a little likelier is sampled more often, so it is raised more often.
 #
-# This **loss of diversity** is the price of reinforcement learning, and a reason for β: the drift costs little while
+# This **loss of diversity** is a price of reinforcement learning, and a reason for β: the drift costs little while
 # both forms are left, and more and more as one disappears.
 
 # %% [markdown]
 # ## Reward hacking
 #
-# A policy does not learn what you mean. It learns what is rewarded: what it finds in the judge and you did not intend
-# is called **reward hacking**.
+# A policy does not learn what you mean. It learns what is rewarded. If it raises its reward through a gap in the
+# judge, that is called **reward hacking**.
 #
 # ### Bug hunt
 #
-# A colleague's policy has the best rewards of the whole team, and its users complain. Which line of her judge is wrong?
-# Decide *before* you run the check, and before you see what her policy says. Then write a correct `mended` in the cell
-# after it.
+# A colleague's policy has the best rewards of the whole team, but its users complain. Which line of her judge is
+# wrong? Decide *before* you run the check, and before you see what her policy says. Then write a correct `mended` in
+# the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -579,10 +586,10 @@ check(mended, "exact_reward", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Try to cheat: give the judge what should get nothing. An empty answer, one that is cut off, one that goes on too long.
-# This judge compares only where something was *written*, so whatever is cut off is right as far as it goes, and an
-# answer of no tokens at all has nothing wrong with it. Python's `zip`, which stops at the shorter of two texts, has
-# made this bug many times.
+# Try to cheat: give the judge what should get nothing, such as an empty answer, one that is cut off, or one that goes
+# on too long. This judge compares only where something was *written*, so whatever is cut off is right as far as it
+# goes, and an answer of no tokens at all has nothing wrong with it. Python's `zip`, which stops at the shorter of two
+# texts, has caused this bug many times.
 # </details>
 
 # %%
@@ -593,8 +600,8 @@ for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()
     print(f"{name}:", *(judge(answer, accepted([date(2021, 3, 3)])).item() for judge in judges))
 
 # %% [markdown]
-# **Predict.** We train with her judge, in steps twice as large. What will it say of the last ten batches: a mean reward
-# of 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: 0.4, 0.6 or 0.8?
+# **Predict.** We train with her judge, at twice the learning rate. What mean reward will it give the last ten
+# batches: 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: 0.4, 0.6 or 0.8?
 
 # %% tags=["prediction"]
 her_reward, really_right = ..., ...
@@ -611,26 +618,26 @@ ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batch
 
 # %% [markdown]
 # Her judge accepts more answers than are right, and the policy has found out which. Nobody told it about the gap: a
-# cut-off answer came up by chance, was rewarded, and came up more often. The curve of *this* reward shows nothing. What
-# does: reading samples, and a second judge that the policy is not trained on.
+# cut-off answer came up by chance, was rewarded, and came up more often. The curve of *this* reward shows nothing of
+# it. Samples do, if you read them, and so does a second judge that the policy is not trained on.
 
 # %% [markdown]
-# A reward model, which is only a model of what people like, has many such gaps. So its reward first rises together with
-# what people think of the answers, and then without it ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There,
-# β earns its place: the drift costs more the farther the policy goes, so it stops where a little more reward is not
-# worth it. That does not mend the judge; it limits how much of the gap is used. Where a program judges, many set β to 0
-# and mend the program.
+# A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises together with the
+# real quality of the answers, and then goes on rising while that falls ([Gao et al.,
+# 2022](https://arxiv.org/abs/2210.10760)). There, β earns its place: the drift costs more the farther the policy
+# goes, so it stops where a little more reward is not worth it. That does not fix the judge; it limits how far the gap
+# is exploited. Where a program judges, many set β to 0 and fix the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k
 #
-# A model that is right in 8 of 10 samples, and one that is always right on 8 of 10 questions, have the same mean
-# reward. If you may try k times, because a program picks the right answer, the first is far better: **pass@k** is the
-# probability that at least one of k samples is right.
+# A model that is right in 8 of 10 samples for every question, and one that is always right on 8 of 10 questions and
+# never on the others, have the same mean reward. If you may try k times, because a program picks out the right
+# answer, the first is far better: **pass@k** is the probability that at least one of k samples is right.
 #
-# To estimate it, draw n ≥ k samples, of which c are right, and ask how probable it is that k of these
-# n, drawn without putting back, hold a right one ([Chen et al., 2021](https://arxiv.org/abs/2107.03374)). That is right
-# on average; 1 − (1 − c/n)^k is too low.
+# To estimate it, draw n ≥ k samples, of which c are right, and ask how probable it is that k of these n, drawn
+# without replacement, include a right one ([Chen et al., 2021](https://arxiv.org/abs/2107.03374)). That is right on
+# average; 1 − (1 − c/n)^k is on average too low.
 #
 # **Exercise.** Write the estimate. `math.comb(n, k)` is the number of ways of choosing k of n.
 
@@ -671,9 +678,9 @@ ax = plots.lines((1, 2, 4, 8, 16), lines, "k", "pass@k")
 runs.groupby(level=0, sort=False).mean().round(2)
 
 # %% [markdown]
-# With 16 tries, the model was right nearly everywhere before any reward. GRPO has mostly made probable what was
-# possible: it moves pass@16 to pass@1. Whether reinforcement learning on large models does more than that is disputed
-# ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
+# With 16 tries, the model was right on nearly every date before any reward. GRPO has mostly made probable what was
+# possible: it raises pass@1, and pass@16 less, if at all. Whether reinforcement learning on large models does more
+# than that is disputed ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
 
 # %% [markdown]
 # ## Your experiment
@@ -701,8 +708,8 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - A chat template makes one text of a chat. SFT counts only the tokens of the answers.
 # - DPO compares two answers, under the model and under a frozen reference. Only their difference counts.
-# - GRPO samples a group of answers, judges each, and raises what is better than its group: clipped, and held by the
-#   reference.
+# - GRPO samples a group of answers, judges each, and makes likelier what is better than its group: within a clip and,
+#   for β > 0, near the reference.
 # - What is rewarded is learned, gaps in the judge included. Read samples, and keep a second judge.
 # - pass@1 grows more than pass@k, and diversity falls.
 
@@ -741,17 +748,18 @@ diagrams.post_training.built(whose)
 # - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
 # - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
 # - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
-# - **reference model**: a frozen copy from before a training, near which the model is held.
+# - **reference model**: a frozen copy from before this training, near which the model is held.
 # - **likelihood displacement**: the fall of a chosen answer's own probability while it is preferred to another.
 # - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
 # - **reward model**: a model that predicts, as a number, how much people would like an answer.
 # - **RLVR**: reinforcement learning with verifiable rewards: a program judges the answers.
-# - **policy**: in reinforcement learning, the model that acts; here, the one that writes the answers.
-# - **advantage**: by how much a sample was better than was to be expected.
+# - **policy**: in reinforcement learning, the model that acts; here, the one that generates the answers.
+# - **advantage**: by how much a sample was better than expected.
 # - **clip**: in PPO and GRPO, the limit beyond which a change of probability gains nothing more.
-# - **KL divergence**: how far one distribution is from another, as the mean difference of log-probabilities.
-# - **loss of diversity**: the concentration of a policy on few of the answers that are right.
-# - **reward hacking**: raising the reward by what the judge misses, and not by what was meant.
+# - **KL divergence**: how far one distribution is from another: the mean difference of log-probabilities, over
+#   samples of the first.
+# - **loss of diversity**: the concentration of a policy on a few of the right answers.
+# - **reward hacking**: raising the reward through a gap in the judge, and not by what was meant.
 # - **pass@k**: the probability that at least one of k samples is right.
 
 # %% [markdown]
@@ -767,11 +775,11 @@ diagrams.post_training.built(whose)
 #
 # <details><summary>What does a chat template do, and what happens if you use another model's?</summary>
 #
-# It makes one text of the messages, with special tokens for the roles and the end of a turn. In a form that it was not
-# tuned on, the model does not know what is wanted, as ours before SFT. (<i>The chat form</i>)
+# It makes one text of the messages, with special tokens for the roles and the end of a turn. In a form that it was
+# not tuned on, a model does not know what is wanted, like ours before SFT. (<i>The chat form</i>)
 # </details>
 #
-# <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
+# <details><summary>With DPO, the loss falls, and the answers get worse. Why?</summary>
 #
 # The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more:
 # likelihood displacement. Watch the log-probability of the chosen answer. (<i>Preferences</i>)
@@ -804,14 +812,14 @@ diagrams.post_training.built(whose)
 #
 # <details><summary>How do you estimate pass@k from n samples?</summary>
 #
-# 1 − C(n − c, k) / C(n, k), with c right ones: the chance that k of the n, drawn without putting back, are not all
+# 1 − C(n − c, k) / C(n, k), with c right ones: the chance that k of the n, drawn without replacement, are not all
 # wrong. 1 − (1 − c/n)^k is too low on average. (<i>★ Transfer</i>)
 # </details>
 #
 # <details><summary>After reinforcement learning, pass@1 is higher. Has the model learned something new?</summary>
 #
-# Not necessarily: compare pass@k. If the old model was right in some of k tries, what was possible has become probable,
-# and diversity has fallen. (<i>★ Transfer</i>)
+# Not necessarily: compare pass@k. If the old model was already right in one of k tries, what was possible has become
+# probable, and diversity has fallen. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
