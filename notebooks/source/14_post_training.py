@@ -188,15 +188,14 @@ show(pretrained, TEXT)
 show(pretrained)
 
 # %% [markdown]
-# In the form of its training text, the pretrained model knows the date. Asked in the chat form, it does not know what
-# is wanted.
+# In the form of its training text, the pretrained model knows the date. In the chat form, it does not know what is
+# wanted.
 #
 # ## Supervised fine-tuning
 #
 # **Supervised fine-tuning** (SFT) trains on chats with good answers, by the loss that you know, that of the next
-# token. One thing changes. The model reads the prompt, but the loss leaves the prompt out: the model should learn to
-# answer, not to ask. So the labels are the tokens, with padding in place of the prompt, because padding does not
-# count.
+# token. One thing changes. The model reads the prompt, but the loss leaves it out: the model should learn to answer,
+# not to ask. So the labels are the tokens with padding, which does not count, in place of the prompt.
 #
 # **Exercise.** Write these labels. Each row has a prompt of its own length. The loss does the shifting.
 
@@ -282,8 +281,8 @@ runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 #
 # ## Preferences: DPO
 #
-# Both ways of writing a date are right. Suppose that people prefer dashes. They are shown two answers and choose one,
-# which is easier than writing a good one.
+# Both ways of writing a date are right. Suppose that people prefer dashes. To choose between two answers is easier
+# than to write one.
 #
 # **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
 # model with a frozen copy from before, the **reference model**. By how much did the log-probability of the chosen
@@ -291,7 +290,7 @@ runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 #
 # $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
 #
-# With a larger β, a smaller margin is enough, and the model stays nearer to the reference.
+# A larger β keeps the model nearer to the reference.
 
 # %%
 text, prompt = ["<bos>", "3 mars 2021", " = ", "2021-03-03", "<eos>"], ["<bos>", "?", "3 mars 2021", ">"]
@@ -354,7 +353,7 @@ by_step.agg(["min", "max"]).round(2)
 
 # %% [markdown]
 # After four steps the model prefers dashes. But the loss asks only for a *difference*: by step 40 slashes are nearly
-# impossible, the log-probability of dashes is lower than at the start, and other answers take their place. When the
+# impossible, the log-probability of dashes is lower than at first, and other answers take their place. When the
 # chosen answers themselves lose probability, that is called **likelihood displacement** ([Razin et al.,
 # 2024](https://arxiv.org/abs/2410.08847)).
 
@@ -464,9 +463,8 @@ diagrams.post_training.group(
 #   over the model's samples, the **KL divergence** of the model from the reference.
 
 # %% [markdown]
-# The loss is minus the mean of gain − β · drift over all tokens that the model generated. (The paper takes the mean
-# of each answer first, so a token of a long answer counts less; [Yu et al., 2025](https://arxiv.org/abs/2503.14476)
-# count all tokens alike, as we do.)
+# The loss is minus the mean of gain − β · drift over all tokens that the model generated. (The paper averages within
+# each answer first; over all tokens at once, as here: [Yu et al., 2025](https://arxiv.org/abs/2503.14476).)
 #
 # **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
 
@@ -528,8 +526,8 @@ def grpo(
 
 
 # %% [markdown]
-# **Predict.** After SFT, the model uses both forms about equally often, and the judge accepts either. After 40
-# batches of GRPO, what fraction of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
+# **Predict.** SFT leaves both forms about equally frequent, and the judge accepts either. After 40 batches, what
+# fraction of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -617,27 +615,27 @@ smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.ite
 ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
 
 # %% [markdown]
-# Her judge accepts more answers than are right, and the policy has found out which. Nobody told it about the gap: a
-# cut-off answer came up by chance, was rewarded, and came up more often. The curve of *this* reward shows nothing of
-# it. Samples do, if you read them, and so does a second judge that the policy is not trained on.
+# Her judge accepts more answers than are right, and the policy has found out which. A cut-off answer came up by
+# chance, was rewarded, and came up more often. The curve of *this* reward does not show it. Samples do, and a second
+# judge that the policy is not trained on.
 
 # %% [markdown]
-# A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises together with the
-# real quality of the answers, and then goes on rising while that falls ([Gao et al.,
-# 2022](https://arxiv.org/abs/2210.10760)). There, β earns its place: the drift costs more the farther the policy
-# goes, so it stops where a little more reward is not worth it. That does not fix the judge; it limits how far the gap
-# is exploited. Where a program judges, many set β to 0 and fix the program.
+# A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
+# quality of the answers, then goes on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)).
+# There, β earns its place: the drift costs more the farther the policy goes, so it stops where a little more reward
+# is not worth it. That does not fix the judge; it limits how far the gap is exploited. Where a program judges, many
+# set β to 0 and fix the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k
 #
-# A model that is right in 8 of 10 samples for every question, and one that is always right on 8 of 10 questions and
-# never on the others, have the same mean reward. If you may try k times, because a program picks out the right
-# answer, the first is far better: **pass@k** is the probability that at least one of k samples is right.
+# A model that is right in 8 of 10 samples of any question, and one always right on 8 of 10 questions, have the same
+# mean reward. If you may try k times, and a program picks the answer, the first is far better: **pass@k** is the
+# probability that at least one of k samples is right.
 #
 # To estimate it, draw n ≥ k samples, of which c are right, and ask how probable it is that k of these n, drawn
 # without replacement, include a right one ([Chen et al., 2021](https://arxiv.org/abs/2107.03374)). That is right on
-# average; 1 − (1 − c/n)^k is on average too low.
+# average; 1 − (1 − c/n)^k is too low.
 #
 # **Exercise.** Write the estimate. `math.comb(n, k)` is the number of ways of choosing k of n.
 
@@ -679,8 +677,8 @@ runs.groupby(level=0, sort=False).mean().round(2)
 
 # %% [markdown]
 # With 16 tries, the model was right on nearly every date before any reward. GRPO has mostly made probable what was
-# possible: it raises pass@1, and pass@16 less, if at all. Whether reinforcement learning on large models does more
-# than that is disputed ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
+# possible: it raises pass@1, and pass@16 less, if at all. Whether it does more for large models is disputed ([Yue et
+# al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
 
 # %% [markdown]
 # ## Your experiment
@@ -708,8 +706,8 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - A chat template makes one text of a chat. SFT counts only the tokens of the answers.
 # - DPO compares two answers, under the model and under a frozen reference. Only their difference counts.
-# - GRPO samples a group of answers, judges each, and makes likelier what is better than its group: within a clip and,
-#   for β > 0, near the reference.
+# - GRPO samples a group of answers, judges each, and makes likelier what is better than its group, within a clip; β
+#   keeps it near the reference.
 # - What is rewarded is learned, gaps in the judge included. Read samples, and keep a second judge.
 # - pass@1 grows more than pass@k, and diversity falls.
 

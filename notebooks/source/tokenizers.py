@@ -87,8 +87,8 @@ pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
 # The price is length: a letter takes one byte in English, two in Greek or Russian, three in Hindi, Thai or Japanese.
-# Even in English, a text has many bytes, and the cost of attention grows with the square of the length. So we look
-# for something between bytes and words: longer tokens for what is frequent.
+# Even in English, a text has many bytes, and attention costs grow with the square of the length. So we look for
+# something between bytes and words: longer tokens for what is frequent.
 
 # %% [markdown]
 # ## Byte pairs
@@ -127,9 +127,8 @@ def merge(tokens: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
 check(merge)
 
 # %% [markdown]
-# Together, the two functions learn a vocabulary. All that is kept is the **merges**, in their order: which pair
-# became which token. (`argmax` numbers the entries of a matrix row by row; `divmod` turns that number into row and
-# column.)
+# Together they learn a vocabulary. All that is kept is the **merges**, in their order: which pair became which token.
+# (`divmod` makes row and column of an index.)
 
 
 # %%
@@ -164,9 +163,9 @@ print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
 print("the longest:", repr(longest.decode()))
 
 # %% [markdown]
-# First come pairs of characters, soon the first short word, later whatever the text repeats. Nobody has said what a
-# word is. GPT-2 and its successors first cut the text before each space and at punctuation, so that no token spans
-# two words: **pre-tokenization**.
+# First come pairs of characters, soon the first short word, later whatever the text repeats. Nobody said what a word
+# is. GPT-2 and its successors first cut the text before each space and at punctuation, so that no token spans two
+# words: **pre-tokenization**.
 
 # %% [markdown]
 # ## Encoding
@@ -189,8 +188,8 @@ check(encode)
 # ### Bug hunt
 #
 # A colleague has written a faster tokenizer, which looks only for pairs that occur in the text. Whatever it encodes
-# is decoded to the very same text. But a trained model predicts worse from its tokens than from the old ones. What is
-# wrong? Decide *before* you run the check. Then write a correct `mended` in the cell after it.
+# is decoded to the very same text. But a trained model predicts its tokens worse than the old ones. What is wrong?
+# Decide *before* you run the check. Then write a correct `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -252,16 +251,15 @@ for text in ("Return the largest value.", "strawberry"):
     print(*(repr(parts.decode([token], merges)) for token in parts.encode(text, merges)))
 
 # %% [markdown]
-# The model reads the numbers of these pieces, not their letters. It can know how many r there are in `strawberry`
-# only if its training text has said how the pieces are spelled.
+# The model reads the numbers of these pieces, not their letters. It can count the r in `strawberry` only if its
+# training text has said how the pieces are spelled.
 #
 # ## How large should a vocabulary be?
 #
-# The library's `bpe_tokenizer` does this in compiled code, on all the docstrings, with the pre-tokenization of GPT-2
-# and four special tokens. The larger the vocabulary, the shorter the texts, so losses per token cannot be compared.
-# **Bits per byte** can: the loss of a text in bits (logarithms to base 2), divided by the number of its bytes (lesson
-# 09 has an exercise on it). The model is the simplest, a **bigram**: how often does a token follow the one before it?
-# Where that pair is rare, the frequency of the token alone is mixed in.
+# The library's `bpe_tokenizer` does this in compiled code, on all the docstrings, with GPT-2's pre-tokenization and
+# four special tokens. The larger the vocabulary, the shorter the texts, so losses per token cannot be compared.
+# **Bits per byte** can: the loss of a text in bits (with log₂), divided by the number of its bytes (an exercise of
+# lesson 09). The model is the simplest, a **bigram**: how often does a token follow the one before it?
 
 # %% [markdown]
 # **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
@@ -305,10 +303,10 @@ x = [math.log2(vocab_size) for vocab_size in sizes.index]
 ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, log₂", "bits per byte")
 
 # %% [markdown]
-# A token of several bytes lets a bigram see further back, so the bits fall. But each doubling gains less than the one
-# before, and the last one nothing, while the embedding doubles: in the end most pairs are too rare to be counted, and
-# most tokens too rare to be trained. (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3 128,256, learned from far more
-# text.) As a network, a bigram is two matrices; both grow with the vocabulary:
+# A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and
+# of the embedding, gains less, the last one nothing: in the end most pairs are too rare to be counted, and most
+# tokens too rare to be trained. (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3 128,256, learned from far more
+# text.) As a network, a bigram has two matrices that grow:
 
 # %%
 model = nn.Sequential(nn.Embedding(4096, 64), nn.Linear(64, 4096, bias=False))  # a bigram model, in two layers
@@ -333,9 +331,9 @@ compare(prediction, measured=ratio["th"], choices=(1, 2, 5))
 ratio[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1).to_frame("tokens, beside English")
 
 # %% [markdown]
-# That costs time; context, as fewer words fit into the window; and money, where a service charges by the token.
-# Published tokenizers make up to 15 times as many tokens of a text in one language as of its translation ([Petrov et
-# al., 2023](https://arxiv.org/abs/2305.15425)). The remedy is to learn the merges from text in all these languages.
+# That costs time, context (fewer words fit into the window) and, if a service charges by the token, money. With
+# published tokenizers, translations of a text differ in length by up to 15 times ([Petrov et al.,
+# 2023](https://arxiv.org/abs/2305.15425)). The remedy is to learn the merges from all these languages.
 
 # %% [markdown]
 # ## What merges do to numbers
@@ -345,9 +343,9 @@ for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "123
     print(number.rjust(8), "→", *(tokenizer.decode([token]) for token in tokenizer.encode(number).ids))
 
 # %% [markdown]
-# Numbers that the text repeats are one token; others are cut somewhere. The last digit of a number may be in a token
-# of one digit or of two, three or four: a poor start for adding and carrying. So Llama 2 makes every digit a token,
-# and GPT-4 and Llama 3 cut numbers into groups of at most three digits, from the left.
+# Numbers that the text repeats are one token; others are cut somewhere. The last digit may be in a token of one, two,
+# three or four digits: a poor start for carrying. So Llama 2 makes every digit a token, and GPT-4 and Llama 3 cut
+# numbers into groups of at most three digits, from the left.
 
 # %% [markdown]
 # ## ★ Transfer: digits from the right
