@@ -1,15 +1,14 @@
 # %% [markdown] id="title"
 # # 00 · Before attention: the bottleneck
 #
-# **The question.** A program reads `3 mars 2021` to the end. All that it keeps is a list of 64 numbers, and from these
-# it writes `2021-03-03`. For a date, that works. For a page? And if not, what else could it keep?
+# **The question.** A program reads `3 mars 2021`. Then the text is taken away. From 64 numbers, all that it kept, it
+# writes `2021-03-03`. For a date, that works. For a page? And if not, what else should it keep?
 #
 # **Afterwards you can** explain how models translated before the Transformer, measure three weaknesses of that
-# approach, and write its two central steps: that of a recurrent network, and the weighted average that is now called
-# attention.
+# approach, and write the step of a recurrent network and the weighted average that is now called attention.
 #
-# Reading: 34 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions: about
-# 85 minutes.
+# Reading: 33 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions:
+# about 85 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -29,8 +28,8 @@
 #
 # <details><summary>What is in <code>x.grad</code> after <code>loss.backward()</code>?</summary>
 #
-# One number for each entry of x: how fast the loss changes if that entry changes a little. Training needs these
-# numbers. An entry whose gradient is 0 learns nothing.
+# One number for each entry of x: how fast the loss changes if that entry changes a little. An entry whose gradient is
+# 0 learns nothing.
 # </details>
 
 # %% [markdown]
@@ -99,7 +98,7 @@ def rnn_step(
 check(rnn_step)
 
 # %% [markdown]
-# From here on, `parts.rnn_step` is your function if it passed (and is fast enough), and otherwise the library's.
+# From here on, `parts.rnn_step` is your function if it passed, and otherwise the library's.
 #
 # **Predict.** Two random texts of 100 characters differ only in the *first* one. An untrained RNN reads both. Are its
 # last hidden states the `"same"` (to three digits), or `"different"`? (Replace the `...`. If you like, say how sure you
@@ -143,8 +142,8 @@ print("largest difference after 1, 10 and 100 characters:", [round(differences[n
 diagrams.recurrent.unrolled("3 mars 2021", "2021-03-03")
 
 # %% [markdown]
-# The library's `RecurrentTranslator` reads 11 characters and generates two. (The first number of each shape is the
-# batch, here one text.)
+# The library's `RecurrentTranslator` reads 11 characters and generates two. (Each shape begins with the batch, here
+# one text.)
 
 # %%
 model = RecurrentTranslator(source_vocab_size=11, target_vocab_size=11, d_model=64)
@@ -172,7 +171,7 @@ def digits_to_copy() -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# Two folded cells train a model from three seeds, and measure what fraction of the digits each copies correctly.
+# Two folded cells train a model from three seeds, and measure the fraction of digits copied correctly.
 
 
 # %% id="training-loop" tags=["hide-input"]
@@ -210,7 +209,7 @@ def three_runs(translator: type[nn.Module], width: int) -> tuple[list[nn.Module]
 
 
 # %% [markdown]
-# We train on 1 to 16 digits, with vectors of width 32 and 64.
+# We train on 1 to 16 digits, at widths of 32 and 64.
 #
 # **Predict.** With *two* digits, nearly all are copied correctly. With *sixteen*, how many does the wide model copy
 # correctly: `"nearly all"`, `"about half"`, or one in ten, `"like guessing"`? (About 15 seconds.)
@@ -258,7 +257,7 @@ print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
 #
 # The **attention weights** $a_{t1}, \dots, a_{tn}$ of step $t$ are positive and add up to 1. The larger a weight, the
 # more the decoder is said to **attend** to that position: this is **attention** (Bahdanau and others, 2014). In the
-# picture (with made-up weights), the state before step 7 scores all eleven states, and all eleven are averaged.
+# picture, with made-up weights, the decoder takes step 7.
 
 # %%
 weights = torch.tensor([0, 0, 0.01, 0.02, 0.12, 0.6, 0.2, 0.05, 0, 0, 0])
@@ -269,8 +268,7 @@ h = torch.tensor([[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]])  # two states of width 3
 print("0.75 of the first and 0.25 of the second:", (0.75 * h[0] + 0.25 * h[1]).tolist())
 
 # %% [markdown]
-# **Exercise.** Compute the weighted average for a whole batch of texts at once. Each text has its own weights and its
-# own states.
+# **Exercise.** Compute the weighted average for a batch of texts at once, each with its own weights and states.
 
 
 # %% id="context_vector" tags=["exercise"]
@@ -283,8 +281,7 @@ def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "bat
 check(context_vector)
 
 # %% [markdown]
-# The context vector is as narrow as before. But now there is a *new one for each step*, which only has to hold what
-# that step needs.
+# The context vector is as narrow as before, but there is a *new one for each step*.
 
 # %% [markdown]
 # ## Where the weights come from: additive attention
@@ -303,8 +300,8 @@ check(context_vector)
 # %% [markdown]
 # Only after score, softmax and average does the decoder take its step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$.
 #
-# `AttentiveRecurrentTranslator` is the model from above with this one change, and your function computes the average.
-# (`mask` is True at tokens and False at padding, which should get no weight.)
+# The rest of the model is as before, and your function computes the average. (`mask` is False at padding, which
+# should get no weight.)
 
 
 # %%
@@ -320,7 +317,8 @@ class Translator(AttentiveRecurrentTranslator):
 trace_shapes(Translator(11, 11, 64), source, generated)
 
 # %% [markdown]
-# We train this model on the same digits, with the *narrow* width, 32. (About 10 seconds.)
+# We train this model on the same digits, at the *narrow* width, 32. The steps are as few as before, though there is
+# now a score to learn as well. (About 10 seconds.)
 #
 # **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, `"about half"`, or
 # `"like guessing"`?
@@ -343,9 +341,9 @@ models = {"one vector, width 64": wide[0], "attention, width 32": attentive[0]}
 print({name: sum(p.numel() for p in model.parameters()) for name, model in models.items()}, "parameters")
 
 # %% [markdown]
-# With half the width and fewer than a third of the parameters, attention copies what the single vector could not hold:
-# to generate the fifth digit, the decoder can attend to the states around the fifth. What about longer texts than any
-# in training?
+# With half the width and fewer than a third of the parameters, attention copies what the single vector could not
+# hold. Each context vector has to hold only what its own step needs: for the fifth digit, the states around the
+# fifth. What about longer texts than any in training?
 
 # %% id="longer-texts" tags=["nbval-ignore-output"]
 print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)})
@@ -386,9 +384,9 @@ compare(prediction, measured=float(f"{at_the_first:.0e}"), choices=(0.5, 0.01, 0
 print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
 
 # %% [markdown]
-# Next to nothing is left to learn from. This **vanishing gradient** is the second weakness. Factors above 1 would give
-# an **exploding gradient** instead. We compare simple RNNs with small and with large weights $W$, our untrained GRU,
-# and one that we trained to copy.
+# Next to nothing is left to learn from. This **vanishing gradient** is the second weakness. Factors above 1 would
+# give an **exploding gradient** instead. We compare simple RNNs with small and large $W$, our untrained GRU, and one
+# that we trained to copy.
 
 
 # %% id="fading" tags=["nbval-ignore-output"]
@@ -477,10 +475,8 @@ check(mended, "context_vector", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# One-hot weights are the simplest test, and this code passes it at every position. Then try the next simplest case for
-# which you know the answer: two weights of one half. The cell below does both. Each step scales down what was already
-# there, so early states lose weight to late ones. That would be right for a running average, where each new weight is
-# meant relative to all before it; here the weights add up to 1 already.
+# One-hot weights are the simplest test, and this code passes it. Try the next simplest: two weights of one half. The
+# cell below does both. Each step scales down what was already there, so early states lose weight to late ones.
 # </details>
 
 # %%
@@ -544,8 +540,7 @@ print(f"completely right: {correct:.0%} of held-out dates;  3 mars 2021 →", *t
 
 # %% [markdown]
 # **Predict.** When the decoder generates the last digit of the month, the 3 in `2021-03`, does it attend more to the
-# `"beginning"` of the word (`m` and `a`), or to its `"end"` (`r`, `s`, and the space after it)? Think of what the
-# *state* at each character has read.
+# `"beginning"` of the word (`m` and `a`), or to its `"end"` (`r`, `s`, and the space after it)?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -564,11 +559,10 @@ ax.set(xlabel="token read", ylabel="token generated")
 compare(prediction, measured="end" if attended[6, 4:7].sum() > attended[6, 2:4].sum() else "beginning")
 
 # %% [markdown]
-# Each row of the picture holds the weights of one step. For the year, which comes first, the decoder attends to the end
-# of the input. For the month it attends to the end of `mars` or just behind it, not to the `m`: before the `r`, no
-# state can tell `mars` from `mai`. (Whether the largest weight lies on `r`, `s` or the space depends on the seed.
-# Bahdanau's encoder is **bidirectional**: a second RNN reads from right to left, so even the state at `m` knows the
-# word.) For the day it attends to the `3` or the next few characters.
+# Each row holds the weights of one step. For the year, which comes first, the decoder attends to the end of the
+# input. For the month it attends to the end of `mars` or just behind it, not to the `m`: before the `r`, no state can
+# tell `mars` from `mai`. (Bahdanau's encoder is **bidirectional**: a second RNN reads from right to left, so even the
+# state at `m` knows the word.) For the day it attends to the `3` or the next few characters.
 
 # %%
 word = torch.tensor([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2])  # which piece each character belongs to: 3, mars or 2021
@@ -582,9 +576,9 @@ print({"year": most[0], "month": most[1]})
 # ## Who has to wait?
 #
 # $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, even on a computer that can do a
-# thousand things at once. This is the third weakness. A weighted average does not wait: two matrix products compute n
-# averages of n vectors (lesson 01). Nor does a **convolution**, which computes each position from its neighbours alone.
-# That suits images (such a built-in assumption is an **inductive bias**).
+# thousand things at once. This is the third weakness. A weighted average does not wait: all n can be computed at once
+# (lesson 01). Nor does a **convolution**, which computes each position from its neighbours alone. That suits images
+# (such a built-in assumption is an **inductive bias**).
 #
 # **Predict.** A convolution of kernel size 3 reads one neighbour on each side. After how many such layers can the last
 # of 256 positions depend on the first?
@@ -627,9 +621,9 @@ print("256 tokens, the slowest:", max(best, key=lambda name: best[name][-1]))
 print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1] > 3 * best["GRU"][0]))
 
 # %% [markdown]
-# The GRU is the slowest at 256 tokens, and takes over three times as long as for 16, on a single core, where nothing
-# runs in parallel. Table 1 of the Transformer paper, adapted, compares the three layers for n tokens of width d. The
-# **path length** is the number of steps from one token to another.
+# At 256 tokens the GRU is the slowest, even on a single core, where nothing runs in parallel. Table 1 of the
+# Transformer paper, adapted, compares the three layers for n tokens of width d. The **path length** is the number of
+# steps from one token to another.
 #
 # | layer | operations | sequential steps | longest path |
 # |---|---|---|---|
@@ -653,8 +647,8 @@ diagrams.architecture.you_are_here(0)
 # $$a_t = \operatorname{softmax}[s_t \cdot h_1, \dots, s_t \cdot h_n], \quad c_t = \sum_i a_{ti} h_i, \quad
 # \tilde{s}_t = \tanh(W_c\,[c_t; s_t])$$
 #
-# $[c_t; s_t]$ means the two concatenated, the context first (`torch.cat`). $W_c$ is stored like the weight of an
-# `nn.Linear`, and there is no bias. Write this step from scratch, for a batch.
+# $[c_t; s_t]$ means the two concatenated, the context first (`torch.cat`). $W_c$ is stored as (outputs, inputs), and
+# there is no bias. Write this step from scratch, for a batch.
 
 
 # %% id="luong_step" tags=["exercise"]
@@ -734,8 +728,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 
 # %% [markdown]
 # [Lesson 01](01_lookup.ipynb) names the parts of attention. The decoder's state, which scores, is the *query*. The
-# encoder's states, which are scored, are the *keys*. What is averaged are the *values*: here the encoder's states once
-# more.
+# encoder's states are the *keys* when they are scored, and the *values* when they are averaged.
 
 # %% [markdown]
 # ## New words
@@ -806,9 +799,9 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>How do the gates of a GRU or LSTM help against vanishing gradients?</summary>
 #
-# They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor from the new state
-# back to the old one is near 1, and the gradient can survive, once training has opened the gates. All that is kept
-# still shares one state. (<i>The gradient on its way back</i>: the trained GRU)
+# They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor from the new
+# state back to the old one is near 1, and the gradient can survive, once training has opened the gates. (<i>The
+# gradient on its way back</i>: the trained GRU)
 # </details>
 
 # %% [markdown]
@@ -828,19 +821,18 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Why does attention help the gradient?</summary>
 #
-# Every state is one step away from the context vector: the gradient is multiplied by one weight, not by a factor for
-# each step in between. In an untrained model that weight is about 1/n; later it is small where the model does not
-# attend. (<i>The gradient on its way back</i>)
+# Every state is one step away from the context vector: the gradient is multiplied by one weight (about 1/n in an
+# untrained model), not by a factor for each step in between. (<i>The gradient on its way back</i>)
 # </details>
 #
 # <details><summary>Compare attention, recurrence and convolution.</summary>
 #
 # A recurrent layer needs n sequential steps, and information needs up to n steps to get from one token to another. A
 # convolution runs in parallel, but connects only neighbours: the path grows like n/k layers, or log n with dilation.
-# Attention needs one step and one layer, at the price of n² pairs. Memory: in training, each keeps something for every
-# token; when it generates, a recurrent network needs only its last state, of fixed size, while attention keeps
-# all tokens it attends to. Encoders may be mixed: Xu et al. (2015, arXiv:1502.03044) describe pictures with a
-# convolutional encoder, attention and a recurrent decoder. (<i>Who has to wait</i>)
+# Attention needs one step and one layer, at the price of n² pairs. To generate, a recurrent network needs only its
+# last state, of fixed size, while attention keeps all tokens. The three can be mixed: Xu et al. (2015,
+# arXiv:1502.03044) describe pictures with a convolutional encoder, attention and a recurrent decoder. (<i>Who has to
+# wait</i>)
 # </details>
 
 # %% [markdown]

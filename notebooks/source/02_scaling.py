@@ -56,14 +56,14 @@ diagrams.architecture.you_are_here(2)
 # %% [markdown]
 # ## How large does a score get?
 #
-# A score is a sum of products, one for each entry of the query and the key. In lesson 01 most vectors had two or three
-# entries. In the original Transformer (Vaswani et al., 2017) queries and keys have 64 entries; they could be as wide as
-# the embeddings themselves, 512. This width was `d` in lesson 01; from here on it is `d_k`, with k for key.
+# A score is a sum of products, one for each entry of the query and the key. In lesson 01 most vectors had two or
+# three entries. In the original Transformer (Vaswani et al., 2017) queries and keys have 64 entries. This width was
+# `d` in lesson 01; from here on it is `d_k`, with k for key.
 #
-# Let queries and keys hold independent random numbers (mean 0, standard deviation 1). With 128 entries, a typical score
-# (the standard deviation of the scores) is 11.
+# Let queries and keys hold independent random numbers (mean 0, standard deviation 1). With 8 entries, a typical score
+# (the standard deviation of the scores) is 2.8.
 #
-# **Predict.** With 512 entries, four times as many, is a typical score near 11, 22, 45 or 181?
+# **Predict.** With 512 entries, 64 times as many, is a typical score near 11, 22, 45 or 181?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -108,8 +108,7 @@ pd.DataFrame(rows, columns=["d_k", "variance of an entry", "your formula", "meas
 # %% [markdown]
 # ## What do large scores do?
 #
-# Take 64 random keys. No key deserves special attention: all are equally random. Large scores make sharp weights, as
-# you saw in lesson 01.
+# Take 64 random keys. None of them deserves special attention: all are equally random.
 #
 # **Predict.** With a width of 256 and no division, what weight does a query give to the one key that happens to have
 # the largest score? (Equal weights would be 1/64 = 0.016.)
@@ -155,8 +154,8 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
 # Try it with five keys in the plane. Each arrow stands for a vector of $d_k$ independent numbers, whose dot products
-# are $\sqrt{d_k / 2}$ times as large as those of the arrows themselves, which have two. Change the width: which divisor
-# keeps the weights as they are? Which turns the lookup into a dict, and which into a plain average?
+# are $\sqrt{d_k / 2}$ times as large as those of the arrows, which have two numbers each. Change the width: which
+# divisor keeps the weights as they are? Which turns the lookup into a dict, and which into a plain average?
 
 # %%
 angles = torch.arange(5) * 1.2  # radians
@@ -186,10 +185,10 @@ names = {"query_names": ["year?", "month?"], "key_names": ["3", "mars", "2021"]}
 diagrams.lookup.one_head(questions, keys_of_pieces, values_of_pieces, divisor=3**0.5, **names)
 
 # %% [markdown]
-# (With only three entries the scores were not too large. The division is meant for wide queries and keys.)
+# (The division is meant for wide queries and keys; these have only three entries.)
 #
-# **Exercise.** Write this function. You may use `parts.softmax`. (PyTorch has it as `F.scaled_dot_product_attention`,
-# but you learn more by writing your own.)
+# **Exercise.** Write this function. You may use `parts.softmax`. (PyTorch has it as `F.scaled_dot_product_attention`;
+# write your own.)
 
 
 # %% id="scaled_dot_product_attention" tags=["exercise"]
@@ -261,15 +260,16 @@ print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.t
 # %% [markdown]
 # ## Explanation 2: the softmax saturates
 #
-# Training needs to know what a small change of a score would do: if score $j$ grows a little, how many times as much
-# does weight $i$ grow? This is the derivative $\partial p_i / \partial s_j$. With $p$ for the weights (they are
-# probabilities), $p = \operatorname{softmax}(s)$, it is
+# Training needs to know what a small change of a score would do: if score $j$ grows by a tiny $\varepsilon$, weight
+# $i$ grows by $\varepsilon$ times what? This is the derivative $\partial p_i / \partial s_j$. With $p$ for the
+# weights (they are probabilities), $p = \operatorname{softmax}(s)$, it is
 #
 # $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j),
 # \quad \delta_{ij} = 1 \text{ if } i = j \text{, else } 0$$
 #
-# With weights 0.8 and 0.2, for instance, raising score 0 a little changes weight 0 by $0.8 \cdot (1 - 0.8) = 0.16$
-# times as much, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times as much: what one weight gains, the other loses.
+# With weights 0.8 and 0.2, for instance, raising score 0 by $\varepsilon$ changes weight 0 by $0.8 \cdot (1 - 0.8) =
+# 0.16$ times $\varepsilon$, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times $\varepsilon$: what one weight gains,
+# the other loses.
 
 # %% [markdown]
 # The matrix of all these derivatives, with $\partial p_i / \partial s_j$ in row $i$ and column $j$, is called the
@@ -300,8 +300,8 @@ print("symmetric:", torch.equal(example, example.T))
 # %% [markdown]
 # Now compare equal weights with weights that are nearly 1 and 0.
 #
-# **Predict.** The weights are 0.999 and 0.001. If the first score grows a little, how many times as much does the first
-# weight grow?
+# **Predict.** The weights are 0.999 and 0.001. If the first score grows by a tiny $\varepsilon$, the first weight
+# grows by $\varepsilon$ times what?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -546,8 +546,8 @@ print({f"d_k = {d}": {"q·k / √d_k": round(x / d**0.5), "q·k / d_k": round(x 
 # %% [markdown]
 # ### Where to divide
 #
-# The queries can be divided first; the scores are the same. If there are more keys than d_k, fewer numbers are then
-# divided. And in a plain product of half precision, nothing overflows (Explanation 1).
+# Dividing the queries first gives the same scores. If there are more keys than d_k, fewer numbers are divided. And in
+# half precision, a plain product does not overflow (Explanation 1).
 
 # %%
 q, k = torch.randn(5, 64), torch.randn(7, 64)
@@ -663,14 +663,16 @@ for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
 # %% [markdown]
 # ## Linear attention: the recurrence returns
 #
-# What if we leave out the softmax? In a decoder, position $t$ attends to the keys $1$ to $t$ (lesson 04), so its output
-# is $\sum_j (q_t \cdot k_j)\, v_j$. Each term is $q_t$ times the matrix $k_j^\top v_j$, so all terms can share one sum:
+# What if we leave out the softmax? In a decoder, position $t$ attends to the keys $1$ to $t$ (lesson 04), so its
+# output is $\sum_j (q_t \cdot k_j)\, v_j$. Each term is $q_t$ times a matrix, $k_j^\top v_j$: every entry of $k_j$
+# times every entry of $v_j$. None of these matrices depends on the query, so they can be added up as the text is
+# read:
 #
 # $$S_t = S_{t-1} + k_t^\top v_t, \qquad \text{output}_t = q_t\, S_t$$
 #
 # This is a recurrent network. Its hidden state $S$, of shape (d_k, d_v), has the same size however long the text is.
-# **Linear attention** (Katharopoulos et al., 2020) is trained like attention, all positions at once, and generates like
-# a recurrent network:
+# **Linear attention** (Katharopoulos et al., 2020; here in its simplest form) is trained like attention, all
+# positions at once, and generates like a recurrent network:
 
 # %%
 generator = torch.Generator().manual_seed(2)
@@ -684,7 +686,8 @@ print("all at once and one by one, the same:", torch.allclose(at_once, torch.sta
 
 # %% [markdown]
 # And the bottleneck of lesson 00? We store $n$ pairs of a random key and a random value, 16 numbers each, and ask for
-# every value by its key. An answer is right if no other stored value is nearer to the output.
+# every value by its key. An answer is right if no other stored value is nearer to the output. (For the softmax,
+# scores are multiplied by 20.)
 #
 # **Predict.** What fraction of *64* pairs does linear attention recall: near 0.3, 0.6 or 1? And attention with
 # softmax?

@@ -32,7 +32,7 @@
 # softmax has almost no gradient.
 # </details>
 #
-# The map below shows where we are: this lesson completes multi-head attention, but for the mask.
+# The map below shows where we are: this lesson completes multi-head attention, except for the mask.
 
 # %% id="imports"
 import math
@@ -321,9 +321,9 @@ trace_shapes(parts.MultiHeadAttention(128, 4), iso, x, x)
 # %% [markdown]
 # ## What does the number of heads change?
 #
-# The four layers have the same shapes for any number of heads. So the same parameters can be loaded into modules of 1,
-# 2, 4 and 8 heads (`load_state_dict` copies them by name). Some texts even write $\operatorname{MultiHead}(Q, K, V) =
-# \operatorname{Attention}(Q W^Q, K W^K, V W^V)\, W^O$: heads would then be nothing but a way to compute one attention.
+# The four layers have the same shapes for any number of heads. So the same parameters can be loaded into modules of
+# 1, 2, 4 and 8 heads (`load_state_dict` copies them by name). Some texts write $\operatorname{MultiHead}(Q, K, V) =
+# \operatorname{Attention}(Q W^Q, K W^K, V W^V)\, W^O$: heads would then be just a way to compute one attention.
 #
 # **Predict.** Do 1 head and 4 heads with the same layers give the `"same"` output, or a `"different"` one?
 
@@ -443,8 +443,7 @@ print("head by head takes this many times as long:", {n: round(ratio, 1) for n, 
 # %% [markdown]
 # The results are equal, and so is the number of multiplications. But the head-by-head version makes more and smaller
 # matrix products, and each call has a fixed cost. On a CPU this overhead matters most for a short text. (We did not
-# measure a GPU.) So nearly all implementations use the fused projection: the matrices of the formula, one for each
-# head, are slices of a single one.
+# measure a GPU.) So nearly all implementations use the fused projection.
 
 # %% [markdown]
 # ## What do more heads cost?
@@ -615,8 +614,8 @@ print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).f
 
 # %% [markdown]
 # So what is said of one head is true if a linear layer follows. An MLP can tell which vector came with the larger
-# weight: as the last curve shows, it recovers both neighbours, but more slowly, and in some runs not completely. With
-# more layers, a model can do without a second head; with a second head, the task is easy.
+# weight: it recovers both neighbours (the last curve), but more slowly, and in some runs not completely. With more
+# layers, a model can do without a second head; with a second head, the task is easy.
 
 # %% [markdown]
 # ### Do the heads specialise?
@@ -663,22 +662,22 @@ four_heads, _ = runs["4 heads"][0]
 on_each_side(weights_of(four_heads))
 
 # %% [markdown]
-# The lines of each head have a colour of their own. Point at a character, or press Tab and the arrow keys, to see only
-# its lines, or choose a single head.
+# Each head's lines have their own colour. Point at a character, or press Tab and the arrow keys, to see only its
+# lines, or choose a single head.
 
 # %%
 views.AttentionExplorer(weights_of(four_heads), queries=letters[1:-1], keys=letters)
 
 # %% [markdown]
-# Nothing in the loss asks the heads to differ. They differ where that helps: in the run that is stored here, there are
-# two for each direction. Are the spare heads of any use? To find out, the ★ section below removes them.
+# Nothing in the loss asks the heads to differ. They differ where that helps: in the stored run, there are two for
+# each direction. Are the spare heads of any use? The ★ section below removes them.
 
 # %% [markdown]
 # ### Heads on a real sentence
 #
-# These heads attend by position alone. To see heads that read words, we train a small language model on the docstrings
-# of Python's library (folded: two layers of four heads, about ten seconds). The picture shows its first layer. A word
-# attends only to itself and to what comes before it (lesson 04).
+# These heads attend by position alone. To see heads that read words, we train a small language model to predict the
+# next word in the docstrings of Python's library (folded: two layers of four heads, about ten seconds). The picture
+# shows its first layer. A word attends only to itself and to what comes before it (lesson 04).
 
 # %% id="language-heads" tags=["hide-input", "nbval-ignore-output"]
 words = re.findall(r"[a-z]+|[.,:;()]", " ".join(python_docstrings()[0]).lower())
@@ -711,8 +710,8 @@ for i, head in enumerate(first_layer):
     print(f"`with` attends most to `{sentence[head[6].argmax()]}`, `by` to `{sentence[head[by].argmax()]}`")
 
 # %% [markdown]
-# In the run that is stored here, head 0 often stays with the word itself, while heads 1 and 3 go back to words that say
-# more, such as `copy` and `old`. Another seed gives the heads other jobs.
+# In the stored run, head 0 often stays with the word itself, heads 1 and 3 go back to words that say more, such as
+# `copy` and `old`, and head 2 spreads its weight widely. Another seed may give the heads other jobs.
 
 # %% [markdown]
 # ## ★ Transfer: what does each head add?
@@ -768,10 +767,10 @@ compare(prediction, measured=round(rows["2 heads"]["without 0"], 1), choices=(0.
 pd.DataFrame(rows).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{accuracy:.1f}")
 
 # %% [markdown]
-# Without one of its two heads, the model knows one neighbour and can only guess the other, with a chance of 1 in 15. In
-# this run with four heads, removing any one of them costs less, since another one attends to the same side, and
-# removing one of them costs hardly anything. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In
-# large trained models, too, many heads can be removed with little harm (Michel et al., 2019).
+# Without one of its two heads, the model knows one neighbour and can only guess the other, with a chance of 1 in 15.
+# In this run with four heads, removing any one of them costs less, since another one attends to the same side, and
+# one of them is hardly missed at all. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In large
+# trained models, too, many heads can be removed with little harm (Michel et al., 2019).
 
 # %% [markdown]
 # ## Your experiment

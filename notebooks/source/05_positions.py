@@ -169,8 +169,8 @@ print("10 apart, starting at 0, 300, 1000:", [f"{value:.1f}" for value in produc
 print("with the sines alone:", [f"{value:.0f}" for value in sines])
 
 # %% [markdown]
-# What is said is true, thanks to the cosines. With sines alone, the product depends on where we are; with both, only
-# the **distance** counts, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. Points on a circle have this
+# That claim holds, thanks to the cosines. With sines alone, the product depends on where we are; with both, only the
+# **distance** counts, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. Points on a circle have this
 # property: their dot product is the cosine of the angle between them. Each pair adds
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
@@ -345,8 +345,7 @@ compare(prediction, measured=1 + int(by_offset[1:].argmax()))
 print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% [markdown]
-# The highest score is at 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this: it will matter on long
-# texts.
+# The highest score is at 6, after nearly a full turn of $2\pi \approx 6.28$. This will matter on long texts.
 #
 # Here are all the pairs of a query and a key of width 8, or of two encodings (choose the scheme). Move both with the
 # buttons: every pair turns, and the dot product stays. Move the key along the curve: where is the dot product nearly as
@@ -627,15 +626,17 @@ for name, rotate in {"the colleague's": rotary_of_a_colleague, "yours or the lib
 # %% [markdown]
 # ## Interpolation and YaRN: longer texts for a trained model
 #
-# Can a model that was trained on 16 tokens be changed *afterwards*, so that it reads 64? There are two ways, each a
-# change of the frequencies:
+# Can a model that was trained on 16 tokens be changed *afterwards*, so that it reads 64? Two ways change the
+# frequencies:
 #
-# - **Position interpolation** divides all of them by 4. So position 60 looks like 15, and no angle is new.
-# - **YaRN** asks of each pair how far it turned within 16 tokens. A pair that completed a turn has met every angle, and
-#   keeps its frequency; the others are divided by 4. (The full recipe blends the two, and sharpens the softmax.)
+# - **Position interpolation** divides all of them by 4. So position 60 looks like 15, and no angle is larger than in
+#   training.
+# - **YaRN** asks of each pair how far it turned within 16 tokens. A pair that completed a turn has met every angle,
+#   and keeps its frequency; the others have theirs divided by 4. (The full recipe blends the two, and sharpens the
+#   softmax.)
 #
-# **Predict.** Our RoPE models get new frequencies, and no training. With which of the two are they right at positions
-# 32 to 63: `"interpolation"`, `"YaRN"`, `"both"` or `"neither"`?
+# **Predict.** Our RoPE models (base 1e4) get new frequencies, and no training. With which of the two are they right
+# at positions 32 to 63: `"interpolation"`, `"YaRN"`, `"both"` or `"neither"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -679,7 +680,8 @@ pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
 # YaRN makes the trained models right at four times their length. Interpolation fails even on texts of 16: the fastest
-# pair, which told distance 2 from 1 and 3, now turns a quarter as far. (Chen et al., below, train some more after it.)
+# pair, which told distance 2 from 1 and 3, now turns a quarter as far. (Chen et al., below, therefore train a little
+# longer after it.)
 
 # %% [markdown]
 # ## ★ Transfer: relative position bias, a learned number for every distance
