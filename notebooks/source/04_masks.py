@@ -524,7 +524,8 @@ compare(prediction, measured="nan" if wrong[0, -1].isnan().all() else "even or a
 print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inverted:", right[0, 0].tolist())
 
 # %% [markdown]
-# Here, and in `F.scaled_dot_product_attention`, True means *may attend*; in `nn.MultiheadAttention`, *must not attend*.
+# In this course and in `F.scaled_dot_product_attention`, True means *may attend*; in `nn.MultiheadAttention`, it means
+# *must not attend*.
 # There is no warning, and only the last row gives the mistake away. When you combine code from two sources, look at one
 # row of the weights first.
 
@@ -547,8 +548,8 @@ print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim
 print("                      causal_mask(2, 5):  ", (our_weights > 0).sum(dim=-1).tolist())
 
 # %% [markdown]
-# It sees just one key: torch aligns the mask at the *top left*. If queries and keys differ in number, pass a mask of
-# your own, aligned at the bottom right.
+# It sees just one key: torch aligns the mask at the *top left*. If queries and keys differ in number, pass a mask that
+# is aligned at the bottom right, such as your `causal_mask(2, 5)`.
 
 # %% [markdown]
 # ## A mask that is off by one
@@ -755,7 +756,7 @@ for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
     print(f"{name}: {int(moves.triu(1).sum())} gradients from the future, {int(moves.tril().sum())} of the 66 others")
 
 # %% [markdown]
-# Ten red cells are the whole difference between an honest model and one that learned nothing. The gradient needs no
+# Ten red cells are the whole difference between an honest model and one that only copies. The gradient needs no
 # tolerance, shows *where* the model leaks, and also finds a mask that hides too much. But no gradient flows through an
 # argmax: to find a leak there, change a token.
 

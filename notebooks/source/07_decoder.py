@@ -115,7 +115,7 @@ check(DecoderLayer)
 # %% [markdown]
 # Which inputs does an output depend on? The memory holds the 11 characters of `3 mars 2021`, and the target is
 # `<bos>2021-0`, for now as random vectors. (`<bos>` says *begin*, as in lesson 04.) The first attention gets a causal
-# mask, the second none. In the picture, which follows the gradient, inputs that move an output are bright.
+# mask, the second none. The picture below follows the gradient: inputs that move an output are bright.
 #
 # **Predict.** How many of the 7 target tokens, and how many of the 11 source characters, move the *first* output?
 
@@ -416,8 +416,8 @@ table.round(2)
 
 # %% [markdown]
 # Now the month is hardly better than a guess among 12, and the year is as right as before. So the weights told the
-# truth about these two. But with some seeds the day gets worse, too, although no letter says which day it is: those
-# models had found something else at the letters' positions.
+# truth about these two. But the day can get worse, too, although no letter says which day it is: such a model had
+# found something else at the letters' positions.
 
 # %% [markdown]
 # ## Two bugs
@@ -748,8 +748,8 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 #
 # Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
 #
-# **Claim.** For dates, a decoder need not see its own text: if its self-attention sees only the newest token, it
-# generates at most one date in twenty fewer without an error.
+# **Claim.** For dates, a decoder need not look back at its own text: if its self-attention sees only the newest token,
+# the fraction of dates without an error is lower by 0.05 at most.
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
@@ -857,7 +857,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # decoder-only layer has one self-attention and no cross-attention. Encoder-only answers all positions at once, and
 # mixes answers where several are right. (<i>Encoder-only, decoder-only, encoder-decoder</i>) BERT is encoder-only, T5
 # encoder-decoder; GPT is decoder-only, and ChatGPT is such a model, pretrained on text, then fine-tuned on answers and
-# on people's preferences (RLHF).
+# on people's preferences (RLHF, lesson 14).
 # </details>
 #
 # <details><summary>What does an alignment tell?</summary>

@@ -505,7 +505,7 @@ print(f"loss {by_heart[0]:.0f} at first, below 0.1 at the end: {by_heart[-1] < 0
 # We watch two scores on held-out strings: the fraction of *tokens* predicted correctly after the true ones (teacher
 # forcing), and that of *dates* generated correctly from end to end (**exact match**).
 #
-# We decode with `average`, the running mean of the parameters (β = 0.995).
+# After training, we decode with `average`, the running mean of the parameters (β = 0.995).
 #
 # (**Stop** ends a run; run the cell again to go on.)
 
@@ -647,7 +647,7 @@ print(f"weight on eos: {on_eos[:, nothing_to_read].mean():.2f} in the rows of th
 print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spread evenly: {even:.2f}")
 
 # %% [markdown]
-# eos gets little more than its even share: it is at most a weak sink.
+# eos gets only a small part of the weight: at most a weak sink.
 
 # %% [markdown]
 # Now type a date of your own, and follow it through the blocks and heads of your model, token by token.
@@ -1046,8 +1046,8 @@ rows.reset_index(drop=True)
 # <details><summary>What is an attention sink?</summary>
 #
 # A position that collects the weight that a softmax must put somewhere, in rows that need nothing: in LLMs usually the
-# first token. Not every model has one: in ours, eos gets little more than its even share. (<i>What does the model
-# attend to</i>)
+# first token. Not every model has one: in ours, eos gets only a small part of it. (<i>What does the model attend
+# to</i>)
 # </details>
 #
 # <details><summary>What has to be in a checkpoint?</summary>

@@ -88,9 +88,9 @@ diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# In grey, what disappears: more than half. A block of a **decoder-only** model has *one* attention, not two: causal
-# self-attention, then the feed-forward network. That is an encoder layer with a causal mask: "decoder-only" refers to
-# the mask, not to the sublayers.
+# In pale grey, what disappears: more than half. A block of a **decoder-only** model has *one* attention, not two:
+# causal self-attention, then the feed-forward network. That is an encoder layer with a causal mask: "decoder-only"
+# refers to the mask, not to the sublayers.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
@@ -253,9 +253,9 @@ check(bits_per_byte)
 # %% [markdown]
 # ## Baselines first
 #
-# Three models do nothing but count: *uniform* (all tokens are equally likely), **unigram** (the frequency of each
+# Three models need no more than counting: *uniform* (all tokens are equally likely), **unigram** (the frequency of each
 # token) and **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed
-# in). They count the training text, and are measured on held-out text.
+# in). We count in the training text, and measure on held-out text.
 
 
 # %%
@@ -293,8 +293,8 @@ table.astype({"perplexity": int}).round(1)
 
 
 # %% [markdown]
-# The next byte is easier to guess than the next two or three together, so the perplexities cannot be compared; the bits
-# can. A bigram of tokens sees further back than one of bytes.
+# The next byte is easier to guess than a token, which is about two bytes, so the perplexities cannot be compared; the
+# bits can. A bigram of tokens sees further back than one of bytes.
 
 # %% [markdown]
 # ## Training
@@ -390,11 +390,11 @@ again = (streams[0].argmax(dim=-1) == batch).float().mean().item()
 print(f"before the first block, the likeliest token is the one just read at {again:.0%} of the positions")
 
 # %% [markdown]
-# Before the first block, the stream holds little but the token just read, so the lens predicts that token again, and
-# its loss is worse than uniform.
+# Before the first block, the stream holds little but the token just read. The output matrix is the embedding's, so the
+# lens predicts that token again, and its loss is worse than uniform.
 #
-# The map shows every block at once. Type the beginning of a sentence, and step through its tokens: what does each block
-# return, and which tokens may follow?
+# The map shows every module at once (as a still picture: how much each sublayer adds to the stream). Type the beginning
+# of a sentence, and step through its tokens: what does each module return, and which tokens may follow?
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 views.ModelMap(
@@ -407,8 +407,8 @@ views.ModelMap(
 # Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
 # changes are common, in this order. Divide the logits by a **temperature** (lesson 01). **Top-k**: keep the k most
 # likely tokens. **Top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
-# smallest set, starting from the most likely token, whose probabilities add up to at least p. What each of the two
-# keeps is normalised.
+# smallest set, starting from the most likely token, whose probabilities add up to at least p. What is kept
+# is normalised.
 #
 # **Exercise.** Write all three, then draw. If `top_k` is larger than the vocabulary, keep all tokens.
 
@@ -498,7 +498,8 @@ for name, sample in samplers.items():
 # %% [markdown]
 # ### Greedy or sampled text
 #
-# **Predict.** In 200 greedy tokens, what fraction of all runs of 8 has occurred before: about 0, 0.2 or 0.7?
+# **Predict.** We continue eight prompts by 200 greedy tokens each. What fraction of all runs of 8 tokens has occurred
+# before in the same text: about 0, 0.2 or 0.7?
 
 # %% id="greedy-text-repeats-itself-2" tags=["prediction"]
 prediction = ...
@@ -679,7 +680,7 @@ diagrams.language_model.induction()
 # layer is not enough.
 #
 # Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So
-# ablating a single head may find little.
+# ablating a single head may miss what a layer does.
 #
 # <details><summary>What are such heads good for in a large model?</summary>
 #
@@ -730,12 +731,12 @@ print("does a later token change an earlier output?", leaks)
 # %% [markdown]
 # ## ★ Transfer: the induction score of a head
 #
-# A map shows one head. To search all heads of a model, we need a number. Let a model read random tokens, and then the
-# same tokens again: a head's *induction score* is its mean weight on the token that followed the current one a period
-# ago, over all queries that have one.
+# To search all heads of a model, we need a number. Let a model read random tokens, and then the same tokens again: a
+# head's *induction score* is the mean weight that the queries of the second period give to the token that followed
+# theirs in the first.
 #
 # **Exercise.** The tokens repeat with a period: positions i and i − period hold the same. The weights are those of all
-# heads of a layer. Leave out the queries of the first period: nothing came before them.
+# heads of a layer. Leave out the queries of the first period: their tokens are new.
 
 
 # %% id="induction_score" tags=["exercise"]
@@ -748,8 +749,8 @@ def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) ->
 check(induction_score)
 
 # %% [markdown]
-# **Predict.** Which score has the best head of the models with one layer, and which that of the models with two: 0.1,
-# 0.5 or 0.9?
+# **Predict.** What is the highest score of a head in the models with one layer: 0.1, 0.5 or 0.9? And in those with two?
+# (For these, the map of layer 1 tells.)
 
 # %% tags=["prediction"]
 one_layer, two_layers = ..., ...
@@ -774,8 +775,8 @@ pd.DataFrame({name: {"least": s.min().item(), "largest": s.max().item()} for nam
 
 # %% [markdown]
 # Equal weights would give 0.08, for a query of the second period has 9 to 16 keys. Only in layer 1 do heads attend to
-# what followed. In large models they appear in training all at once, and the loss of whatever occurs again falls with
-# them (Olsson et al.).
+# what followed. In larger models such heads appear in training all at once, and the loss late in a text falls with them
+# (Olsson et al.).
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
@@ -786,7 +787,7 @@ pd.DataFrame({name: {"least": s.min().item(), "largest": s.max().item()} for nam
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
-# - A head's induction score tells how much it copies. It is a number, so all heads of a model can be searched.
+# - A head's induction score, its weight on what followed the last time, is a number by which all heads can be searched.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
