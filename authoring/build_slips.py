@@ -26,6 +26,7 @@ from transformer_course.running.time_limit import TookTooLong, time_limit
 from transformer_course.slips.answer_slips import Sources
 from transformer_course.slips.catalogue import FOLDER, Catalogue, Outline, names_of, outline, read
 from transformer_course.slips.slip import Slip, variant
+from transformer_course.steps import RanAway
 
 SEED = 0
 """The seed of the lessons."""
@@ -140,7 +141,8 @@ def _shown(known: Behaviour, slip: Slip) -> list[Observation] | None:
     try:
         way = variant(steps, slip.code)
         with time_limit(SECONDS, clock=60 * SECONDS):  # of computing: a busy machine makes the same catalogue
-            return [known.output(way, index) for index in range(len(known.cases))]
+            shown = [known.output(way, index) for index in range(len(known.cases))]
+        return None if any(seen.get("error", {}).get("type") == RanAway.__name__ for seen in shown) else shown
     except (SyntaxError, ValueError, TookTooLong, RecursionError):
         return None
 

@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from docs.site import front_page, pages, reference
 from docs.site.repository import ROOT, Repository, published
+from transformer_course.lesson_order import place
 
 
 def test_every_notebook_is_in_the_navigation() -> None:
@@ -79,11 +80,10 @@ def test_links_lead_to_pages_or_to_the_repository(tmp_path: Path, text: str, wit
 
 
 def test_the_end_of_a_lesson_leads_to_the_page_of_the_next(tmp_path: Path, books: dict[str, NotebookNode]) -> None:
-    names = [name for name in books if name[0].isdigit()]
-    for name, following in pairwise(names):
+    for name, following in pairwise(name for name in sorted(books, key=place) if place(name)[0]):
         pages._write_notebook(tmp_path, name, deepcopy(books[name]), None, ROOT)
         [shown] = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4).cells[-1].outputs
-        assert f'Next: lesson {following[:2]}, <a href="{following}.html">' in shown.data["text/html"]
+        assert f', <a href="{following}.html"><code>{following}.ipynb</code></a>.' in shown.data["text/html"]
 
 
 def test_documents_and_pictures_are_handed_out(tmp_path: Path) -> None:
