@@ -8,6 +8,7 @@ import pytest
 from transformer_course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_course.lesson.lesson_end import lesson_end, lesson_of
 from transformer_course.lesson.session import Session
+from transformer_course.lesson_order import place
 from transformer_course.workspace.progress import record_pass
 from transformer_course.workspace.working_copies import EDITIONS_FILE, published_lessons
 
@@ -49,8 +50,8 @@ def test_it_tells_what_passed_today_and_before_what_is_open_and_what_is_next(min
 @pytest.mark.parametrize("lesson", LESSONS[:-1])
 def test_the_end_of_a_lesson_links_to_the_one_that_is_published_after_it(lesson, mine):
     shown = lesson_end(session(*(exercise.name for exercise in exercises_of(lesson))))._repr_html_()
-    in_order = sorted(path.name for path in published_lessons().glob("[0-9][0-9]_*.ipynb"))
-    assert re.findall('href="([^"]+)"', shown) == [in_order[in_order.index(f"{lesson}.ipynb") + 1]]
+    in_order = sorted((path.stem for path in published_lessons().glob("*.ipynb")), key=place)
+    assert re.findall('href="([^"]+)"', shown) == [in_order[in_order.index(lesson) + 1] + ".ipynb"]
 
 
 def test_a_lesson_is_done_with_its_core_and_the_last_has_none_after_it(mine):
