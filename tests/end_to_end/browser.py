@@ -146,18 +146,15 @@ def draw_every_cell(page: Page, path: str) -> None:
     """
     page.wait_for_function(
         """path => {
-            const {context} = window.jupyterapp.shell.currentWidget ?? {};
-            return context?.path === path && context.isReady && context.sessionContext.isReady;
+            const {context, content} = window.jupyterapp.shell.currentWidget ?? {};
+            if (!(context?.path === path && context.isReady && context.sessionContext.isReady)) return false;
+            if (content.notebookConfig.windowingMode !== 'none') {  // settings that come late set it back
+                content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
+            }
+            return [...content.node.querySelectorAll('.jp-CodeCell .cm-content')].some(code => code.offsetParent);
         }""",
         arg=path,
     )
-    page.evaluate(
-        """() => {
-            const {content} = window.jupyterapp.shell.currentWidget;
-            content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
-        }"""
-    )
-    page.wait_for_selector(".jp-CodeCell .cm-content")
 
 
 @contextlib.contextmanager
