@@ -142,7 +142,8 @@ def _shown(known: Behaviour, slip: Slip) -> list[Observation] | None:
         way = variant(steps, slip.code)
         with time_limit(SECONDS, clock=60 * SECONDS):  # of computing: a busy machine makes the same catalogue
             shown = [known.output(way, index) for index in range(len(known.cases))]
-        return None if any(seen.get("error", {}).get("type") == RanAway.__name__ for seen in shown) else shown
+        ran_away = any(seen["error"].get("type") == RanAway.__name__ for seen in shown if "error" in seen)
+        return None if ran_away else shown
     except (SyntaxError, ValueError, TookTooLong, RecursionError):
         return None
 
