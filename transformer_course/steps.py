@@ -26,9 +26,10 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 Step = Callable[..., Any]
-MOST_CALLS = 10_000
+MOST_CALLS = 100_000
 LARGEST = 1_000_000
-"""A function that a step returns may be called as often, and return as many numbers; more is no answer of a lesson."""
+"""In one evaluation, the functions that steps return may be called as often, and return as many numbers at a time; more
+is no answer of a lesson."""
 
 
 class RanAway(Exception):
@@ -262,15 +263,13 @@ def _made(step: Step, given: Sequence[Any]) -> Any:
 
 def _bounded(function: FunctionType) -> FunctionType:
     """Return a step's function that stops loops which call it without end, or fill the memory with what it returns."""
-    calls = 0
 
     def bounded(*args: Any, **kwargs: Any) -> Any:
-        nonlocal calls
-        calls += 1
+        _Evaluation.n_calls += 1
         value = function(*args, **kwargs)
         size = value.numel() if isinstance(value, Tensor) else len(value) if isinstance(value, Sized) else 1
-        if calls > MOST_CALLS or size > LARGEST:
-            raise RanAway(f"call {calls:,} of a step's function gave {size:,} numbers")
+        if _Evaluation.n_calls > MOST_CALLS or size > LARGEST:
+            raise RanAway(f"call {_Evaluation.n_calls:,} of a step's function gave {size:,} numbers")
         return value
 
     return bounded  # type: ignore[return-value]
@@ -294,7 +293,11 @@ def identity(value: Any) -> Hashable:
 class _Evaluation:
     """The values of one variant for some arguments, each with its identity where values are shared."""
 
+    n_calls = 0
+    """Number of calls of steps' functions since the last evaluation began: evaluations share functions, not calls."""
+
     def __init__(self, variant: Variant, arguments: Mapping[str, Any], shared: SharedValues | None) -> None:
+        _Evaluation.n_calls = 0
         self.steps, self.changes, self.arguments, self.shared = variant.of.steps, variant.changes, arguments, shared
         self.values: dict[str, tuple[Any, Hashable]] = {}
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_course.steps import InSteps, RanAway, SharedValues, needs
+from transformer_course.steps import MOST_CALLS, InSteps, RanAway, SharedValues, needs
 
 
 def mixture(queries, keys, scale=2.0):
@@ -164,6 +164,10 @@ def rounds(times):
     return times
 
 
+def plus(more):
+    return lambda times: times + more
+
+
 def repeated(x, extended, rounds):
     """repeat"""
     for _ in range(rounds):
@@ -185,3 +189,10 @@ def test_a_changed_answer_that_grows_or_goes_on_without_end_is_stopped(changes, 
     assert torch.equal(steps.but().attempt(QUERIES, 60), longer(QUERIES, 60))
     with pytest.raises(RanAway):
         steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, 60), shared())
+
+
+def test_many_evaluations_that_share_a_function_may_call_it_as_often_as_they_like_together():
+    steps, shared = InSteps(extended, rounds, repeated, reference=longer), SharedValues()
+    for more in range(2 * MOST_CALLS // 1000):
+        otherwise = steps.but(rounds=plus(more))
+        assert len(otherwise.evaluate(steps.arguments.bind(QUERIES, 1000), shared)) == len(QUERIES) + 1000 + more
