@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from docs.site.repository import ROOT
 from transformer_course.exercises import UNGRADED, exercises_of
 from transformer_course.home.reading_time import promised_minutes
-from transformer_course.lesson_order import BEFORE
+from transformer_course.lesson_order import place
 
 PLACEHOLDER = "<!-- the web edition shows here: {} -->"
 """Where a text wants something computed that the site alone has; invisible where the text is read as it is."""
@@ -125,7 +125,7 @@ def minutes(plan: Sequence[PlannedLesson]) -> str:
 
 def courses(plan: Sequence[PlannedLesson]) -> str:
     """Return a table of three courses, each with its sums."""
-    number = {u.name: int(u.name[:2]) if u.name[0].isdigit() else int(BEFORE[u.name][:2]) for u in plan}
+    number = {u.name: int(place(u.name)[0][:2]) for u in plan}
     kinds = {
         "attention alone: lessons 01 to 04": [u for u in plan if 1 <= number[u.name] <= 4],
         "the Transformer of 2017: lessons 00 to 08": [u for u in plan if number[u.name] <= 8],
