@@ -51,11 +51,13 @@ def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: 
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
     }
-    # A plain JupyterLab asks on first sight whether it may fetch news.
-    notification = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    notification.parent.mkdir(parents=True, exist_ok=True)
-    if has_answered:
-        notification.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    settings = {"notebook-extension/tracker": '{"windowingMode": "none"}'}
+    if has_answered:  # a plain JupyterLab asks on first sight whether it may fetch news
+        settings["apputils-extension/notification"] = '{"fetchNews": "false", "checkForUpdates": false}'
+    for name, setting in settings.items():
+        file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(setting)
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen([*command, *options], cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT)
     try:
@@ -139,22 +141,37 @@ class Notebook:
         return self.page.evaluate("name => window.jupyterapp.commands.execute(name)", name)
 
 
-def draw_every_cell(page: Page, path: str) -> None:
-    """Wait until a notebook that is being opened is in front and has its kernel, and draw all of its cells.
+def wait_until_ready(page: Page, path: str) -> None:
+    """Wait until a notebook that is being opened is in front, has its kernel, and shows its code.
 
-    What is ready is asked again and again: Chromium may drop a promise that is waited for, on a machine fast enough.
+    It is asked again and again from here: Chromium may drop a promise that is waited for, and draws no frame in which
+    to ask when it is busy.
+
+    Raises:
+        TimeoutError: It was not ready in time; says what there is instead.
     """
-    page.wait_for_function(
-        """path => {
-            const {context, content} = window.jupyterapp.shell.currentWidget ?? {};
-            if (!(context?.path === path && context.isReady && context.sessionContext.isReady)) return false;
-            if (content.notebookConfig.windowingMode !== 'none') {  // settings that come late set it back
-                content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
-            }
-            return [...content.node.querySelectorAll('.jp-CodeCell .cm-content')].some(code => code.offsetParent);
-        }""",
-        arg=path,
-    )
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not (state := page.evaluate(_STATE, path))["ready"]:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{path} was not ready after {PATIENCE / 1000:.0f} s: {state}")
+        time.sleep(0.2)
+
+
+_STATE = """path => {
+    const front = window.jupyterapp?.shell.currentWidget;
+    const session = front?.context?.sessionContext;
+    const code = [...front?.node.querySelectorAll('.jp-CodeCell .cm-content') ?? []];
+    const state = {
+        front: front?.context?.path ?? front?.id,
+        isLoaded: front?.context?.isReady,
+        hasKernel: session?.isReady,
+        kernel: session?.kernelDisplayStatus,
+        cells: front?.content?.widgets?.length,
+        codeShown: code.filter(node => node.offsetParent).length,
+        dialogs: [...document.querySelectorAll('.jp-Dialog')].map(node => node.innerText),
+    };
+    return {...state, ready: state.front === path && state.isLoaded && state.hasKernel && state.codeShown > 0};
+}"""
 
 
 @contextlib.contextmanager
@@ -186,7 +203,7 @@ def open_notebook(
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url))
         page.goto(f"{address}/lab?reset", wait_until="load")
-        page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)")
+        page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)", polling=200)
         page.evaluate(
             """([path, theme]) => {
                 const {commands} = window.jupyterapp;
@@ -195,7 +212,7 @@ def open_notebook(
             }""",
             [path, theme],
         )
-        draw_every_cell(page, path)
+        wait_until_ready(page, path)
         try:
             yield Notebook(page, requests)
         finally:

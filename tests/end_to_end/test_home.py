@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.end_to_end.browser import Notebook, draw_every_cell, find_browser, open_notebook, running_lab
+from tests.end_to_end.browser import Notebook, find_browser, open_notebook, running_lab, wait_until_ready
 from transformer_course.exercises import every_exercise
 from transformer_course.workspace.progress import FILE
 
@@ -44,7 +44,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
 
         home.locator("#tl-map-01_lookup").focus()
         page.keyboard.press("Enter")
-        draw_every_cell(page, "01_lookup.ipynb")
+        wait_until_ready(page, "01_lookup.ipynb")
         expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
         book.run(book.cell_with("import math"))
         book.run(book.cell_with("def softmax("))

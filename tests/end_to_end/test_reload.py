@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.end_to_end.browser import find_browser, open_notebook, running_lab
+from tests.end_to_end.browser import find_browser, open_notebook, running_lab, wait_until_ready
 from tests.end_to_end.open_view import METADATA, OpenView
 
 COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
@@ -63,11 +63,4 @@ def test_a_saved_view_comes_back_with_its_kernel_and_is_a_picture_without(
 def load(page: Page, address: str) -> None:
     """Load the page with the notebook anew, and wait until the notebook has its kernel."""
     page.goto(f"{address}/lab/tree/{NAME}")
-    page.wait_for_function(
-        """path => {
-            const {context} = window.jupyterapp?.shell.currentWidget ?? {};
-            return context?.path === path && context.isReady && context.sessionContext.isReady;
-        }""",
-        arg=NAME,
-        timeout=60_000,
-    )
+    wait_until_ready(page, NAME)
