@@ -5,11 +5,11 @@
 # needs 128 GB before it has read a token (an H100 has 80), and weeks on thousands of GPUs. What has to change on the
 # way, and what will it cost?
 #
-# **Afterwards you can** cut a batch into parts and get the same gradient, say when 16 bits are enough, estimate time
-# and energy of a training before it starts, and predict the loss of a model that has not been trained.
+# **Afterwards you can** cut a batch or a layer into parts and get the same result, say when 16 bits are enough,
+# estimate memory, time and energy of a training before it starts, and find the size that is best for a budget.
 #
-# Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★). With all predictions, runs and questions:
-# about 115 minutes.
+# Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions:
+# about 140 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -32,12 +32,11 @@
 # </details>
 
 # %% id="imports"
-import copy
-import math
 import time
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float, Int
@@ -79,7 +78,7 @@ class Rotated(nn.Module):
         return parts.merge_heads(rotated.to(x.dtype))
 
 
-# %%
+# %% tags=["hide-input"]
 class Model(nn.Module):
     def __init__(self, d_model: int, n_layers: int = 2, n_heads: int = 2) -> None:
         super().__init__()
@@ -98,7 +97,7 @@ class Model(nn.Module):
         return self.norm(x) @ self.embedding.weight.T
 
 
-# %%
+# %% tags=["hide-input"]
 train_texts, held_out_texts = python_docstrings()
 index = {c: i for i, c in enumerate(sorted({c for text in train_texts for c in text if c.isascii()}), start=1)}
 PAD, V = 0, len(index) + 1
@@ -110,17 +109,15 @@ train_ids, held_out_ids = (
 held_out = held_out_ids[::200][:500]
 
 
-# %%
+# %% tags=["hide-input"]
 def loss_of(model: Callable, tokens: Tensor) -> Tensor:
     return F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1).float(), tokens[:, 1:].flatten())
 
 
-# %%
 def n_parameters(model: nn.Module) -> int:
     return sum(p.numel() for p in model.parameters())
 
 
-# %%
 def measure(run: Callable, n_turns: int = 5) -> float:
     """Return the shortest processor time of some calls, in seconds."""
     times = []
@@ -129,11 +126,6 @@ def measure(run: Callable, n_turns: int = 5) -> float:
         run()
         times.append(time.process_time() - start)
     return min(times)
-
-
-# %%
-def nearest(guesses: tuple, measured: float) -> float:
-    return min(guesses, key=lambda guess: abs(math.log(measured / guess)))
 
 
 # %% [markdown]
@@ -291,21 +283,104 @@ print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB i
 
 # %% [markdown]
 # Each sends almost twice the size of the gradients, however many there are.
+
+# %% [markdown]
+# ## A layer in parts: tensor parallelism
 #
-# <details><summary>And if the model does not fit into one GPU?</summary>
+# A copy of the model on every device needs the memory for it on every device. In **tensor parallelism** each matrix
+# is cut up (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). There are two ways, and you will write
+# both. First, by columns: each device has all of x, and an equal part of the output features.
 #
-# Then parameters, gradients and the optimiser's state are cut up as well, and gathered layer by layer when needed
-# (**ZeRO**, [arXiv:1910.02054](https://arxiv.org/abs/1910.02054); FSDP,
-# [arXiv:2304.11277](https://arxiv.org/abs/2304.11277)). In **tensor parallelism** each GPU has some heads and some
-# columns of d_ff (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)); in **pipeline parallelism**, some
-# layers.
-# </details>
+# **Exercise.** Return what each device computes: device 0 has the first columns of the matrix, device 1 the next.
+
+
+# %% id="column_parallel" tags=["exercise"]
+def column_parallel(
+    x: Float[Tensor, "n d_in"], matrix: Float[Tensor, "d_in d_out"], n_devices: int
+) -> Float[Tensor, "n_devices n d_shard"]:
+    """Return, for each device, the product of x and its shard of the matrix."""
+    raise NotImplementedError
+
+
+# %% id="check-column_parallel"
+check(column_parallel)
+
+# %% [markdown]
+# The next layer reads these features, which now lie on different devices. So its matrix is cut by rows.
+#
+# **Exercise.** Device i has a part of the features of x. What it computes with the rows that they meet is a part of
+# every sum. Return the output of the whole layer.
+
+
+# %% id="row_parallel" tags=["exercise"]
+def row_parallel(
+    x_shards: Float[Tensor, "n_devices n d_shard"], matrix: Float[Tensor, "d_in d_out"], bias: Float[Tensor, " d_out"]
+) -> Float[Tensor, "n d_out"]:
+    """Return x @ matrix + bias, where device i has the i-th part of the features of x, and the rows that they meet."""
+    raise NotImplementedError
+
+
+# %% id="check-row_parallel"
+check(row_parallel)
+
+# %% [markdown]
+# A feed-forward network on four devices: columns first, ReLU on each device, then rows. The sum at the end is one
+# all-reduce.
+#
+# **Predict.** If instead the *first* matrix is cut by rows, and each device applies ReLU to its part of the sum before
+# the parts are added up: is the result `"the same"` or `"another"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+x, w_1, w_2, bias = torch.randn(5, 64), torch.randn(64, 256) / 8, torch.randn(256, 64) / 16, torch.randn(64)
+hidden = parts.column_parallel(x, w_1, 4).relu()
+expected = (x @ w_1).relu() @ w_2 + bias
+print("on four devices as on one:", torch.allclose(parts.row_parallel(hidden, w_2, bias), expected, atol=1e-5))
+relu_too_early = torch.stack([a @ b for a, b in zip(x.chunk(4, 1), w_1.chunk(4, 0))]).relu().sum(0) @ w_2 + bias
+same = torch.allclose(relu_too_early, expected, atol=0.1)
+compare(prediction, measured="the same" if same else "another")
+
+# %% [markdown]
+# ReLU of a sum is not the sum of ReLUs, so rows first would need a second all-reduce. In attention each device has some
+# of the heads (columns of `w_q`, `w_k`, `w_v`), and the rows of `w_o` that they meet.
+#
+# Tensor parallelism sends something in every layer, so it stays within one machine. **ZeRO**
+# ([arXiv:1910.02054](https://arxiv.org/abs/1910.02054); in torch, FSDP) cuts up what data parallelism keeps on every
+# device, and fetches a layer when needed. In **pipeline parallelism** each device has some layers. What one of four
+# devices holds:
+#
+# | | parameters | gradients | optimiser | batch | sends |
+# |---|:-:|:-:|:-:|:-:|---|
+# | data parallel | all | all | all | ¼ | gradients, once a step |
+# | ZeRO, stage 1 | all | all | ¼ | ¼ | gradients and parameters, once a step |
+# | ZeRO, stage 3 | ¼ | ¼ | ¼ | ¼ | parameters of each layer, twice a step; gradients |
+# | tensor | ¼ | ¼ | ¼ | all | activations, in every layer |
+# | pipeline | ¼ | ¼ | ¼ | all, in turn | activations, between stages |
+#
+# **Predict.** In a pipeline of 4 devices, each layer waits for the one before. With 8 micro-batches, for what fraction
+# of the time is a device idle in the forward pass: nearest to 0.1, 0.3 or 0.5?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+n_stages, n_micro = 4, 8
+times = range(n_stages + n_micro - 1)  # at time t, stage s works on micro-batch t − s
+schedule = pd.DataFrame([[t - s if 0 <= t - s < n_micro else "·" for t in times] for s in range(n_stages)])
+compare(prediction, measured=(schedule == "·").to_numpy().mean(), choices=(0.1, 0.3, 0.5))
+schedule.rename_axis("stage").rename_axis("time", axis=1)
+
+# %% [markdown]
+# The idle part is called the bubble: (stages − 1) / (stages − 1 + micro-batches). More micro-batches make it smaller.
 
 # %% [markdown]
 # ## 16 bits: bfloat16 and float16
 #
 # Numbers of 16 bits take half the bytes, and GPUs multiply them faster. float16 has 10 bits for the digits and 5 for
-# the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8).
+# the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5
+# (E5M2).
 #
 # **Predict.** What is 256 + 1 in bfloat16? And 10⁻⁸ in float16?
 
@@ -313,70 +388,51 @@ print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB i
 prediction_sum, prediction_small = ..., ...
 
 # %%
-rows = {}
-for dtype in (torch.float32, torch.float16, torch.bfloat16):
-    q = torch.full((1, 64), 60.0, dtype=dtype)  # lesson 02: scores of 64 · 60 · 60
-    weights = torch.softmax(q @ torch.cat([q, -q]).T / 8, dim=-1)
+rows, ones = {}, 1 + torch.rand(10_000, dtype=torch.float64)
+for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
+    rounded = torch.tensor([256 + 1, 1 + 0.001, 1e-8]).to(dtype).float()
+    error = ((ones.to(dtype).double() - ones) / ones).abs().max().item()
     rows[str(dtype).removeprefix("torch.")] = {
-        "256 + 1": (torch.tensor(256.0, dtype=dtype) + 1).item(),
-        "1 + 0.001": f"{(torch.tensor(1.0, dtype=dtype) + 0.001).item():.3f}",
-        "1e-8": f"{torch.tensor(1e-8, dtype=dtype).item():.0e}",
-        "weights for entries of 60": "nan" if weights.isnan().any() else "right",
+        "256 + 1": rounded[0].item(),
+        "1 + 0.001": f"{rounded[1]:.3f}",
+        "1e-8": f"{rounded[2]:.0e}",
+        "largest": f"{torch.finfo(dtype).max:.1e}",
+        "rounding error up to": f"{error:.1g}",
     }
 compare(prediction_sum, measured=rows["bfloat16"]["256 + 1"])
 compare(prediction_small, measured=float(rows["float16"]["1e-8"]))
 pd.DataFrame(rows).transpose()
 
 # %% [markdown]
-# float16 has too small a range: large scores become infinite. bfloat16 has float32's range, but 1 + 0.001 is 1: such an
-# update of a parameter is lost. So the optimiser keeps the parameters in float32; only copies for the products have 16
-# bits: **mixed precision**.
+# float16 has too small a range: scores above 65,504 become infinite (lesson 02). bfloat16 has float32's range, but
+# 1 + 0.001 is 1: such an update of a parameter is lost. So the optimiser keeps the parameters in float32; only copies
+# for the products have 16 bits: **mixed precision**. Gradients below float16's smallest number, 6·10⁻⁸, become 0.
+# Against that, **loss scaling** multiplies the loss before the backward pass, and divides the gradients afterwards.
 #
-# The smallest number of float16 is 6·10⁻⁸. In case gradients are smaller, **loss scaling** multiplies the loss by a
-# large number before the backward pass, and divides the gradients by it afterwards, in float32.
-#
-# **Predict.** What fraction of our model's gradients does float16 turn into 0, nearest to 0, 0.5 or 1? And if the loss
-# is 2²⁰ times smaller?
+# **Predict.** Two matrices are rounded to E4M3, and multiplied. How large is the error of the product: 4 %, 40 % or
+# 100 %? And if all numbers are 10,000 times smaller? (Write 0.04, 0.4 or 1.)
 
 # %% tags=["prediction"]
-prediction_ours, prediction_smaller = ..., ...
+prediction_product, prediction_tiny = ..., ...
 
 
 # %%
-def gradient(dtype: torch.dtype, factor: float, scale: float) -> Tensor:
-    """Return the gradients of factor · loss, computed in dtype with the loss scaled; divided by both."""
-    low = copy.deepcopy(model).to(dtype)
-    (loss_of(low, batch_16) * factor * scale).backward()
-    return torch.cat([p.grad.float().flatten() for p in low.parameters()]) / (factor * scale)
+def error_of_product(size: float, scaled: bool) -> float:
+    """Return the error of a product of two matrices in E4M3, relative to the product."""
+    a, b = size * torch.randn(2, 512, 512, generator=torch.Generator().manual_seed(0))
+    scales = [matrix.abs().max() / 448 if scaled else 1.0 for matrix in (a, b)]
+    in_8_bits = [(matrix / scale).to(torch.float8_e4m3fn).float() * scale for matrix, scale in zip((a, b), scales)]
+    return ((in_8_bits[0] @ in_8_bits[1] - a @ b).norm() / (a @ b).norm()).item()
 
 
-# %% tags=["nbval-ignore-output"]
-batch_16 = train_ids[:: len(train_ids) // 15][:16].cpu().clone()
-exact = gradient(torch.float32, 1, 1)
-rows = []
-for dtype, factor, scale in [
-    (torch.float16, 0, 0), (torch.float16, -20, 0), (torch.float16, -20, 20), (torch.float16, 0, 20),
-    (torch.bfloat16, 0, 0), (torch.bfloat16, -20, 0),
-]:  # fmt: skip
-    found = gradient(dtype, 2.0**factor, 2.0**scale)
-    lost = ((found == 0) & (exact != 0)).sum().item() / (exact != 0).sum().item()
-    off = ((found - exact).norm() / exact.norm()).item()
-    off = f"{off:.0%}" if found.isfinite().all() else "not finite"
-    rows.append((str(dtype)[6:], f"2^{factor}", f"2^{scale}", round(lost, 1), off))
-compare(prediction_ours, measured=round(rows[0][3]))
-compare(prediction_smaller, measured=round(2 * rows[1][3]) / 2)
-pd.DataFrame(rows, columns=["format", "loss times", "scale", "turned into 0", "error of the gradient"])
+# %%
+compare(prediction_product, measured=error_of_product(1.0, scaled=False), choices=(0.04, 0.4, 1))
+compare(prediction_tiny, measured=error_of_product(1e-4, scaled=False), choices=(0.04, 0.4, 1))
+print(f"10,000 times smaller, with a scale: {error_of_product(1e-4, scaled=True):.0%}")
 
 # %% [markdown]
-# At our size next to nothing is lost. Where gradients are small, float16 loses them, and a scaled loss brings them
-# back. bfloat16 needs no scale, and is less exact; most models are trained in it. DeepSeek-V3 computes most products in
-# **FP8**, 8 bits with a scale for each small block ([DeepSeek-AI, 2024](https://arxiv.org/abs/2412.19437)).
-#
-# <details><summary>And if the scale is too large?</summary>
-#
-# Gradients become infinite (the row "not finite"). That step is left out, and the scale is halved.
-#
-# </details>
+# With a scale, small numbers do not become 0. DeepSeek-V3 was trained with most products in FP8, and a scale for each
+# small block of numbers ([DeepSeek-AI, 2024](https://arxiv.org/abs/2412.19437)).
 
 # %% [markdown]
 # ## Memory: activation checkpointing
@@ -397,7 +453,7 @@ def again_when_needed(layer: nn.Module, *inputs: Tensor) -> Tensor:
 
 
 # %% tags=["nbval-ignore-output"]
-deep = Model(64, n_layers=8, n_heads=4)
+deep, batch_16 = Model(64, n_layers=8, n_heads=4), train_ids[:: len(train_ids) // 15][:16].cpu().clone()
 ways = {"all": deep, "inputs of layers": partial(deep, run_layer=again_when_needed)}
 
 
@@ -424,7 +480,7 @@ gradients, gradients_again = (
     torch.autograd.grad(loss_of(forward, batch_16), list(deep.parameters())) for forward in ways.values()
 )
 ratio = kept["all"] / kept["inputs of layers"]
-compare(prediction_kept, measured=nearest((1, 3, 10), ratio))
+compare(prediction_kept, measured=ratio, choices=(1, 3, 10))
 same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients_again))
 compare(prediction_gradients, measured="equal" if same else "different")
 
@@ -436,7 +492,8 @@ compare(prediction_gradients, measured="equal" if same else "different")
 # ## Is it arithmetic or memory that takes the time?
 #
 # The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply n
-# rows, few as in decode or many as in prefill, by a matrix of 2048 × 2048.
+# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. The roof is the fastest that this core was
+# seen to do at all: the most bytes in a second, and the most operations.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -444,15 +501,17 @@ d, n_rows = 2048, [1, 2, 4, 8, 16, 32, 64, 128, 256]
 matrix, inputs = torch.randn(d, d), torch.randn(max(n_rows), d)
 intensity = [2 * n * d * d / (4 * (d * d + 2 * n * d)) for n in n_rows]  # operations per byte
 speed = [2 * n * d * d / measure(lambda n=n: inputs[:n] @ matrix) / 1e9 for n in n_rows]
-bandwidth = matrix.nbytes / measure(matrix.sum) / 1e9  # of the same matrix, wherever it lies
+bandwidth = max(matrix.nbytes / measure(matrix.sum) / 1e9, *(s / i for s, i in zip(speed, intensity)))
 roof = [min(max(speed), bandwidth * operations) for operations in intensity]
 lines = {"measured": speed, f"roof: {bandwidth:.0f} GB/s, {max(speed):.0f}·10⁹/s": roof}
 ax = plots.lines(intensity, lines, "operations per byte", "10⁹ operations per second")
 ax.set(xscale="log", yscale="log")
+ax.annotate("decode: 1 row", (intensity[0], speed[0]), (8, -2), textcoords="offset points", va="top")
+ax.annotate("prefill: 256 rows", (intensity[-1], speed[-1]), (0, -14), textcoords="offset points", ha="right", va="top")
 ax.yaxis.set_minor_formatter("{x:.0f}")
 
 # %% [markdown]
-# (The roof is what could be reached; here, few rows stay far below it.)
+# No point lies above its roof; between its ends, neither bytes nor operations are at their limit.
 #
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
 # (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
@@ -465,32 +524,7 @@ per_byte = 989e12 / 3.35e12  # a token's 2 operations for each parameter of 2 by
 compare(prediction, measured=per_byte, choices=(3, 30, 300))
 
 # %% [markdown]
-# So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10). Nor
-# can elementwise operations; `torch.compile` fuses several into one pass. (Set `compile_too` to see it.)
-
-# %% tags=["nbval-ignore-output"]
-compile_too, large = False, torch.randn(2**24)
-
-
-def elementwise(x: Tensor) -> Tensor:
-    return (x * torch.sigmoid(1.702 * x) + 2 * x.tanh() - 1).exp().clamp(max=3) * x
-
-
-if compile_too:
-    compiled = torch.compile(elementwise)
-    try:
-        first = measure(lambda: compiled(large), n_turns=1)
-        print(f"as it is {measure(lambda: elementwise(large)):.3f} s,", end=" ")
-        print(f"compiled {first:.3f} s at first, then {measure(lambda: compiled(large)):.3f} s")
-    except Exception as problem:  # there is no compiler here
-        print("torch.compile cannot be used here:", type(problem).__name__)
-
-# %% [markdown]
-# <details><summary>What did it show where this lesson was written?</summary>
-#
-# Later calls were 2.6 times as fast. The first took 13 seconds of processor time, most of it in the C++ compiler, which
-# it needs.
-# </details>
+# So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10).
 #
 # ---
 #
@@ -625,8 +659,8 @@ def change(width: int, divided: bool, seed: int) -> float:
 widths = (64, 256, 1024)
 moved = {divided: torch.tensor([[change(w, divided, seed) for w in widths] for seed in range(3)]) for divided in (0, 1)}
 ratios = [(three[:, -1] / three[:, 0]).mean().item() for three in moved.values()]
-compare(prediction_same, measured=nearest((0.1, 1, 10), ratios[0]))
-compare(prediction_divided, measured=nearest((0.1, 1, 10), ratios[1]))
+compare(prediction_same, measured=ratios[0], choices=(0.1, 1, 10))
+compare(prediction_divided, measured=ratios[1], choices=(0.1, 1, 10))
 print(f"with one rate, {ratios[0]:.0f} times as much")
 ax = plots.lines(widths, {"one rate": moved[0], "rate / width": moved[1]}, "width", "change of the features")
 
@@ -634,7 +668,7 @@ ax = plots.lines(widths, {"one rate": moved[0], "rate / width": moved[1]}, "widt
 # Adam moves each number by about the learning rate, and a feature of the next layer adds up `width` such moves.
 # Independent moves would make 4 times the change, moves in one direction 16 times; the measured change is between. With
 # a rate divided by the width, features change about as much at every width: one of the rules of μP (lesson 02; Yang et
-# al., 2022), which we use in the last section.
+# al., 2022), which we use in the ★ section.
 
 # %% [markdown]
 # ## Muon beside AdamW
@@ -651,8 +685,10 @@ ax = plots.lines(widths, {"one rate": moved[0], "rate / width": moved[1]}, "widt
 prediction_steps, prediction_time = ..., ...
 
 
-# %%
-def trained(seed: int, steps: int, optimizers: Callable, **sizes: int) -> tuple[float, float, nn.Module]:
+# %% tags=["hide-input"]
+def trained(
+    seed: int, steps: int, optimizers: Callable, n_rows: int = 16, **sizes: int
+) -> tuple[float, float, nn.Module]:
     """Return the held-out loss of a model after training, the processor time, and the model."""
     torch.manual_seed(seed)
     model, start = Model(**sizes).to(device), time.process_time()
@@ -661,7 +697,7 @@ def trained(seed: int, steps: int, optimizers: Callable, **sizes: int) -> tuple[
     for step in range(1, steps + 1):
         for group, rate in groups:
             group["lr"] = rate * min(1, step / 10, 2 * (1 - (step - 1) / steps))
-        loss = loss_of(model, train_ids[torch.randint(len(train_ids), (16,))])
+        loss = loss_of(model, train_ids[torch.randint(len(train_ids), (n_rows,))])
         model.zero_grad()
         loss.backward()
         for optimizer in chosen:
@@ -671,17 +707,15 @@ def trained(seed: int, steps: int, optimizers: Callable, **sizes: int) -> tuple[
         return loss_of(model, held_out).item(), seconds, model
 
 
-# %%
+# %% tags=["hide-input"]
 def adamw(rate: float) -> Callable:
     return lambda model: [torch.optim.AdamW(model.parameters(), lr=rate, fused=True)]
 
 
-# %%
 def muon(rate: float) -> Callable:
     return lambda model: make_muon(model, rate, adamw_lr=0.02)
 
 
-# %%
 def best(name: str) -> tuple[str, float]:
     return min((kind for kind in losses if kind[0] == name), key=lambda kind: losses[kind].mean())
 
@@ -754,132 +788,133 @@ for n in (8, 10):
     )
 
 # %% [markdown]
-# ## ★ Transfer: a scaling law
+# ## ★ Transfer: the best size for a budget
 #
-# Kaplan et al. (2020) found that over many orders of magnitude the loss follows a power of the number of parameters N.
-# With an *irreducible* loss a, which no model gets below, this **scaling law** is
+# Where do 20 tokens for each parameter come from? Hoffmann et al. (2022) trained models of several sizes for the *same*
+# FLOPs, so that the small ones read more. On the axis of log N, the losses lie near a parabola, the **IsoFLOP** curve.
 #
-# $$L(N) = a + b\,N^{-\alpha}$$
-#
-# So log(L − a) = log b − α log N: a straight line in log N.
-#
-# **Exercise.** Fit b and α by least squares on the logarithms, for a given a.
+# **Exercise.** Fit a parabola in log N to the losses by least squares (in float64), and return the size at its bottom.
 
 
-# %% id="fit_scaling_law" tags=["exercise"]
-def fit_scaling_law(n_parameters: list[int], losses: list[float], irreducible: float) -> tuple[float, float]:
-    """Return b and α of the law loss = irreducible + b · n_parameters^(−α): on log-log axes, a straight line."""
+# %% id="compute_optimal_size" tags=["exercise"]
+def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
+    """Return the size at the bottom of the parabola in log N that fits the losses best, by least squares."""
     raise NotImplementedError
 
 
-# %% id="check-fit_scaling_law"
-check(fit_scaling_law)
+# %% id="check-compute_optimal_size"
+check(compute_optimal_size)
 
 # %% [markdown]
-# We train five models of width 8 to 32, with three seeds each. Then we extrapolate to a sixth of width 64, with four
-# times the parameters of the fifth, and only then train it. N counts the layers without the embedding. The learning
-# rate is divided by the width. For a, we try all values in steps of 0.01, and keep the one whose law is nearest to the
-# losses.
+# Five models of width 8 to 32 get the same budget of 1.2·10¹⁰ operations, with three seeds each. N counts the layers
+# without the embedding. The learning rate is divided by the width, as in μP.
 #
-# **Predict.** Kaplan et al. fitted no a, and their lines were straight. Will our sixth model be `"better"` or `"worse"`
-# than the law with a = 0 predicts?
+# **Predict.** The smallest model takes about 15 times as many steps as the largest. Which loss is lowest: that of the
+# `"smallest"`, of the `"largest"`, or of one `"between"`?
 
 # %% tags=["prediction"]
 prediction = ...
 
 
 # %%
-def law(n_parameters: list[int], losses: list[float], irreducible: float) -> Callable[[int], float]:
-    b, alpha = parts.fit_scaling_law(n_parameters, losses, irreducible)
-    return lambda n: irreducible + b * n**-alpha
-
-
-# %%
-def best_law(n_parameters: list[int], losses: list[float]) -> Callable[[int], float]:
-    """Return the law with the irreducible loss that fits best."""
-    tried = [law(n_parameters, losses, a / 100) for a in range(round(100 * min(losses)))]
-    return min(tried, key=lambda law: sum((law(n) - loss) ** 2 for n, loss in zip(n_parameters, losses)))
-
-
-# %%
-def losses_at(width: int) -> tuple[int, list[float]]:
-    runs = [trained(seed, 150, adamw(0.5 / width), d_model=width) for seed in range(3)]
-    return n_parameters(runs[0][2].layers), [loss for loss, _, _ in runs]
+def at_budget(flops: float, width: int, n_rows: int = 64) -> tuple[int, list[float], int]:
+    """Return the size of a model, its losses with three seeds after so many operations, and its number of tokens."""
+    n = n_parameters(Model(width).layers)
+    steps = round(flops / parts.training_flops(n, n_rows * 32))
+    runs = [trained(seed, steps, adamw(0.5 / width), n_rows, d_model=width) for seed in range(3)]
+    return n, [loss for loss, _, _ in runs], steps * n_rows * 32
 
 
 # %% tags=["nbval-ignore-output"]
-small = [losses_at(width) for width in (8, 12, 16, 24, 32)]
-n_small, means = [n for n, _ in small], [sum(three) / 3 for _, three in small]
-laws = {"a = 0": law(n_small, means, 0.0), "best a": best_law(n_small, means)}
-per_seed = [best_law(n_small, [three[seed] for _, three in small]) for seed in range(3)]
-n_sixth, sixth = losses_at(64)
-predicted = {name: law(n_sixth) for name, law in laws.items()}
-print(f"predicted at {n_sixth:,} parameters:", {name: round(loss, 2) for name, loss in predicted.items()})
-print("predicted by each seed:", *(f"{law(n_sixth):.2f}" for law in per_seed))
-print("measured:              ", *(f"{loss:.2f}" for loss in sixth))
-
-# %% tags=["nbval-ignore-output"]
-three_seeds = torch.tensor([three for _, three in [*small, (n_sixth, sixth)]]).T
-ns = [*n_small, n_sixth]
-lines = {"measured": three_seeds} | {name: [law(n) for n in ns] for name, law in laws.items()}
-ax = plots.lines(ns, lines, "parameters in the layers", "held-out loss")
-ax.set(xscale="log", yscale="log")
-ax.yaxis.set_minor_formatter("{x:.1f}")
+at_sizes = [at_budget(1.2e10, width) for width in (8, 12, 16, 24, 32)]
+n_trained, losses_of_seeds, n_read = zip(*at_sizes)
+three_seeds = torch.tensor(losses_of_seeds).T
+means = three_seeds.mean(0).tolist()
+best_size = parts.compute_optimal_size(list(n_trained), means)
+parabola = np.poly1d(np.polyfit(np.log(n_trained), means, 2))(np.log(n_trained))
+ax = plots.lines(
+    n_trained, {"measured": three_seeds, "parabola": parabola}, "parameters in the layers", "held-out loss"
+)
+ax.set(xscale="log")
+_ = ax.axvline(best_size, linestyle=":", color="0.5")
 
 # %%
-compare(prediction, measured="better" if max(sixth) < predicted["a = 0"] else "worse")
+lowest = means.index(min(means))
+compare(prediction, measured={0: "smallest", len(means) - 1: "largest"}.get(lowest, "between"))
+
+# %% tags=["nbval-ignore-output"]
+print(f"bottom at {best_size:,.0f} parameters; of each seed:", end=" ")
+print(*(f"{parts.compute_optimal_size(list(n_trained), three.tolist()):,.0f}" for three in three_seeds))
+print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(n_trained, n_read)))
 
 # %% [markdown]
-# The straight line predicts too low a loss. The law with an irreducible loss has one number more to fit, and is no sure
-# help: each seed alone gives another law, and no law can be more exact than the losses it is fitted to. So such laws
-# are fitted to many runs.
+# The largest model reads too little, and is the worst. At the bottom a parameter gets more than 20 tokens: ours are
+# characters, which say less than word pieces, and our models are tiny. The seeds disagree about the place of the bottom
+# far more than about the losses, as near its bottom a parabola is flat. So a model somewhat smaller than the best costs
+# little, and is cheaper to use.
 #
-# <details><summary>What is a, in our case?</summary>
-#
-# Not the entropy of English. All models had the same 150 steps, so our a is about what a *large* model reaches in 150
-# steps. With more steps another law would be found. That is why Hoffmann et al. vary tokens and parameters.
-# </details>
+# With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
+# off the size for a budget that they had not spent yet.
 
 # %% [markdown]
-# ## What next
+# ## A model of 8 billion, on paper
 #
-# You have built a Transformer and a language model, made them fast and modern, found their bugs, and counted what they
-# cost. Four fields of research go on from here:
+# Back to the question at the top, with what you have built. **Predict.** Llama 3 8B on 64 H100s, 20 tokens for each
+# parameter: how many days, nearest to 0.4, 4 or 40? And how many GB does each GPU hold with ZeRO, stage 3, without
+# activations: nearest to 2, 16 or 128?
+
+# %% tags=["prediction"]
+prediction_days, prediction_gb = ..., ...
+
+# %%
+n, n_gpus = ladder.loc["Llama 3 8B", "parameters"], 64
+held = {"data parallel": 16, "ZeRO, stage 1": 4 + 12 / n_gpus, "ZeRO, stage 3": 16 / n_gpus}  # bytes a parameter
+compare(prediction_days, measured=ladder.loc["Llama 3 8B", "H100 hours"] / n_gpus / 24, choices=(0.4, 4, 40))
+compare(prediction_gb, measured=held["ZeRO, stage 3"] * n / 1e9, choices=(2, 16, 128))
+pd.DataFrame({"GB on each GPU": {name: round(n_bytes * n / 1e9, 1) for name, n_bytes in held.items()}})
+
+# %% [markdown]
+# That is what has to change on the way: the batch is cut among machines, parameters and optimiser among GPUs, products
+# have 16 or 8 bits, and activations are computed twice. Each of these gives the result of one large machine, up to
+# rounding, as you have tested; and what it costs, you can say before it starts.
 #
-# | | the idea | begin with |
-# |---|---|---|
-# | long context | rescale RoPE; spread the keys over GPUs | [YaRN], [its code][code-1] |
-# | hybrids | most layers are recurrent again (lesson 00), a few attend | [DeltaNet], [fla] |
-# | multimodal | pieces of images become tokens | [Chameleon], [code][code-2] |
-# | reinforcement learning | raise answers that are above their mean (**GRPO**) | [DeepSeekMath], [trl] |
+# Two roads lead on. For long texts RoPE is rescaled (lesson 05), and in *hybrids* most layers are recurrent again, with
+# a state of fixed size (lesson 02 shows how much it recalls). And a trained model only continues texts: to make it
+# answer is the next lesson.
+
+# %% [markdown]
+# ## Your experiment
 #
-# [YaRN]: https://arxiv.org/abs/2309.00071
-# [code-1]: https://github.com/jquesnelle/yarn
-# [DeltaNet]: https://arxiv.org/abs/2412.06464
-# [fla]: https://github.com/fla-org/flash-linear-attention
-# [Chameleon]: https://arxiv.org/abs/2405.09818
-# [code-2]: https://github.com/facebookresearch/chameleon
-# [DeepSeekMath]: https://arxiv.org/abs/2402.03300
-# [trl]: https://github.com/huggingface/trl
+# Ungraded, about 20 minutes. Now test a claim of your own as this course tests its claims, or begin with this one:
 #
-# And three projects for a weekend each, with your own parts:
+# **Claim.** With a quarter of the budget, the best of our five sizes is smaller than with all of it. (That is what a
+# scaling law promises, but the bottom of a parabola is uncertain. `at_budget` trains one size with three seeds.)
 #
-# | | begin in | it is done when |
-# |---|---|---|
-# | a translator | lesson 08, *Your own data*; a file of sentence pairs | three seeds beat copying the source, in BLEU |
-# | a change of the block | lesson 11, *What does each change buy?* | ten seeds at the best rates allow a verdict |
-# | a patient | lesson 12; a file in `clinic/patients/` | its loss falls, and an instrument finds it |
+# **Prediction.** Before you run anything, write into the cell in how many of three runs it will hold.
+#
+# **Verdict.** Then say in one sentence what you may claim now. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # the number of runs, 0 to 3, in which the claim will hold
+quarter = torch.tensor([at_budget(3e9, width)[1] for width in (8, 12, 16, 24, 32)]).T
+holds = []
+for seed in range(3):
+    smaller = quarter[seed].argmin() < three_seeds[seed].argmin()
+    holds.append(...)  # True or False: for instance bool(smaller)
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short
 #
 # - The loss of a batch is a sum over all tokens, divided by their number, however it is cut: into micro-batches or
 #   among workers.
-# - float16 lacks range, bfloat16 lacks digits. The optimiser works in float32.
+# - A matrix can be cut by columns (nothing is sent) or by rows (the parts are added up): first one, then the other.
+# - float16 lacks range, bfloat16 lacks digits, FP8 both. The optimiser works in float32.
 # - Checkpointing saves memory at the price of a second forward pass, with equal gradients.
 # - Training costs about 6 operations for each parameter and token; with ten times the parameters, a hundred times as
 #   much in all.
-# - A scaling law extrapolates, but no better than the losses to which it was fitted.
+# - At a given budget the loss has a minimum in the size of the model: too small or too large, and it is worse.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
@@ -895,19 +930,19 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # - **all-reduce**: an operation after which every process has the sum of what all had.
 # - **ring all-reduce**: an all-reduce in which each process sends chunks to the next one only.
 # - **ZeRO**: cutting up parameters, gradients and optimiser state among the workers of data parallelism; also FSDP.
-# - **tensor parallelism**: each device has a part of every matrix, such as some heads and some columns of d_ff.
+# - **tensor parallelism**: each device has a part of every matrix: some of its columns, or some of its rows.
 # - **pipeline parallelism**: each device has some of the layers.
 # - **bfloat16**: 16-bit numbers with the range of float32 and about two decimal digits.
 # - **mixed precision**: products in 16 bits; parameters and the optimiser's state in 32.
 # - **loss scaling**: multiplying the loss so that small gradients do not become 0 in float16, and dividing them again.
-# - **FP8**: floating-point numbers of 8 bits, used with a scale for each small block of numbers.
+# - **FP8**: floating-point numbers of 8 bits (E4M3, E5M2), used with a scale for each small block of numbers.
 # - **activation checkpointing**: keeping few activations, and computing the others again in the backward pass.
 # - **roofline**: the speed that memory and arithmetic allow, drawn against arithmetic intensity.
 # - **FLOPs**: floating-point operations; here products and sums.
 # - **compute-optimal**: with the lowest loss that a budget of operations can buy.
 # - **Muon**: an optimiser that orthogonalises the update of each matrix: all its singular values become about 1.
-# - **GRPO**: reinforcement learning in which an answer gains probability if it does better than the mean of its group.
-# - **scaling law**: a formula for the loss as a power of parameters, tokens or operations.
+# - **IsoFLOP**: of equal cost: a curve of losses against sizes of models that were trained for the same FLOPs.
+# - **scaling law**: a power law for the loss, or for the best size, in parameters, tokens or operations.
 
 # %% [markdown]
 # ## Interview questions
@@ -968,10 +1003,16 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # for step, but each step took longer, and with half as many steps again AdamW was level. (<i>Muon beside AdamW</i>)
 # </details>
 #
-# <details><summary>How far do you trust a scaling law?</summary>
+# <details><summary>How do you find the best size for a budget?</summary>
 #
-# Near its data, and no more exactly than they are. For a model four times as large, our straight line predicted too low
-# a loss, and each seed gave another law. (<i>★ Transfer</i>)
+# Train several sizes for the same FLOPs, fit a parabola in log N, and read off its bottom; repeat with other budgets,
+# and extrapolate. One parabola says the loss well and the size badly: its bottom is flat. (<i>★ Transfer</i>)
+# </details>
+#
+# <details><summary>Why is the first matrix of an FFN cut by columns, and the second by rows?</summary>
+#
+# Then each device has whole hidden features, and can apply the nonlinearity to them. The only communication is the sum
+# at the end. Rows first would need a sum before the nonlinearity, too. (<i>A layer in parts</i>)
 # </details>
 
 # %% [markdown]

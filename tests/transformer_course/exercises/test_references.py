@@ -697,9 +697,21 @@ def training_flops(n_parameters, n_tokens):
     return n_tokens * n_parameters * operations_of_a_product * products
 
 
-def fit_scaling_law(n_parameters, losses, irreducible):
-    minus_alpha, log_b = statistics.linear_regression(np.log(n_parameters), np.log(np.array(losses) - irreducible))
-    return math.exp(log_b), -minus_alpha
+def column_parallel(x, matrix, n_devices):
+    """Each output feature by itself, dealt out to the devices in order."""
+    features = [sum(x[:, i] * column[i] for i in range(len(column))) for column in matrix.T]
+    size = len(features) // n_devices
+    return torch.stack([torch.stack(features[i * size :][:size], dim=1) for i in range(n_devices)])
+
+
+def row_parallel(x_shards, matrix, bias):
+    return F.linear(torch.cat(tuple(x_shards), dim=-1), matrix.T, bias)
+
+
+def compute_optimal_size(n_parameters, losses):
+    from_mean = np.log(n_parameters) - np.log(n_parameters).mean()
+    [bottom] = np.polynomial.Polynomial.fit(from_mean, losses, 2).deriv().roots()
+    return math.exp(bottom + np.log(n_parameters).mean())
 
 
 INDEPENDENT = {
@@ -779,7 +791,9 @@ INDEPENDENT = {
     "accumulate": accumulate,
     "all_reduce_gradients": all_reduce_gradients,
     "training_flops": training_flops,
-    "fit_scaling_law": fit_scaling_law,
+    "column_parallel": column_parallel,
+    "row_parallel": row_parallel,
+    "compute_optimal_size": compute_optimal_size,
     "answer_labels": answer_labels,
     "dpo_loss": dpo_loss,
     "exact_reward": exact_reward,

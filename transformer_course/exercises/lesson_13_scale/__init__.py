@@ -2,7 +2,16 @@
 
 from transformer_course.exercises.lesson_13_scale.accumulate.exercise import ACCUMULATE
 from transformer_course.exercises.lesson_13_scale.all_reduce_gradients.exercise import ALL_REDUCE_GRADIENTS
-from transformer_course.exercises.lesson_13_scale.fit_scaling_law.exercise import FIT_SCALING_LAW
+from transformer_course.exercises.lesson_13_scale.column_parallel.exercise import COLUMN_PARALLEL
+from transformer_course.exercises.lesson_13_scale.compute_optimal_size.exercise import COMPUTE_OPTIMAL_SIZE
+from transformer_course.exercises.lesson_13_scale.row_parallel.exercise import ROW_PARALLEL
 from transformer_course.exercises.lesson_13_scale.training_flops.exercise import TRAINING_FLOPS
 
-EXERCISES = (ACCUMULATE, ALL_REDUCE_GRADIENTS, TRAINING_FLOPS, FIT_SCALING_LAW)
+EXERCISES = (
+    ACCUMULATE,
+    ALL_REDUCE_GRADIENTS,
+    COLUMN_PARALLEL,
+    ROW_PARALLEL,
+    TRAINING_FLOPS,
+    COMPUTE_OPTIMAL_SIZE,
+)

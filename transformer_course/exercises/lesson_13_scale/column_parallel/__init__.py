@@ -1,0 +1,1 @@
+"""The exercise ``column_parallel``: its cases, its reference, its mistakes."""

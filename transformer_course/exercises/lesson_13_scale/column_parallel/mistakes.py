@@ -1,0 +1,87 @@
+"""What goes wrong when a matrix is cut by its columns."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_13_scale.column_parallel.answer import STEPS
+
+MISTAKES = [
+    Mistake(
+        "cuts_the_rows",
+        STEPS.but(
+            shards=lambda matrix, n_devices: torch.stack(matrix.chunk(n_devices, dim=0)),
+            products=lambda x, shards: torch.stack(x.chunk(len(shards), dim=1)) @ shards,
+        ),
+        STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.chunk(n_devices, dim=0))),
+        does="the matrix is cut between its rows, not between its columns",
+        says="{does}: so each device has a part of the input features, and of the output only a part of a sum.",
+        hints=["How many output features should one device compute, if there are 2 devices and d_out is 4?"],
+    ),
+    Mistake(
+        "reshapes_the_matrix",
+        STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(n_devices, len(matrix), -1)),
+        does="the matrix is reshaped, which deals out its numbers in the order of memory",
+        says="{does}: a device then holds pieces of whole rows, not columns.",
+        hints=["Write down `torch.arange(8).view(2, 4).reshape(2, 2, 2)`. Are the two parts columns of the matrix?"],
+    ),
+    Mistake(
+        "every_nth_column",
+        STEPS.but(
+            shards=lambda matrix, n_devices: torch.stack([matrix[:, i::n_devices] for i in range(n_devices)]),
+        ),
+        STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(len(matrix), -1, n_devices).permute(2, 0, 1)),
+        does="the columns are dealt out in turn, one to each device",
+        says="{does}. Each device should have neighbouring ones, so that the parts put side by side are the output.",
+        hints=["Put the parts of all devices side by side. Are the columns in the order of x @ matrix?"],
+    ),
+    Mistake(
+        "number_taken_for_a_size",
+        STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.split(n_devices, dim=1))),
+        does="the number of devices is taken for the number of columns of each",
+        says="{does}. Look up whether your function wants the number of parts or the size of a part.",
+        hints=["With 2 devices and 6 columns, how many columns has each device?"],
+    ),
+    Mistake(
+        "everything_on_each_device",
+        STEPS.but(shards=lambda matrix, n_devices: matrix.expand(n_devices, -1, -1)),
+        does="each device gets the whole matrix",
+        says="{does}, so it needs as much memory and time as one device alone.",
+        hints=["Which part of the memory should a device need for the matrix?"],
+    ),
+    Mistake(
+        "cuts_the_batch",
+        STEPS.but(products=lambda x, matrix, n_devices: torch.stack([part @ matrix for part in x.chunk(n_devices)])),
+        does="the rows of x are cut up, not the matrix",
+        says="{does}: that is data parallelism, and each device needs the whole matrix.",
+        hints=["Which of the two is too large for one device, x or the matrix?"],
+    ),
+    Mistake(
+        "puts_the_parts_together",
+        STEPS.but(products=lambda x, shards: torch.cat([x @ shard for shard in shards], dim=-1)),
+        STEPS.but(products=lambda x, matrix: x @ matrix),
+        does="the parts of all devices are put side by side",
+        says="{does}. That would need communication; here each device keeps its own part.",
+        hints=["What is the first axis of the output that is asked for?"],
+    ),
+    Mistake(
+        "devices_on_the_wrong_axis",
+        STEPS.but(products=lambda x, shards: (x @ shards).transpose(0, 1)),
+        STEPS.but(products=lambda x, matrix, n_devices: (x @ matrix).reshape(len(x), n_devices, -1)),
+        does="the axis of the devices is not the first one",
+        hints=["Along which axis of the result do the devices lie, and along which the rows of x?"],
+    ),
+    Mistake(
+        "reshapes_the_product",
+        STEPS.but(products=lambda x, matrix, n_devices: (x @ matrix).reshape(n_devices, len(x), -1)),
+        does="the whole product is reshaped, which deals out its numbers in the order of memory",
+        says="{does}: a device then holds pieces of whole rows, and nobody has been spared any work.",
+        hints=["Does `reshape` keep the columns of one device together?"],
+    ),
+    Mistake(
+        "one_device_only",
+        STEPS.but(products=lambda x, shards: x @ shards[0]),
+        STEPS.but(products=lambda x, shards: x @ shards[:1]),
+        does="only the first device computes something",
+        hints=["What do the other devices compute?"],
+    ),
+]

@@ -1,0 +1,1 @@
+"""The exercise ``compute_optimal_size``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``row_parallel``: its cases, its reference, its mistakes."""
