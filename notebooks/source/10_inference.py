@@ -538,7 +538,7 @@ print(
 )
 
 # %% [markdown]
-# Eight bits cost nearly nothing, two a lot. Fast implementations multiply int8 numbers, so they also round the inputs
+# Eight bits cost nearly nothing. Fast implementations multiply int8 numbers, and round the inputs
 # of each layer. In large models a few of these are so large that with one scale all others become 0 ([Dettmers et al.,
 # 2022](https://arxiv.org/abs/2208.07339)).
 
@@ -702,7 +702,7 @@ print("accepted more often than unigrams, with each seed:", (accepted["bigram"] 
 # bigrams. So a good draft is trained on the large model's own texts. (The last column is 1 + a + a² + a³ + a⁴, if each
 # token is accepted with probability a.)
 #
-# Now run it. What was kept for rejected tokens is cut off the cache again.
+# Now run it. The cache forgets rejected tokens.
 
 
 # %%
@@ -747,7 +747,7 @@ print("less than half as many passes as tokens, with each seed:", bool((per_pass
 print("faster than one by one:", ms["speculative"] < ms["one by one"])
 
 # %% [markdown]
-# The time falls by less than the passes: drafting and testing take some, and so do five tokens instead of one.
+# The time falls by less than the passes: drafting, testing and longer passes take some.
 
 # %% [markdown]
 # ## Paged caches
