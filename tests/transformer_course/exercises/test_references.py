@@ -697,6 +697,13 @@ def training_flops(n_parameters, n_tokens):
     return n_tokens * n_parameters * operations_of_a_product * products
 
 
+def latent_attention(q, latent, w_k, w_v):
+    """Without keys and values: the queries and the averages go through the matrices instead."""
+    into_latent = torch.einsum("bhqd,hrd->bhqr", q.double(), w_k.double())
+    weights = F.softmax(torch.einsum("bhqr,bkr->bhqk", into_latent, latent.double()) / math.sqrt(q.shape[-1]), dim=-1)
+    return torch.einsum("bhqk,bkr,hrd->bhqd", weights, latent.double(), w_v.double()).float()
+
+
 def column_parallel(x, matrix, n_devices):
     """Each output feature by itself, dealt out to the devices in order."""
     features = [sum(x[:, i] * column[i] for i in range(len(column))) for column in matrix.T]
@@ -791,6 +798,7 @@ INDEPENDENT = {
     "accumulate": accumulate,
     "all_reduce_gradients": all_reduce_gradients,
     "training_flops": training_flops,
+    "latent_attention": latent_attention,
     "column_parallel": column_parallel,
     "row_parallel": row_parallel,
     "compute_optimal_size": compute_optimal_size,

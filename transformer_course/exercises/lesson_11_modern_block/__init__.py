@@ -3,9 +3,10 @@
 from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.exercise import (
     GROUPED_QUERY_ATTENTION,
 )
+from transformer_course.exercises.lesson_11_modern_block.latent_attention.exercise import LATENT_ATTENTION
 from transformer_course.exercises.lesson_11_modern_block.lora_linear.exercise import LORA_LINEAR
 from transformer_course.exercises.lesson_11_modern_block.rms_norm.exercise import RMS_NORM
 from transformer_course.exercises.lesson_11_modern_block.route.exercise import ROUTE
 from transformer_course.exercises.lesson_11_modern_block.swiglu.exercise import SWIGLU
 
-EXERCISES = (RMS_NORM, SWIGLU, GROUPED_QUERY_ATTENTION, ROUTE, LORA_LINEAR)
+EXERCISES = (RMS_NORM, SWIGLU, GROUPED_QUERY_ATTENTION, LATENT_ATTENTION, ROUTE, LORA_LINEAR)

@@ -174,7 +174,19 @@ class OfACopy(nn.Module):
         return torch.add(self.linear(x), change, alpha=self.alpha / self.a.shape[0])
 
 
+def attends_by_torch(q, latent, w_k, w_v):
+    keys, values = (torch.einsum("bkr,hrd->bhkd", latent, matrices) for matrices in (w_k, w_v))
+    return F.scaled_dot_product_attention(q, keys, values)
+
+
+def attends_in_the_latent_space(q, latent, w_k, w_v):
+    """Absorb the matrices: no keys and no values are ever made."""
+    scores = q @ w_k.transpose(1, 2) @ latent.unsqueeze(1).mT / math.sqrt(q.shape[-1])
+    return scores.softmax(dim=-1) @ latent.unsqueeze(1) @ w_v
+
+
 UNUSUAL = {
+    "latent_attention": {"by torch": attends_by_torch, "in the latent space": attends_in_the_latent_space},
     "rms_norm": {
         "torch's": lambda x, weight, eps=1e-6: F.rms_norm(x, x.shape[-1:], weight, eps),
         "the library's": norms.rms_norm,

@@ -1,0 +1,77 @@
+"""What lesson 11 does with published weights, on a random model with SmolLM2's heads: as ``transformers`` does it."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from notebooks.build import FOLDER, read_source
+
+NEEDED = {"RMSNorm", "HeadProjection", "SelfAttention", "Block", "Model", "NAMES", "SIZES", "own_llama"}
+NEEDED |= {"pairs_from_halves", "continued"}
+WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))]
+
+
+@pytest.fixture(scope="module")
+def lesson() -> dict[str, object]:
+    """Execute what the lesson defines for the purpose, and nothing else of it."""
+    names: dict[str, object] = {"__name__": "lesson"}
+    for cell in read_source(FOLDER / "source" / "11_modern_block.py").cells:
+        if cell.cell_type == "code":
+            for node in ast.parse(cell.source).body:
+                targets = {target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)}
+                defines = targets | {getattr(node, "name", "")}
+                if isinstance(node, ast.Import | ast.ImportFrom) or defines & NEEDED:
+                    exec(compile(ast.Module([node], []), cell.id, "exec"), names)
+    return names
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder as SmolLM2-135M is published: its heads, base and ε, tied embeddings, but two layers."""
+    folder = tmp_path_factory.mktemp("published")
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="the"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = transformers.LlamaConfig(
+        vocab_size=len(WORDS), hidden_size=576, num_attention_heads=9, num_key_value_heads=3, intermediate_size=1536,
+        num_hidden_layers=2, rms_norm_eps=1e-5, tie_word_embeddings=True, rope_theta=100_000.0, initializer_range=0.04,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(config)
+    model.save_pretrained(folder)
+    options = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(options | {"rope_theta": 100_000.0}), encoding="utf-8")
+    return folder
+
+
+def theirs(folder: Path) -> transformers.LlamaForCausalLM:
+    model = transformers.LlamaForCausalLM.from_pretrained(folder).eval()
+    assert "lm_head.weight" not in set(transformers.modeling_utils.load_state_dict(folder / "model.safetensors"))
+    return model
+
+
+def test_a_published_model_has_the_same_logits_in_the_lessons_classes(lesson, published):
+    tensors = lesson["read_model_tensors"](published)
+    tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
+    options = lesson["read_json"](published / "config.json")
+    ids = torch.randint(len(WORDS), (3, 29))
+    with torch.no_grad():
+        expected = theirs(published)(ids).logits
+        ours = lesson["own_llama"](options, tensors, lesson["pairs_from_halves"])(ids)
+        as_they_are = lesson["own_llama"](options, tensors, lambda weight, _: weight)(ids)
+    torch.testing.assert_close(ours, expected, atol=1e-4, rtol=1e-4)
+    assert (as_they_are - expected).abs().max() > 0.01
+
+
+def test_it_continues_a_text_as_transformers_does(lesson, published):
+    prompt = "the cat sat on a"
+    ids = torch.tensor([[WORDS.index(word) for word in prompt.split()]])
+    written = theirs(published).generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False, eos_token_id=None, pad_token_id=0
+    )
+    assert lesson["continued"](published, prompt, 12).split() == [WORDS[i] for i in written[0]]

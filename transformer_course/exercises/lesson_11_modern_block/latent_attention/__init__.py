@@ -1,0 +1,1 @@
+"""The exercise ``latent_attention``: its cases, its reference, its mistakes."""
