@@ -239,7 +239,7 @@ one_by_one = torch.cat([parts.apply_rotary(k[[i]], torch.tensor([i])) for i in r
 print("keys rotated one by one: equal", torch.allclose(whole, one_by_one, atol=1e-5))
 
 # %% [markdown]
-# Now count the vectors.
+# Now count.
 
 
 # %%
@@ -339,7 +339,7 @@ print("5 tokens of one text take less than 4 times as long as one:", 5 * of_five
 # bytes and costs each token a product and a sum: that is ½ in decode, and 64 in prefill with 128 tokens.
 
 # %% [markdown]
-# So texts are generated side by side, as many as there is memory for their caches. **Throughput** (tokens per second,
+# So texts are generated side by side, as many as memory for caches allows. **Throughput** (tokens per second,
 # of all texts) grows, while **latency** (the time until a user's next token) grows by less.
 
 # %% [markdown]

@@ -641,8 +641,10 @@ pd.DataFrame(known).round(2).rename_axis("facts known, seed")
 worse = max(known["experts"]) < min(known["one FFN"])
 better = min(known["experts"]) > max(known["one FFN"])
 compare(prediction_facts, measured="more" if better else "fewer" if worse else "as many")
-for guess, name in zip((prediction_without, prediction_loss, prediction_bonus), load):
-    compare(guess, measured=load[name][0].item(), choices=(0, 0.06, 0.125))
+of_first = [fractions[0].item() for fractions in load.values()]
+compare(prediction_without, measured=of_first[0], choices=(0, 0.06, 0.125))
+compare(prediction_loss, measured=of_first[1], choices=(0, 0.06, 0.125))
+compare(prediction_bonus, measured=of_first[2], choices=(0, 0.06, 0.125))
 
 # %% [markdown]
 # More facts, for as many active parameters. But without balancing expert 0 starves: it is hardly chosen, so it gets

@@ -8,8 +8,8 @@
 # **Afterwards you can** cut a batch or a layer into parts and get the same result, say when 16 bits are enough,
 # estimate memory, time and energy of a training before it starts, and find the size that is best for a budget.
 #
-# Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions:
-# about 140 minutes.
+# Reading: 40 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions:
+# about 125 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -324,8 +324,7 @@ def row_parallel(
 check(row_parallel)
 
 # %% [markdown]
-# A feed-forward network on four devices: columns first, ReLU on each device, then rows. The sum at the end is one
-# all-reduce.
+# A feed-forward network on four devices: columns first, ReLU, then rows. The sum at the end is one all-reduce.
 #
 # **Predict.** If instead the *first* matrix is cut by rows, and each device applies ReLU to its part of the sum before
 # the parts are added up: is the result `"the same"` or `"another"`?
@@ -485,8 +484,7 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# The price is a second forward pass: a third more arithmetic, as the backward pass costs about two, and here even more
-# time.
+# The price is a second forward pass: a third more arithmetic, and here even more time.
 
 # %% [markdown]
 # ## Is it arithmetic or memory that takes the time?
