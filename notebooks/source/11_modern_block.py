@@ -194,7 +194,7 @@ check(GroupedQueryAttention)
 # ## Multi-head latent attention
 #
 # MLA (lesson 10) caches one short vector per token, the **latent vector**, of which each head makes keys and values of
-# its own. DeepSeek-V3 and Kimi K2 have it.
+# its own.
 #
 # **Exercise.** The queries are split into heads already. Head h makes keys of the latent vectors by `w_k[h]`, and
 # values by `w_v[h]`. All tokens of `latent` are past. (In the models, 64 more numbers carry RoPE; here there are none.)
@@ -649,7 +649,7 @@ compare(prediction_bonus, measured=of_first[2], choices=(0, 0.06, 0.125))
 # %% [markdown]
 # More facts, for as many active parameters. But without balancing expert 0 starves: it is hardly chosen, so it gets
 # hardly any gradient, so it does not improve. With a balancing loss it gets most of an even load, and so it does with a
-# bonus, which needs no second aim beside the loss. The number of facts known hardly changes.
+# bonus, which needs no second aim beside the loss.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
