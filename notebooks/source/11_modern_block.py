@@ -309,7 +309,7 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# Each change is one argument. The data are characters of Python's docstrings, the losses those of held-out modules.
+# The data are characters of Python's docstrings, the losses those of held-out modules.
 
 
 # %% tags=["hide-input"]
