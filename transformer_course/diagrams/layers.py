@@ -117,7 +117,14 @@ class Flow:
             return f"Cut: x goes on only through {norms}."
         if not parts and all(self._reads_a_norm(step) for step in self.steps if step.kind == "part"):
             return f"Pre-norm: {_and(read)} {_normalise(read)} the inputs of the sublayers."
+        if not parts and self._only_norms_are_added():
+            return f"Norm after the sublayer: {_and(read)} {_normalise(read)} what is added."
         return f"On the residual stream: {norms}." if parts else "No part lies on the residual stream."
+
+    def _only_norms_are_added(self) -> bool:
+        on_stream = self.stream()
+        sums = [self.steps[i] for i in on_stream if self.steps[i].kind == "sum"]
+        return all(self.steps[i].is_norm for step in sums for _, i in step.reads if i not in on_stream)
 
     def _reads_a_norm(self, step: Step) -> bool:
         return step.is_norm or self.steps[step.reads[0][1]].is_norm

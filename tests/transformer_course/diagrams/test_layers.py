@@ -58,6 +58,12 @@ class FromBelow(EncoderLayer):
         return self.norm_2(y + self.feed_forward(x))
 
 
+class NormAfter(EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = x + self.norm_1(self.self_attention(x, x, x, mask))
+        return x + self.norm_2(self.feed_forward(x))
+
+
 class OneNormTwice(EncoderLayer):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         x = self.norm_1(x + self.self_attention(x, x, x, mask))
@@ -103,6 +109,10 @@ CUT = {
     *(("x", "norm_1"), ("norm_1", "self_attention"), ("norm_1", "+"), ("self_attention", "+"), ("+", "norm_2")),
     *(("norm_2", "feed_forward"), ("norm_2", "+"), ("feed_forward", "+"), ("+", "output"), ("mask", "self_attention")),
 }
+AFTER = {
+    *(("x", "self_attention"), ("self_attention", "norm_1"), ("x", "+"), ("norm_1", "+"), ("+", "feed_forward")),
+    *(("feed_forward", "norm_2"), ("+", "+"), ("norm_2", "+"), ("+", "output"), ("mask", "self_attention")),
+}
 DECODER = POST - {("norm_1", "feed_forward"), ("norm_2", "output")} | {
     *(("norm_1", "cross_attention"), ("memory", "cross_attention"), ("memory_mask", "cross_attention")),
     *(("cross_attention", "+"), ("norm_2", "feed_forward"), ("norm_2", "+"), ("+", "norm_3"), ("norm_3", "output")),
@@ -111,6 +121,7 @@ KINDS = {
     EncoderLayer: (POST, "Post-norm: norm_1 and norm_2 normalise the sums."),
     PreNormEncoderLayer: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
     Cut: (CUT, "Cut: x goes on only through norm_1 and norm_2."),
+    NormAfter: (AFTER, "Norm after the sublayer: norm_1 and norm_2 normalise what is added."),
     DecoderLayer: (DECODER, "Post-norm: norm_1, norm_2 and norm_3 normalise the sums."),
     InPlace: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
 }
