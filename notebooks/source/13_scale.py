@@ -857,7 +857,7 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 # %% [markdown]
 # ## A model of 8 billion, on paper
 #
-# Back to the question at the top, with what you have built. **Predict.** Llama 3 8B on 64 H100s, 20 tokens for each
+# Back to the question at the top. **Predict.** Llama 3 8B on 64 H100s, 20 tokens for each
 # parameter: how many days, nearest to 0.4, 4 or 40? And how many GB does each GPU hold with ZeRO, stage 3, without
 # activations: nearest to 2, 16 or 128?
 
