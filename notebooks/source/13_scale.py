@@ -872,9 +872,9 @@ compare(prediction_gb, measured=held["ZeRO, stage 3"] * n / 1e9, choices=(2, 16,
 pd.DataFrame({"GB on each GPU": {name: round(n_bytes * n / 1e9, 1) for name, n_bytes in held.items()}})
 
 # %% [markdown]
-# That is what has to change on the way: the batch is cut among machines, parameters and optimiser among GPUs, products
+# So this has to change on the way: the batch is cut among machines, parameters and optimiser among GPUs, products
 # have 16 or 8 bits, and activations are computed twice. Each of these gives the result of one large machine, up to
-# rounding, as you have tested; and what it costs, you can say before it starts.
+# rounding, as you have tested; and you can say before what it costs.
 #
 # Two roads lead on. For long texts RoPE is rescaled (lesson 05), and in *hybrids* most layers are recurrent again, with
 # a state of fixed size (lesson 02 shows how much it recalls). And a trained model only continues texts: to make it
