@@ -504,8 +504,8 @@ roof = [min(max(speed), bandwidth * operations) for operations in intensity]
 lines = {"measured": speed, f"roof: {bandwidth:.0f} GB/s, {max(speed):.0f}·10⁹/s": roof}
 ax = plots.lines(intensity, lines, "operations per byte", "10⁹ operations per second")
 ax.set(xscale="log", yscale="log")
-ax.annotate("decode: 1 row", (intensity[0], speed[0]), (0, -24), textcoords="offset points", va="top")
-ax.annotate("prefill: 256 rows", (intensity[-1], speed[-1]), (0, -40), textcoords="offset points", ha="right", va="top")
+ax.annotate("decode: 1 row", (intensity[0], speed[0]), (8, -2), textcoords="offset points", va="top")
+ax.annotate("prefill: 256 rows", (intensity[-1], speed[-1]), (0, -14), textcoords="offset points", ha="right", va="top")
 ax.yaxis.set_minor_formatter("{x:.0f}")
 
 # %% [markdown]
@@ -804,7 +804,7 @@ def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
 check(compute_optimal_size)
 
 # %% [markdown]
-# Five models of one layer, 8 to 32 wide, get the same budget of 1.2·10¹⁰ operations, with three seeds each. N counts
+# Five models of width 8 to 32 get the same budget of 1.2·10¹⁰ operations, with three seeds each. N counts
 # the layers without the embedding. The learning rate is divided by the width, as in μP.
 #
 # **Predict.** The smallest model takes about 15 times as many steps as the largest. Which loss is lowest: that of the
@@ -817,9 +817,9 @@ prediction = ...
 # %%
 def at_budget(flops: float, width: int, n_rows: int = 64) -> tuple[int, list[float], int]:
     """Return the size of a model, its losses with three seeds after so many operations, and its number of tokens."""
-    n = n_parameters(Model(width, n_layers=1).layers)
+    n = n_parameters(Model(width).layers)
     steps = round(flops / parts.training_flops(n, n_rows * 32))
-    runs = [trained(seed, steps, adamw(0.5 / width), n_rows, d_model=width, n_layers=1) for seed in range(3)]
+    runs = [trained(seed, steps, adamw(0.5 / width), n_rows, d_model=width) for seed in range(3)]
     return n, [loss for loss, _, _ in runs], steps * n_rows * 32
 
 
@@ -836,7 +836,7 @@ ax = plots.lines(
 ax.set(xscale="log")
 _ = ax.axvline(best_size, linestyle=":", color="0.5")
 
-# %%
+# %% tags=["nbval-ignore-output"]
 lowest = means.index(min(means))
 compare(prediction, measured={0: "smallest", len(means) - 1: "largest"}.get(lowest, "between"))
 
@@ -846,7 +846,7 @@ print(*(f"{parts.compute_optimal_size(list(n_trained), three.tolist()):,.0f}" fo
 print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(n_trained, n_read)))
 
 # %% [markdown]
-# The largest model reads too little, and is the worst; the smallest is too small for all that it reads. At the bottom a
+# The largest model reads too little, and is the worst. At the bottom a
 # parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny. The
 # seeds disagree about the place of the bottom far more than about the losses, as near its bottom a parabola is flat. So
 # a model somewhat smaller than the best costs little, and is cheaper to use.
@@ -912,7 +912,7 @@ print("predicted:", prediction, " measured:", holds)
 # - Checkpointing saves memory at the price of a second forward pass, with equal gradients.
 # - Training costs about 6 operations for each parameter and token; with ten times the parameters, a hundred times as
 #   much in all.
-# - At a given budget the loss has a minimum in the size of the model: too small or too large, and it is worse.
+# - A budget has a best size of model: a larger one reads too little.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
