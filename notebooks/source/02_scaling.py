@@ -686,8 +686,8 @@ print("all at once and one by one, the same:", torch.allclose(at_once, torch.sta
 
 # %% [markdown]
 # And the bottleneck of lesson 00? We store $n$ pairs of a random key and a random value, 16 numbers each, and ask for
-# every value by its key. An answer is right if no other stored value is nearer to the output. (For the softmax,
-# scores are multiplied by 20.)
+# every value by its key. An answer is right if no other stored value is nearer to the output. (The keys have length 1,
+# so a key's product with itself is 1; multiplied by 20, as here for the softmax, it stands out.)
 #
 # **Predict.** What fraction of *64* pairs does linear attention recall: near 0.3, 0.6 or 1? And attention with
 # softmax?
