@@ -770,6 +770,27 @@ for ax, (name, field) in zip(axes, fields.items()):
 # all positions, and in a batch also on the other texts (lesson 06): a causal model with it would fail the leak test.
 
 # %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** A longer run tells the first three causes apart, as the table of hypotheses says: after four times as many
+# steps, the model with the small learning rate gets more than 60 % of the digits right, the two others do not.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    longer = {cause: digits_right(train_reader(cause, seed, n_steps=480)[0]) for cause in ("mask", "layers", "rate")}
+    holds.append(...)  # True or False, from the three numbers in `longer`
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
+
+# %% [markdown]
 # ## In short
 #
 # - A symptom has many causes. List them, and what each predicts, before you measure.
