@@ -851,7 +851,7 @@ with torch.no_grad():
 # 2020](https://arxiv.org/abs/2010.11929)) cuts an image into square **patches**, and a linear layer turns each into a
 # vector: that takes the place of the embedding. Positions and layers follow as before; the mean over all patches is the
 # vector of the image. We draw digits ourselves, in 16 × 16 pixels: with a shaky hand, in different sizes and places,
-# with noise (folded).
+# with noise (folded). This is what happens to a 3:
 
 
 # %% id="digit-images" tags=["hide-input"]
@@ -936,8 +936,8 @@ table.round(2)
 # %% [markdown]
 # Without positions, the model knows which pieces an image has, but not where: shuffling them changes nothing, and far
 # fewer digits are recognised. With positions most are, and shuffled patches leave the model about as good as a guess.
-# The paper's models are this one, larger: 196 patches of 16 × 16 pixels, 12 layers or more. Language models that see
-# read such vectors in front of the words.
+# The paper's models are this one, larger: 196 patches of 16 × 16 pixels, 12 layers or more. Language models that read
+# images put such vectors in front of those of the words.
 
 # %% [markdown]
 # ## Your experiment
