@@ -8,7 +8,7 @@
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small, and
 # compare dot-product attention with additive attention.
 #
-# Reading: 40 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 39 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 100 minutes.
 
 # %% [markdown]
@@ -609,12 +609,12 @@ check(additive_scores)
 # ### The cost of additive attention
 #
 # **Predict.** 256 queries, 256 keys, and a hidden width d_h of 64. Before it can compute its scores, additive attention
-# needs $\tanh(W_q q + W_k k)$ for every pair. How many numbers are that?
+# needs $\tanh(W_q q + W_k k)$ for every pair. How many numbers are that? (The folded cell also takes the time.)
 
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 queries, keys = torch.randn(2, 1, 256, 64)
 w_q, w_k, w = torch.randn(64, 64) / 8, torch.randn(64, 64) / 8, torch.randn(64) / 8
 seconds = {"additive": [], "dot product": []}
