@@ -573,6 +573,9 @@ measure(12, ...)
 # For a closed case, `clinic.admit(4).report()` names the bug, its repair, where it was found in public, and the test;
 # `source()` returns the code. The lesson's own measurements count, too. Diagnose the other four patients, 13 to 16,
 # before you read on: the next section shows which diagnoses occur.
+#
+# Beside your score stands that of a bot. It knows what every instrument finds with every bug, and measures in random
+# order until one diagnosis is left. You can do better: complaints, loss curves and answers cost nothing.
 
 # %%
 for case in cases.values():
