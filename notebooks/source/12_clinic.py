@@ -295,7 +295,7 @@ for ax, (number, case) in zip(axes.flat, cases.items()):
 # %% tags=["nbval-ignore-output"]
 asked = cases[1].answers(5)["question"].tolist()
 answers = {number: case.answers(5)["answer"].tolist() for number, case in cases.items()}
-pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis("patient, right answer")
+pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis(index="patient", columns="right answer")
 
 # %% [markdown]
 # <details><summary>What does it mean if the curves of patient and twin are one line?</summary>

@@ -143,7 +143,7 @@ class Clinic:
         return self.cases.setdefault(number, Case(number))
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each case: what it cost so far, the score of ``score_at_random``, and whether it is closed."""
+        """Return a row for each case: what it cost, the score of ``score_at_random``, and whether it is closed."""
         columns = ["patient", "measurements", "wrong diagnoses", "score", "score of the bot", "closed"]
         rows = [
             (n, len(c.measurements), len(c.wrong), c.score, round(score_at_random(n), 1), c.closed)
