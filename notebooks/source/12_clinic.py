@@ -295,7 +295,7 @@ for ax, (number, case) in zip(axes.flat, cases.items()):
 # %% tags=["nbval-ignore-output"]
 asked = cases[1].answers(5)["question"].tolist()
 answers = {number: case.answers(5)["answer"].tolist() for number, case in cases.items()}
-pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis("patient, right answer")
+pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis(index="patient", columns="right answer")
 
 # %% [markdown]
 # <details><summary>What does it mean if the curves of patient and twin are one line?</summary>
@@ -573,6 +573,9 @@ measure(12, ...)
 # For a closed case, `clinic.admit(4).report()` names the bug, its repair, where it was found in public, and the test;
 # `source()` returns the code. The lesson's own measurements count, too. Diagnose the other four patients, 13 to 16,
 # before you read on: the next section shows which diagnoses occur.
+#
+# Beside your score stands that of a bot. It knows what every instrument finds with every bug, and measures in random
+# order until one diagnosis is left. You can do better: complaints, loss curves and answers cost nothing.
 
 # %%
 for case in cases.values():
