@@ -899,7 +899,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - `transformer_lab/attention/dot_product.py` and `additive.py` beside it: the library's versions, with masks.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -913,7 +913,7 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # - `transformer_lab/attention/multi_head.py`: the library's version, with faster kernels.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -956,7 +956,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #   and `transformer.py`.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

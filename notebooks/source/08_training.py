@@ -1065,7 +1065,7 @@ rows.reset_index(drop=True)
 # - `transformer_lab/training/trainer.py`: the loop with everything around it; `transformer-course train` runs it.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

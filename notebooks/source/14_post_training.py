@@ -843,7 +843,7 @@ diagrams.post_training.built(whose)
 # - `transformer_lab/training/fine_tuning.py`: the library's losses of SFT and DPO.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -475,7 +475,7 @@ print("predicted:", prediction, " measured:", holds)
 # - `transformer_lab/data/tokenizers.py`: the library's tokenizers.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()
