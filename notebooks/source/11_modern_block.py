@@ -963,8 +963,8 @@ for block in adapted[0].blocks:
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](dates["fr"][0]), reader(dates["fr"][0])))
 
 # %% [markdown]
-# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learns
-# at least as much in a third of the steps. Either way, most of the old ones are lost. But LoRA can be taken out, and the
+# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learns at
+# least as much in a third of the steps. Either way, most of the old ones are lost. But LoRA can be taken out, and the
 # old model is back, so one frozen model can serve many such *adapters*.
 
 # %% [markdown]
