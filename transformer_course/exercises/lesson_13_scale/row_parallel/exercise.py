@@ -13,9 +13,9 @@ def row_parallel_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(n, n_devices, d_shard, d_out, shows, *, digits=None):
-        drawn = normal(rng, n_devices, n, d_shard), normal(rng, n_devices * d_shard, d_out), normal(rng, d_out)
+        drawn = [normal(rng, n_devices, n, d_shard), normal(rng, n_devices * d_shard, d_out), normal(rng, d_out)]
         if digits is not None:  # to work by hand
-            drawn = tuple(tensor.round(decimals=digits) for tensor in drawn)
+            drawn = [tensor.round(decimals=digits) for tensor in drawn]
         return Case(dict(zip(("x_shards", "matrix", "bias"), drawn, strict=True)), shows)
 
     no_bias = case(3, 2, 3, 2, "2 devices with 3 rows each, and a bias of zeros")
