@@ -55,7 +55,7 @@ PLACES = {
     "jail": Box(0, 2, UNTRUSTED, "the sandbox"),
     "exercise": Box(1, 0, TRUSTED, "what an exercise", "is made of"),
     "steps": Box(1, 1, TRUSTED, "an answer in steps"),
-    "lesson_order": Box(1, 3, TRUSTED, "how lessons follow", "each other"),
+    "lesson_order": Box(2, 3, TRUSTED, "how lessons follow", "each other"),
     "slips": Box(2, 0, TRUSTED, "mistakes made", "from the steps"),
     "checking": Box(3, 0, TRUSTED, "judge, verdict,", "what is said"),
     "exercises": Box(2, 1, TRUSTED, "answers, cases,", "known mistakes"),
