@@ -103,14 +103,18 @@ def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def curve(start: str, end: str) -> list[tuple[float, float]]:
-    """Return the four points of the Bézier curve of an arrow: from right to left, or down within a column."""
+    """Return the four points of the Bézier curve of an arrow: from side to side, or up or down within a column."""
     (x, y), (to_x, to_y) = PLACES[start].corner, PLACES[end].corner
     if x == to_x:
         down = to_y > y
         y, to_y = (y + HEIGHT, to_y - 2) if down else (y, to_y + HEIGHT + 2)
         middle = x + WIDTH / 2
         return [(middle, y), (middle, y), (middle, to_y), (middle, to_y)]
-    x, y, to_x, to_y = x + WIDTH, y + HEIGHT / 2, to_x - 2, to_y + HEIGHT / 2
+    x, y, to_x, to_y = (
+        (x, y + HEIGHT / 2, to_x + WIDTH + 2, to_y + HEIGHT / 2)
+        if to_x < x
+        else (x + WIDTH, y + HEIGHT / 2, to_x - 2, to_y + HEIGHT / 2)
+    )
     far = to_x - x > COLUMN  # past a column: to the other height first, between two columns
     bend, arrival = (30, x - 30) if far else ((to_x - x) / 2, (to_x + x) / 2)
     return [(x, y), (x + bend, y), (arrival, to_y), (to_x, to_y)]
