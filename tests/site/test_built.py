@@ -237,6 +237,19 @@ def test_the_views_of_a_lesson_take_the_place_of_their_pictures(browser: Browser
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+def test_in_the_dark_nothing_that_a_cell_shows_stands_on_a_light_ground(browser: Browser, address: str) -> None:
+    light = """() => [...document.querySelectorAll('.cell_output, .cell_output *')].filter(node => {
+        const [red, green, blue, opacity = 1] = getComputedStyle(node).backgroundColor.match(/[\\d.]+/g).map(Number);
+        return !node.closest('.tl-view') && opacity * (red + green + blue) > 300;
+    }).map(node => node.outerHTML.slice(0, 100))"""
+    for name in ("01_lookup", "08_training", "14_post_training"):
+        with opened(browser, address + f"notebooks/{name}.html") as page:
+            page.emulate_media(color_scheme="dark")
+            page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+            assert page.locator(".cell_output img").count() > 3
+            assert page.evaluate(light) == [], name
+
+
 def test_a_trained_model_can_be_looked_into_and_generates_a_date(browser: Browser, address: str) -> None:
     with opened(browser, address + "inside.html") as page:
         view = page.locator(".tl-view.model_map")
