@@ -199,6 +199,14 @@ def test_what_is_searched_for_is_found(browser: Browser, address: str) -> None:
         assert any("notebooks/01_lookup.html" in link for link in found), found
 
 
+def test_a_lesson_that_is_called_what_is_searched_for_comes_first(browser: Browser, address: str) -> None:
+    for asked, lesson in {"tokenizers": "tokenizers", "masks": "04_masks", "encoder": "06_encoder"}.items():
+        with opened(browser, address + f"search.html?q={asked}") as page:
+            first = page.locator("#search-results li a").first
+            first.wait_for()
+            assert f"notebooks/{lesson}.html" in str(first.get_attribute("href"))
+
+
 def test_a_lesson_is_found_once_with_its_question(browser: Browser, address: str) -> None:
     with opened(browser, address + "search.html?q=masks") as page:
         lesson = page.locator(
