@@ -5,5 +5,5 @@ and the mistakes show, ``mistake_recognition`` finds the mistakes that an attemp
 gradients that are cut and arguments that are changed, ``general_mistakes`` what is said about these in every exercise,
 and ``judge`` decides. ``explain`` says how observations differ, and ``value_difference`` how one value does, with
 ``named_shapes``, ``numeric_relation`` and ``formatting``; ``hints`` tells which hints belong to a verdict. ``verdict``
-is what comes of it and ``message_panel`` how that looks. Uses ``exercise``.
+is what comes of it and ``message_panel`` how that looks. Uses ``exercise`` and ``lesson_order``.
 """
