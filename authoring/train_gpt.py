@@ -112,7 +112,7 @@ class Training:
     def step(self, n_steps: int) -> float:
         """Take the next of n_steps steps, and return its loss."""
         start, length = time.process_time(), SIZES["context_length"] + 1
-        for group, peak in zip(self.groups, self.peaks):
+        for group, peak in zip(self.groups, self.peaks, strict=True):
             group["lr"] = peak * rate_factor(len(self.losses), n_steps)
         starts = torch.randint(len(self.ids) - length, (BATCH, 1), generator=self.random)
         batch = self.ids[starts + torch.arange(length)]
@@ -142,7 +142,7 @@ class Training:
         """Go on where the stored run was."""
         state = torch.load(path)
         self.model.load_state_dict(state["model"])
-        for optimizer, stored in zip(self.optimizers, state["optimizers"]):
+        for optimizer, stored in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(stored)
         self.random.set_state(state["random"])
         self.losses, self.seconds = state["losses"], state["seconds"]
