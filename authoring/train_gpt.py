@@ -32,8 +32,8 @@ from transformer_lab.training.muon import make_muon
 NAME = "gpt-docstrings"
 COMMAND = "python -m authoring.train_gpt"
 SIZES = {"vocab_size": 2048, "d_model": 128, "n_heads": 4, "n_layers": 4, "context_length": 128}
-STEPS, BATCH, SEED = 100_000, 8, 0
-MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARMUP, COOLDOWN = 0.03, 6e-3, 0.01, 100, 0.3
+STEPS, BATCH, SEED = 4_000, 8, 0
+MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARMUP, COOLDOWN = 0.03, 6e-3, 0.01, 100, 0.2
 REPORT_EVERY = 100
 CHECKPOINT = Path("build") / "gpt.pt"
 FIRST = 8
@@ -104,15 +104,14 @@ class Training:
         self.ids, self.model = ids, new_model()
         self.random = torch.Generator().manual_seed(SEED)
         self.optimizers = make_muon(self.model, MUON_RATE, ADAMW_RATE, WEIGHT_DECAY)
-        self.groups = [group for optimizer in self.optimizers for group in optimizer.param_groups]
-        self.peaks = [group["lr"] for group in self.groups]
+        self.peaks = [group["lr"] for group in self._groups()]
         self.losses: list[float] = []
         self.seconds = 0.0
 
     def step(self, n_steps: int) -> float:
         """Take the next of n_steps steps, and return its loss."""
         start, length = time.process_time(), SIZES["context_length"] + 1
-        for group, peak in zip(self.groups, self.peaks, strict=True):
+        for group, peak in zip(self._groups(), self.peaks, strict=True):
             group["lr"] = peak * rate_factor(len(self.losses), n_steps)
         starts = torch.randint(len(self.ids) - length, (BATCH, 1), generator=self.random)
         batch = self.ids[starts + torch.arange(length)]
@@ -125,6 +124,10 @@ class Training:
         self.losses.append(loss.item())
         self.seconds += time.process_time() - start
         return self.losses[-1]
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """List the optimisers' groups, which are others after ``resume``."""
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
 
     def save(self, path: Path) -> None:
         """Store the run, whole or not at all."""

@@ -7,8 +7,8 @@
 # **Afterwards you can** build a GPT from your own parts, train it, load stored parameters into it, compare models in
 # bits per byte, let them generate text, explain how such a model copies, and find the heads that do it.
 #
-# Reading: 34 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 115 minutes.
+# Reading: 39 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 120 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -500,8 +500,8 @@ for name, sample in samplers.items():
 # %% [markdown]
 # ### The same class, trained for longer
 #
-# The course stores the parameters of a larger GPT, 4 blocks of width 128, trained on more of Python's documentation, but
-# on nothing that we hold out. Parameters are numbers with names, so they fit into *your* class. The **model card**
+# The course stores the parameters of a larger GPT, 4 blocks of width 128, trained on more of Python's documentation,
+# but on nothing that we hold out. Parameters are numbers with names, so they fit into *your* class. The **model card**
 # ([Mitchell et al., 2018](https://arxiv.org/abs/1810.03993)) says how the model was trained, and on what.
 
 # %%
@@ -531,8 +531,8 @@ compare(fewer_bits, measured=two["bits per byte"].idxmin())
 table.astype({"perplexity": int}).round(2)
 
 # %% [markdown]
-# Its tokens have 1.5 times as many bytes, so each is harder to guess: in perplexity the stored model looks worse, in bits
-# per byte it is far better. And what does it write?
+# Its tokens have 1.5 times as many bytes, so each is harder to guess: in perplexity the stored model looks worse, in
+# bits per byte it is far better. And what does it write?
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
@@ -562,8 +562,8 @@ exist = {name: words_that_exist(some) for name, some in texts.items()}
 pd.Series(exist, name="words that exist").round(2).to_frame()
 
 # %% [markdown]
-# Nearly all of its words exist. Its sentences sound like documentation and seldom mean anything: that takes far more
-# parameters and text.
+# Its words exist about as often as those of real text (where names are invented, too). Its sentences sound like
+# documentation and seldom mean anything: that takes far more parameters and text.
 
 # %% [markdown]
 # ### Greedy or sampled text
@@ -821,8 +821,8 @@ def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) ->
 check(induction_score)
 
 # %% [markdown]
-# **Predict.** Our copiers have read nothing but repeats. Of the 16 heads of the stored GPT, which has read language, what
-# is the highest score on random tokens that come twice: 0.1, 0.5 or 0.9?
+# **Predict.** Our copiers have read nothing but repeats. Of the 16 heads of the stored GPT, which has read language,
+# what is the highest score on random tokens that come twice: 0.1, 0.5 or 0.9?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -848,9 +848,9 @@ rows |= {f"stored GPT, block {i}": of_language[i] for i in range(4)}
 pd.DataFrame({name: {"least": s.min().item(), "largest": s.max().item()} for name, s in rows.items()}).T.round(2)
 
 # %% [markdown]
-# Equal weights would give 0.08, for a query of the second period has 9 to 16 keys. Only in layer 1 do heads attend to
-# what followed. In larger models such heads appear in training all at once, and the loss late in a text falls with them
-# (Olsson et al.).
+# Equal weights would give 0.08, for a query of the second period has 9 to 16 keys. In the copiers, only heads of layer
+# 1 attend to what followed. In the stored GPT, no head does so yet. In larger models such heads appear in training all
+# at once, and the loss late in a text falls with them (Olsson et al.).
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 

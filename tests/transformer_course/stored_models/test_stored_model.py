@@ -1,6 +1,7 @@
 """A stored model is found by its name, and is the same in the learner's classes and in the library's."""
 
 import math
+import platform
 import re
 
 import pytest
@@ -60,13 +61,16 @@ def test_what_its_card_says_of_held_out_text_is_so(name):
     gpt = stored.load_into(PlainGPT(**stored.sizes))
     texts = python_docstrings()[1]
     ids = torch.tensor([token for text in texts for token in [BOS_ID, *stored.tokenizer.encode(text).ids]])
-    windows = ids[: len(ids) // 128 * 128].view(-1, 128)[::4]  # other Pythons hold out other words
+    windows = ids[: len(ids) // 128 * 128].view(-1, 128)
     with torch.no_grad():
-        log_p = gpt(windows)[:, :-1].log_softmax(dim=-1)
-    loss = -log_p.gather(-1, windows[:, 1:, None]).mean().item()
+        log_p = torch.cat(
+            [gpt(some)[:, :-1].log_softmax(-1).gather(-1, some[:, 1:, None]) for some in windows.split(20)]
+        )
+    loss = -log_p.mean().item()
     bits = loss / math.log(2) * len(ids) / sum(len(text.encode()) for text in texts)
-    assert loss == pytest.approx(stored.card["held_out_loss"], rel=0.1)
-    assert bits == pytest.approx(stored.card["held_out_bits_per_byte"], rel=0.1)
+    near = 0.005 if platform.python_version() in stored.card["data"] else 0.1  # other Pythons hold out other words
+    assert loss == pytest.approx(stored.card["held_out_loss"], rel=near)
+    assert bits == pytest.approx(stored.card["held_out_bits_per_byte"], rel=near)
     assert stored.card["parameters"] == sum(p.numel() for p in gpt.parameters())
 
 
