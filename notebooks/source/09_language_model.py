@@ -536,7 +536,7 @@ table.astype({"perplexity": int}).round(2)
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
-for start in ("Return the name of the", "If the file", "This module"):
+for start in ("Return True if", "If the file", "Raise ValueError if"):
     prompt_of_large = encode([start], stored.tokenizer)[None]
     with torch.no_grad():
         text = parts.generate(large, prompt_of_large, 50, 128, partial(parts.sample_next, temperature=0.7, top_p=0.9))
