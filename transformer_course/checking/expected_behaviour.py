@@ -81,11 +81,10 @@ class Behaviour:
             for way in mistake.ways:
                 yield mistake, self.run(way)
 
-    @cached_property
+    @property
     def slips(self) -> Mapping[Slip, SlipMistake]:
         """The slips of the answer that are told as mistakes, the likely first."""
-        steps, told = self.exercise.steps, self.exercise.told
-        return {one: SlipMistake(one, steps, told) for one in catalogue_of(self.exercise).slips} if steps else {}
+        return _slips(self.exercise)
 
     def slips_like(self, observed: Sequence[Observation]) -> Sequence[SlipMistake]:
         """List the slips that may be what was observed: few have to be run."""
@@ -101,12 +100,12 @@ class Behaviour:
         }
         return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *slips.values()]
 
-    @cached_property
+    @property
     def pairs(self) -> Sequence[Pair]:
         """Two mistakes at once, the likeliest first: those that change the fewest steps, in the order of the lists."""
-        return self._paired(self.exercise.mistakes, ())
+        return _paired(self.exercise, 0)
 
-    @cached_property
+    @property
     def pairs_with_slips(self) -> Sequence[Pair]:
         """A mistake and a likely slip at once, then two likely slips; of both, those with the fewest changes first.
 
@@ -114,31 +113,7 @@ class Behaviour:
         and then the first: as many as ``MAX_PAIRS`` allows. What crashes is left out, for it hides all else.
         """
         n_ways = sum(len(mistake.variants) for mistake in self.exercise.mistakes)
-        n_slips = math.isqrt(n_ways**2 + 2 * MAX_PAIRS) - n_ways  # pairs: n_slips · n_ways + n_slips² / 2
-        meets_others = [mistake for slip, mistake in self.slips.items() if not slip.crashes]
-        likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
-        return self._paired(self.exercise.mistakes, likely[:n_slips])
-
-    def _paired(self, mistakes: Sequence[Mistake], slips: Sequence[Mistake]) -> Sequence[Pair]:
-        steps, are_slips = self.exercise.steps, set(slips)
-        if steps is None:
-            return ()
-        order = {name: place for place, name in enumerate([*steps.arguments.parameters, *steps.steps])}
-        single = [
-            (min(order[name] for name in way.changes), rank + later, mistake, way)
-            for rank, mistake in enumerate([*mistakes, *slips])
-            for later, way in enumerate(mistake.variants)
-            if way.changes and way.of is steps
-        ]
-        single.sort(key=lambda one: one[0])
-        found = [
-            (rank + other_rank, Pair((first, second), both, len(one.changes) + len(other.changes), n_slips))
-            for (_, rank, first, one), (_, other_rank, second, other) in itertools.combinations(single, 2)
-            if bool(n_slips := (first in are_slips) + (second in are_slips)) == bool(slips)
-            and (first is not second or not one.changes.keys() & other.changes.keys())
-            and (both := one.combined(other)) is not None
-        ]
-        return [pair for _, pair in sorted(found, key=lambda one: (one[1].rank, one[0]))]
+        return _paired(self.exercise, math.isqrt(n_ways**2 + 2 * MAX_PAIRS) - n_ways)  # n_slips · n_ways + n_slips² / 2
 
     def run(self, way: Way) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""
@@ -242,6 +217,39 @@ class Behaviour:
                 seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
             found.append(seen)
         return found
+
+
+@lru_cache(maxsize=40)  # the code of slips is compiled once for all seeds
+def _slips(exercise: Exercise) -> Mapping[Slip, SlipMistake]:
+    steps, told = exercise.steps, exercise.told
+    return {one: SlipMistake(one, steps, told) for one in catalogue_of(exercise).slips} if steps else {}
+
+
+@lru_cache(maxsize=40)
+def _paired(exercise: Exercise, n_slips: int) -> Sequence[Pair]:
+    """Return the pairs of mistakes; if there are to be slips, those in which there is one of so many likely ones."""
+    steps, mistakes = exercise.steps, exercise.mistakes
+    if steps is None:
+        return ()
+    meets_others = [mistake for slip, mistake in _slips(exercise).items() if not slip.crashes] if n_slips else []
+    slips = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))[:n_slips]
+    are_slips = set(slips)
+    order = {name: place for place, name in enumerate([*steps.arguments.parameters, *steps.steps])}
+    single = [
+        (min(order[name] for name in way.changes), rank + later, mistake, way)
+        for rank, mistake in enumerate([*mistakes, *slips])
+        for later, way in enumerate(mistake.variants)
+        if way.changes and way.of is steps
+    ]
+    single.sort(key=lambda one: one[0])
+    found = [
+        (rank + other_rank, Pair((first, second), both, len(one.changes) + len(other.changes), n))
+        for (_, rank, first, one), (_, other_rank, second, other) in itertools.combinations(single, 2)
+        if bool(n := (first in are_slips) + (second in are_slips)) == bool(n_slips)
+        and (first is not second or not one.changes.keys() & other.changes.keys())
+        and (both := one.combined(other)) is not None
+    ]
+    return [pair for _, pair in sorted(found, key=lambda one: (one[1].rank, one[0]))]
 
 
 def _along_the_distributions(gradient: Any) -> Any:
