@@ -117,7 +117,7 @@ class Training:
         batch = self.ids[starts + torch.arange(length)]
         loss = batch_loss(self.model, (batch[:, :-1],), batch[:, 1:], PAD_ID) / (BATCH * (length - 1))
         self.model.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in self.optimizers:
             optimizer.step()
@@ -156,7 +156,7 @@ def mean_loss(model: nn.Module, ids: Int[Tensor, " n"]) -> float:
     """Return the mean loss of a text, cut into windows as long as the model reads."""
     length = SIZES["context_length"]
     windows = ids[: len(ids) // length * length].view(-1, length)
-    losses = [batch_loss(model, (some[:, :-1],), some[:, 1:], PAD_ID).item() for some in windows.split(16)]
+    losses = [batch_loss(model, (some[:, :-1],), some[:, 1:], PAD_ID).item() for some in torch.split(windows, 16)]
     return sum(losses) / (len(windows) * (length - 1))
 
 
