@@ -68,12 +68,14 @@ PLACES = {
     "views": Box(6, 2, TRUSTED, "pictures with a handle"),
     "clinic": Box(3, 3, TRUSTED, "models with a bug"),
     "diagrams": Box(4, 3, TRUSTED, "drawings"),
+    "stored_models": Box(5, 3, TRUSTED, "trained before, for", "learners’ classes"),
     "authoring": Box(6, 3, AUTHORS, "for authors:", "not shipped"),
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
 pretrained, fast by generation; generation, pretrained and data by text, text by training, training by cli. Lower \
 left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, slips, checking, \
-locating, workspace, lesson, home, grading and commands; views, clinic and diagrams, which need the library alone."""
+locating, workspace, lesson, home, grading and commands; views, clinic, diagrams and stored_models, which need the \
+library alone."""
 
 
 def read_table() -> dict[str, str]:

@@ -53,10 +53,11 @@ MAY_USE: dict[str, str] = {
     "transformer_course.diagrams": "models inspection",
     "transformer_course.views": "inspection training",
     "transformer_course.clinic": "generation training",
+    "transformer_course.stored_models": "data tensor_files",
     "transformer_course.grading": "locating exercises jail atomic_write",
     "transformer_course.commands": "cli home grading",
     # For authors, who have a clone.
-    "authoring": "diagrams views lesson",
+    "authoring": "home lesson stored_models training",
 }
 """The rooms, each with the last names of those that it may import."""
 
