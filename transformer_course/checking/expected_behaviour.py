@@ -3,17 +3,18 @@
 import contextlib
 import copy
 import itertools
-import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from transformer_course.checking.tolerance import observation_distance
+from transformer_course.checking import mistake_pairs
+from transformer_course.checking.mistake_pairs import Pair, Single
+from transformer_course.checking.tolerance import distance, observation_distance
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
@@ -22,40 +23,15 @@ from transformer_course.running.observation import Observation
 from transformer_course.running.observe import count_samples, observe
 from transformer_course.running.plain_data import count_numbers, to_plain_data
 from transformer_course.running.record import call_inputs, copy_inputs, load_module, seeded
-from transformer_course.slips.catalogue import catalogue_of
+from transformer_course.slips.catalogue import catalogue_of, outline
 from transformer_course.slips.slip import Slip, SlipMistake
 from transformer_course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
-MAX_PAIRS = 6000
-"""Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
-same on every machine; a thousand take a tenth of a second."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two mistakes made at once.
-
-    Args:
-        mistakes: The two, in the order of the steps that they change.
-        way: The answer that makes both.
-        n_changes: Number of steps that are changed, one that both change counted twice.
-        n_slips: Number of the two that nobody has written down.
-    """
-
-    mistakes: tuple[Mistake, Mistake]
-    way: Variant
-    n_changes: int
-    n_slips: int = 0
-
-    @property
-    def rank(self) -> tuple[int, int]:
-        """What puts the likely pairs first."""
-        return self.n_slips, self.n_changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +68,14 @@ class Behaviour:
         found = catalogue_of(self.exercise).candidates(self.cases, self.expected, observed)
         return [self.slips[one] for one in found]
 
+    def slips_like_in_some(self, observed: Sequence[Observation]) -> Sequence[SlipMistake]:
+        """List the slips that may be what was observed in one of the cases that are looked at, and right in the other.
+
+        Where the cases are those of another seed, that is not known, and none are listed.
+        """
+        found = catalogue_of(self.exercise).candidates_in_some(self.cases, self.expected, observed)
+        return [self.slips[one] for one in found]
+
     def named(self, names: Collection[str], message: str) -> Sequence[Mistake]:
         """List the mistakes that a verdict names; slips share names, so of those, the one that its message tells."""
         slips = {
@@ -103,42 +87,53 @@ class Behaviour:
 
     @cached_property
     def pairs(self) -> Sequence[Pair]:
-        """Two mistakes at once, the likeliest first: those that change the fewest steps, in the order of the lists."""
-        return self._paired(self.exercise.mistakes, ())
+        """Two mistakes that are written down at once, the likeliest first."""
+        return mistake_pairs.in_order(itertools.combinations(self._written, 2))
+
+    def pairs_with_slips(self, observed: Sequence[Observation]) -> Sequence[Pair]:
+        """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``."""
+        looked_at = catalogue_of(self.exercise).cases
+        if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in looked_at):
+            return ()
+        right, seen = ([outline(shown[index]).form for index in looked_at] for shown in (self.expected, observed))
+        as_right = [index for index in range(len(self.cases)) if self._is_right(observed[index], index)]
+
+        def is_right_too(one: Single) -> bool:
+            return all(self._is_right(self.output(one.way, index), index) for index in as_right[:1])
+
+        return mistake_pairs.in_order(mistake_pairs.likely(self._singles, right, seen, is_right_too))
+
+    def _is_right(self, seen: Observation, index: int) -> bool:
+        right = self.expected[index]
+        return "output" in right and "output" in seen and distance(seen["output"], right["output"]) <= 1
 
     @cached_property
-    def pairs_with_slips(self) -> Sequence[Pair]:
-        """A mistake and a likely slip at once, then two likely slips; of both, those with the fewest changes first.
+    def _written(self) -> Sequence[Single]:
+        steps = self.exercise.steps
+        return mistake_pairs.written(self.exercise.mistakes, steps) if steps else ()
 
-        The likely are those that a teacher has words for, or that choose wrongly where a step is a choice and no more,
-        and then the first: as many as ``MAX_PAIRS`` allows. What crashes is left out, for it hides all else.
+    @cached_property
+    def _singles(self) -> Sequence[Single]:
+        """The mistakes that are written down, and then the slips, with the forms of what they give.
+
+        Those slips are likely that a teacher has words for, or that choose wrongly where a step is a choice and no
+        more, and then the first. What crashes is left out, for it hides all else.
         """
-        n_ways = sum(len(mistake.variants) for mistake in self.exercise.mistakes)
-        n_slips = math.isqrt(n_ways**2 + 2 * MAX_PAIRS) - n_ways  # pairs: n_slips · n_ways + n_slips² / 2
+        looked_at = catalogue_of(self.exercise).cases
+        written = [
+            replace(one, forms=[outline(self.output(one.way, index)).form for index in looked_at])
+            for one in self._written
+        ]
         meets_others = [mistake for slip, mistake in self.slips.items() if not slip.crashes]
         likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
-        return self._paired(self.exercise.mistakes, likely[:n_slips])
-
-    def _paired(self, mistakes: Sequence[Mistake], slips: Sequence[Mistake]) -> Sequence[Pair]:
-        steps, are_slips = self.exercise.steps, set(slips)
-        if steps is None:
-            return ()
-        order = {name: place for place, name in enumerate([*steps.arguments.parameters, *steps.steps])}
-        single = [
-            (min(order[name] for name in way.changes), rank + later, mistake, way)
-            for rank, mistake in enumerate([*mistakes, *slips])
-            for later, way in enumerate(mistake.variants)
-            if way.changes and way.of is steps
+        first = len(self.exercise.mistakes)
+        return [
+            *written,
+            *(
+                Single(mistake, 0, rank, is_slip=True, forms=[one.form for one in mistake.slip.shows])
+                for rank, mistake in enumerate(likely, first)
+            ),
         ]
-        single.sort(key=lambda one: one[0])
-        found = [
-            (rank + other_rank, Pair((first, second), both, len(one.changes) + len(other.changes), n_slips))
-            for (_, rank, first, one), (_, other_rank, second, other) in itertools.combinations(single, 2)
-            if bool(n_slips := (first in are_slips) + (second in are_slips)) == bool(slips)
-            and (first is not second or not one.changes.keys() & other.changes.keys())
-            and (both := one.combined(other)) is not None
-        ]
-        return [pair for _, pair in sorted(found, key=lambda one: (one[1].rank, one[0]))]
 
     def run(self, way: Way) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""

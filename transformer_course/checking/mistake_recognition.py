@@ -7,11 +7,13 @@ same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import builtins
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from transformer_course.checking.expected_behaviour import MAX_PAIRS, Behaviour, Pair, Way, in_isolation
+from transformer_course.checking.expected_behaviour import Behaviour, Way, in_isolation
+from transformer_course.checking.mistake_pairs import MAX_PAIRS, Pair
 from transformer_course.checking.side_effects import is_cut_entirely
 from transformer_course.checking.tolerance import (
     agree,
@@ -49,6 +51,7 @@ class Recognition:
         way: An answer that behaves the same.
         mistakes: The mistakes it makes, in the order of the steps.
         and_more: Whether it makes one more, which is not known for certain.
+        either: Where the second of two mistakes may be one of two, these.
         stops_at: The step after which it stops, or the argument that it returns.
         crashes: The index of the first case in which it crashes, and the mistakes alone would not.
     """
@@ -56,6 +59,7 @@ class Recognition:
     way: Way
     mistakes: tuple[Mistake, ...] = ()
     and_more: bool = False
+    either: tuple[Mistake, ...] = ()
     stops_at: str | None = None
     crashes: int | None = None
 
@@ -70,11 +74,13 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
             _single(known, observed, reach) or _half_finished(known, observed, reach) or _slip(known, observed, reach)
         )
         if found is None and (others := _without_first_crash(observed, reach)):
-            named = _single(known, observed, others) or _slip(known, observed, others)
+            named = (
+                _single(known, observed, others)
+                or _slip(known, observed, others)
+                or _two_at_once(known, observed, others)
+            )
             found = named and replace(named, crashes=next(index for index in sorted(reach) if index not in others))
-        return (
-            found or _pair(known, observed, reach, known.pairs) or _pair(known, observed, reach, known.pairs_with_slips)
-        )
+        return found or _in_different_cases(known, observed, reach) or _two_at_once(known, observed, reach)
 
 
 def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
@@ -167,11 +173,70 @@ def _is_something(output: object) -> bool:
     return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
 
 
+def _in_different_cases(
+    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
+) -> Recognition | None:
+    """Return two mistakes of which each shows where the other is right, or hidden by a crash: then none combines them.
+
+    So one in the constructor of a module is found beside one in its ``forward``.
+    """
+    wrong = {index for index, seen in enumerate(observed) if not _shows(known.expected[index], seen, 1.0)}
+    ways = [
+        *((mistake, way) for mistake in known.exercise.mistakes for way in mistake.ways),
+        *((slip, way) for slip in known.slips_like_in_some(observed) for way in slip.ways),
+    ]
+    shown = {one: cases for one in ways if (cases := _cases_like(known, one[1], observed, reach, wrong))}
+    pairs = [
+        (one, other)
+        for one, other in itertools.combinations(shown, 2)
+        if one[0] is not other[0] and shown[one] | shown[other] == wrong and not shown[one] & shown[other]
+    ]
+    proven = [
+        (one, other)
+        for one, other in pairs[:MAX_ALIKE]
+        if all(
+            _shows(known.run_case((one if index in shown[one] else other)[1], index), observed[index], reach[index])
+            for index in wrong
+        )
+    ]
+    if len({(one.name, other.name) for (one, _), (other, _) in proven}) != 1:
+        return None
+    (first, way), (second, _) = proven[0]
+    return Recognition(way, (first, second))
+
+
+def _cases_like(
+    known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float], wrong: Collection[int]
+) -> frozenset[int]:
+    """Return the cases where an attempt that is wrong may show what this way does; none unless it is right elsewhere.
+
+    Where the attempt crashes and this way does not, another mistake may hide it.
+    """
+    found = set()
+    for index, tolerances in reach.items():
+        seen, shown = observed[index], known.output(way, index)
+        if index in wrong and _may_show(shown, seen, tolerances, crashed_later=False):
+            found.add(index)
+        elif (index not in wrong or "error" not in seen) and not _may_show(
+            shown, known.expected[index], 1.0, crashed_later=False
+        ):
+            return frozenset()
+    return frozenset(found)
+
+
+def _shows(way: Observation, seen: Observation, tolerances: float) -> bool:
+    return within(tolerances, seen, way, numbers_only=True)
+
+
+def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
+        return None
+    return _pair(known, observed, reach, known.pairs) or _pair(known, observed, reach, known.pairs_with_slips(observed))
+
+
 def _pair(
     known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float], pairs: Sequence[Pair]
 ) -> Recognition | None:
-    if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
-        return None
     left: Sequence[Pair] = pairs[:MAX_PAIRS]
     for index, tolerances in reach.items():
         outputs = known.outputs([pair.way for pair in left], index)
@@ -191,8 +256,12 @@ def _pair(
     shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]
     if not shared:
         return None
-    # two ways of one mistake are that mistake
-    return Recognition(found[0].way, tuple(dict.fromkeys(shared)), and_more=len(shared) == 1)
+    named = tuple(dict.fromkeys(shared))  # two ways of one mistake are that mistake
+    if len(shared) > 1:
+        return Recognition(found[0].way, named)
+    others = {other.does: other for pair in found for other in pair.mistakes if other not in shared}
+    either = tuple(others.values()) if len(others) == 2 else ()
+    return Recognition(found[0].way, named, and_more=True, either=either)
 
 
 def _is_of_no_step(error: object) -> bool:

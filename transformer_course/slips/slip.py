@@ -54,6 +54,12 @@ class Slip:
         """Whether it crashes wherever it was tried."""
         return bool(self.shows) and all(one.form.startswith("error ") for one in self.shows)
 
+    @property
+    def code_on_top(self) -> dict[str, str]:
+        """The same as something done to what the step gives, so that it meets another slip of that step; else none."""
+        is_whole = list(self.code) == [self.step] and not self.code[self.step].startswith("if ")
+        return {self.step: self.new.replace("§", self.step)} if is_whole and "§" in self.new else {}
+
 
 class SlipMistake(Mistake):
     """A slip as a mistake of an exercise.
@@ -83,7 +89,7 @@ class SlipMistake(Mistake):
     @cached_property
     def ways(self) -> Sequence[Variant]:  # type: ignore[override]
         """The answer with this slip."""
-        return (variant(self.steps, self.slip.code),)
+        return (variant(self.steps, self.slip.code_on_top or self.slip.code),)
 
     @cached_property
     def _words(self) -> Words:

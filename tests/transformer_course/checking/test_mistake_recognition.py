@@ -1,5 +1,7 @@
 """Recognition: one mistake, two at once, an answer that stops half-way; and nothing that is not certain."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -116,16 +118,25 @@ def test_two_ways_of_one_mistake_are_that_mistake():
     assert verdict_on(both.attempt, exercise).mistakes == ("rounds",)
 
 
-def test_of_pairs_that_behave_alike_only_what_they_share_is_told():
+def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readings_of_the_rest_are_told():
     either = [
         known("doubles", STEPS.but(weights=lambda weights: 2 * weights), does="the weights are doubled"),
         known("doubles_values", STEPS.but(values=lambda values: 2 * values), does="the values are doubled"),
         MISTAKES[1],
     ]
     exercise = Exercise(mixture, cases, either[:1] + either[2:], HINTS, 1, "Right.", steps=STEPS)
+    third = known("doubles_the_output", STEPS.but(output=lambda output: 2 * output), does="the output is doubled")
     two = STEPS.but(scores=lambda products: products, values=lambda values: 2 * values).attempt
     assert verdict_on(two, exercise).mistakes == ("not_scaled", "doubles")
     verdict = verdict_on(two, Exercise(mixture, cases, either, HINTS, 1, "Right.", steps=STEPS))
+    assert verdict.mistakes == ("not_scaled",)
+    assert verdict.message == (
+        "Your code has two bugs.\n"
+        "1. The products are not divided.\n"
+        "2. The weights are doubled, or the values are doubled: both give the same here.\n"
+        "Fix the first one and run the check again."
+    )
+    verdict = verdict_on(two, Exercise(mixture, cases, [*either, third], HINTS, 1, "Right.", steps=STEPS))
     assert verdict.mistakes == ("not_scaled",)
     assert verdict.message == "The products are not divided. Something else is wrong, too: put this right first."
 
@@ -237,6 +248,47 @@ def test_two_mistakes_in_a_module_are_both_named():
     assert verdict_on(Both, exercise).mistakes == ("no_relu", "first_twice")
 
 
+class SecondStartsAtZero(Twice):
+    def __init__(self, d):
+        super().__init__(d)
+        nn.init.zeros_(self.second.weight)
+        nn.init.zeros_(self.second.bias)
+
+
+def cases_with_one_as_it_is_made(seed):
+    made = replace(module_cases(seed + 1)[0], not_loaded=("second.weight", "second.bias"))
+    return [*module_cases(seed), made]
+
+
+def whether_zero(output, case):
+    is_made = bool(case.not_loaded) and isinstance(output, torch.Tensor)
+    return {"all are 0": not output.any()} if is_made else output
+
+
+def test_a_mistake_in_the_constructor_is_named_beside_one_in_the_forward():
+    mistakes = [
+        Mistake("second_starts_at_zero", SecondStartsAtZero, says="The second layer starts at 0."),
+        known("no_relu", TWICE.but(active=lambda hidden: hidden), does="there is no ReLU"),
+    ]
+    exercise = Exercise(
+        Twice, cases_with_one_as_it_is_made, mistakes, HINTS, 1, "Right.", steps=TWICE, normalise=whether_zero
+    )
+
+    class Both(SecondStartsAtZero):
+        def forward(self, x):
+            return self.second(self.first(x))
+
+    verdict = verdict_on(Both, exercise)
+    assert verdict.mistakes == ("second_starts_at_zero", "no_relu")
+    assert verdict.message.splitlines()[1:3] == ["1. The second layer starts at 0.", "2. There is no ReLU."]
+
+    class More(SecondStartsAtZero):
+        def forward(self, x):
+            return self.second(self.first(x)) + 1
+
+    assert verdict_on(More, exercise).mistakes == ()
+
+
 def test_a_module_that_is_never_used_is_pointed_out():
     exercise = Exercise(Twice, module_cases, [], HINTS, 1, "Right.")
 
@@ -286,3 +338,16 @@ def test_a_crash_in_some_cases_does_not_hide_what_is_wrong_in_the_others():
     assert (verdict.status, verdict.mistakes) == ("mistake", ("not_scaled",))
     assert verdict.message.startswith("It not_scaled.\nAlso, your code crashes in case 1 of 6")
     assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell
+
+
+def test_a_crash_in_some_cases_does_not_hide_two_mistakes_in_the_others():
+    more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
+
+    def attempt(q, k, v):
+        if len(q) == 2 and q.dim() == 2:
+            return None.any()
+        return torch.softmax(q @ k.mT, dim=-2) @ v
+
+    verdict = verdict_on(attempt, more)
+    assert verdict.mistakes == ("not_scaled", "over_queries")
+    assert "Also, your code crashes in case 1 of 6" in verdict.message

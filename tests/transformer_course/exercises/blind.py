@@ -49,6 +49,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 """
+TWO_BUGS = "Your code has two bugs."
 GENERAL = ("changes_argument", "gradient_cut", "remembers_an_earlier_call")
 
 
@@ -184,7 +185,7 @@ def told(verdict: Verdict, attempt: Attempt) -> str:
     if attempt.kind == "two":
         return (
             "both"
-            if len(names) > 1
+            if len(names) > 1 or verdict.message.startswith(TWO_BUGS)
             else "one"
             if verdict.mistakes or verdict.status == "half_finished"
             else place or "neither"

@@ -23,6 +23,17 @@ def test_a_slip_may_meet_another_mistake():
     assert SlipMistake(LEFT_OUT, STEPS).variants[0].combined(other).attempt(ROWS, WEIGHTS).tolist() == [-10, -17, -31]
 
 
+def test_two_slips_of_one_step_may_meet():
+    other = SlipMistake(LEFT_OUT, STEPS).variants[0]
+    for form, wanted in (("§ * 2", [20, 34, 62]), ("§[:1]", [4, 7, 13])):
+        code = {"shares": f"return {form.replace('§', '(weights / total)')}"}
+        both = SlipMistake(Slip("shares", "other", "", form, code=code), STEPS).variants[0].combined(other)
+        assert both.attempt(ROWS, WEIGHTS).tolist() == wanted
+    only_given = "if scale is None:\n    return weights / total\nreturn (weights / total) * 2"
+    given = SlipMistake(Slip("shares", "scaled", "", "§ * 2", code={"shares": only_given}), STEPS)
+    assert given.variants[0].attempt(ROWS, WEIGHTS).tolist() == STEPS.reference(ROWS, WEIGHTS).tolist()
+
+
 def test_a_slip_is_told_in_the_words_of_its_step():
     mistake = SlipMistake(LEFT_OUT, STEPS)
     assert mistake.name == "left_out_shares"
