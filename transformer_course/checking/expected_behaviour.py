@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.checking import mistake_pairs
-from transformer_course.checking.mistake_pairs import Pair, Single
+from transformer_course.checking.mistake_pairs import OTHER, RIGHT, SEEN, Pair, Single
 from transformer_course.checking.tolerance import distance, observation_distance
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.running.case import Case
@@ -32,6 +32,9 @@ MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
+
+N_LOOKED_AT = 2
+"""In so many cases where an attempt is right, and where it is wrong, it is looked which mistakes fit it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,20 +95,21 @@ class Behaviour:
 
     def pairs_with_slips(self, observed: Sequence[Observation]) -> Sequence[Pair]:
         """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``."""
-        looked_at = catalogue_of(self.exercise).cases
-        if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in looked_at):
+        stored = catalogue_of(self.exercise).cases
+        if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
-        right, seen = ([outline(shown[index]).form for index in looked_at] for shown in (self.expected, observed))
-        as_right = [index for index in range(len(self.cases)) if self._is_right(observed[index], index)]
-
-        def is_right_too(one: Single) -> bool:
-            return all(self._is_right(self.output(one.way, index), index) for index in as_right[:1])
-
-        return mistake_pairs.in_order(mistake_pairs.likely(self._singles, right, seen, is_right_too))
-
-    def _is_right(self, seen: Observation, index: int) -> bool:
-        right = self.expected[index]
-        return "output" in right and "output" in seen and distance(seen["output"], right["output"]) <= 1
+        forms = [{outline(shown[index]).form for shown in (self.expected, observed)} for index in stored]
+        fitting = [one for one in self._singles if all(form in two for form, two in zip(one.forms, forms, strict=True))]
+        right = [index for index, seen in enumerate(observed) if _are_alike(seen, self.expected[index])]
+        wrong = [index for index in range(len(observed)) if index not in right]
+        looked_at = [*right[:N_LOOKED_AT], *wrong[:N_LOOKED_AT]]
+        shown = dict.fromkeys(fitting, "")
+        for index in looked_at:
+            for one, output in zip(fitting, self.outputs([one.way for one in fitting], index), strict=True):
+                is_right = _are_alike(output, self.expected[index])
+                shown[one] += RIGHT if is_right else SEEN if _are_alike(output, observed[index]) else OTHER
+        seen = "".join(RIGHT if index in right else SEEN for index in looked_at)
+        return mistake_pairs.in_order(mistake_pairs.likely(self._singles, shown, seen))
 
     @cached_property
     def _written(self) -> Sequence[Single]:
@@ -119,10 +123,9 @@ class Behaviour:
         Those slips are likely that a teacher has words for, or that choose wrongly where a step is a choice and no
         more, and then the first. What crashes is left out, for it hides all else.
         """
-        looked_at = catalogue_of(self.exercise).cases
+        stored = catalogue_of(self.exercise).cases
         written = [
-            replace(one, forms=[outline(self.output(one.way, index)).form for index in looked_at])
-            for one in self._written
+            replace(one, forms=[outline(self.output(one.way, index)).form for index in stored]) for one in self._written
         ]
         meets_others = [mistake for slip, mistake in self.slips.items() if not slip.crashes]
         likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
@@ -237,6 +240,10 @@ class Behaviour:
                 seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
             found.append(seen)
         return found
+
+
+def _are_alike(one: Observation, other: Observation) -> bool:
+    return "output" in one and "output" in other and distance(one["output"], other["output"]) <= 1
 
 
 def _along_the_distributions(gradient: Any) -> Any:

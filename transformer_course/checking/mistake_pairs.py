@@ -1,7 +1,8 @@
 """Two mistakes at once: which pairs are tried, and in which order they are told."""
 
+import heapq
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -11,6 +12,14 @@ from transformer_course.steps import InSteps, Variant
 MAX_PAIRS = 6000
 """Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
 same on every machine; a thousand take a tenth of a second."""
+
+
+MAX_OTHERS = 1000
+"""Number of those among them that hardly fit what an attempt shows."""
+FIRST = 10
+"""So many mistakes that come first are about as likely."""
+RIGHT, SEEN, OTHER = "r", "s", "o"
+"""What a mistake shows in a case: what is right, what an attempt gives, or something else."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +53,7 @@ class Single:
         number: The number of the way, among those that do a step otherwise.
         rank: How many are likelier.
         is_slip: Whether nobody has written it down.
-        forms: The forms of what it gives, in the cases that are looked at to see which pairs are likely.
+        forms: The forms of what it gives in the cases whose outlines are stored.
     """
 
     mistake: Mistake
@@ -96,37 +105,49 @@ def _pair(one: Single, other: Single) -> Pair | None:
     return Pair((first.mistake, second.mistake), way, n_changes, one.is_slip + other.is_slip)
 
 
-def likely(
-    some: Sequence[Single], right: Sequence[str], seen: Sequence[str], is_right_too: Callable[[Single], bool]
-) -> list[tuple[Single, Single]]:
+def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> list[tuple[Single, Single]]:
     """List pairs with a slip: first those that may give what was seen, the likeliest first; then any others.
 
     Args:
         some: The single mistakes.
-        right: The forms of the right results in the cases that are looked at.
-        seen: The forms of what the attempt gives there.
-        is_right_too: Whether a mistake alone is right where the attempt is.
+        shown: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is right,
+            ``SEEN`` for what the attempt gives, ``OTHER`` for something else; the rest has a strange form.
+        seen: The same of the attempt: where it is right, or gives what it gives.
     """
-    fits = {one: _fits(one.forms, right, seen) and is_right_too(one) for one in some}
-
-    def is_unlikely(one: Single, other: Single) -> bool:
-        return not (fits[one] and fits[other] and _may_give(one.forms, other.forms, seen, right))
-
-    ranked = sorted(
-        ((is_unlikely(*pair), pair[0].rank + pair[1].rank, number), pair)
-        for number, pair in enumerate(itertools.combinations(some, 2))
+    groups: dict[str, list[Single]] = {}
+    for one in some:
+        groups.setdefault(shown.get(one, ""), []).append(one)
+    fitting = [
+        pair
+        for one, other in itertools.combinations_with_replacement(groups, 2)
+        if one and other and _may_give(one, other, seen)
+        for pair in (
+            itertools.combinations(groups[one], 2) if one == other else itertools.product(groups[one], groups[other])
+        )
         if pair[0].is_slip or pair[1].is_slip
+    ]
+    found = sorted(fitting, key=_unlikeliness)[:MAX_PAIRS]
+    tried = set(found)
+    rest = (
+        pair
+        for pair in itertools.combinations(some, 2)
+        if (pair[0].is_slip or pair[1].is_slip) and pair not in tried and pair[::-1] not in tried
     )
-    return [pair for _, pair in ranked[:MAX_PAIRS]]
+    return [*found, *heapq.nsmallest(min(MAX_OTHERS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
 
 
-def _fits(forms: Sequence[str], right: Sequence[str], seen: Sequence[str]) -> bool:
-    """Return whether what gives these forms alone may be one of two mistakes of an attempt.
+def _unlikeliness(pair: tuple[Single, Single]) -> int:
+    """Return what puts a likely mistake with a far-fetched one as early as two that are neither."""
+    one, other = pair
+    return (one.rank + FIRST) * (other.rank + FIRST)
 
-    What gives another form of the result alone nearly always gives it with a second mistake as well.
+
+def _may_give(one: str, other: str, seen: str) -> bool:
+    """Return whether two mistakes that show this alone may together give what was seen.
+
+    Nearly always, both are right where the attempt is, and where one of them shows nothing, the other shows all.
     """
-    return all(form in two for form, *two in zip(forms, right, seen, strict=True))
-
-
-def _may_give(one: Sequence[str], other: Sequence[str], seen: Sequence[str], right: Sequence[str]) -> bool:
-    return all(shown in three for shown, *three in zip(seen, right, one, other, strict=True))
+    return all(
+        (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b == SEEN) and (b != RIGHT or a == SEEN)
+        for a, b, now in zip(one, other, seen, strict=True)
+    )

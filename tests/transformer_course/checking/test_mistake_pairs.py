@@ -10,7 +10,6 @@ from transformer_course.checking.mistake_pairs import Single, in_order, likely, 
 from transformer_course.exercise import Mistake
 from transformer_course.slips.slip import Slip, SlipMistake
 
-RIGHT, OTHER, THIRD = "float32[2]", "float32[3]", "float32[4]"
 MISTAKES = [
     Mistake("negative", STEPS.but(rows=lambda rows: -rows), STEPS.but(mean=lambda mean: -mean), does="it is negative"),
     Mistake("whole", lambda rows, weights, scale=None: rows, says="Rows are no mean."),
@@ -18,9 +17,9 @@ MISTAKES = [
 ]
 
 
-def single(name, form, rank, *, is_slip=True):
+def single(name, rank, *, is_slip=True):
     slip = SlipMistake(Slip("shares", name, code={"shares": "weights"}), STEPS)
-    return Single(slip, 0, rank, is_slip=is_slip, forms=[form])
+    return Single(slip, 0, rank, is_slip=is_slip)
 
 
 def names(pairs):
@@ -37,25 +36,35 @@ def test_what_does_no_step_otherwise_meets_no_other_mistake():
     assert pairs[1].way.attempt(ROWS, WEIGHTS).tolist() == [-5.0, -8.5, -15.5]
 
 
-def test_pairs_that_may_give_what_was_seen_come_first():
-    some = [single("a", RIGHT, 0), single("b", OTHER, 1), single("c", RIGHT, 2), single("d", THIRD, 3)]
-    assert names(likely(some, [RIGHT], [RIGHT], lambda _: True))[0] == ("a", "c")
-    assert names(likely(some, [RIGHT], [OTHER], lambda _: True))[:2] == [("a", "b"), ("b", "c")]
-    assert len(likely(some, [RIGHT], [RIGHT], lambda _: True)) == 6
+def tried(shown, seen):
+    """Return which pairs are tried, in order, of mistakes that alone show this in each case."""
+    some = [single(name, rank) for rank, name in enumerate("abcdef"[: len(shown)])]
+    return ["".join(pair) for pair in names(likely(some, dict(zip(some, shown, strict=True)), seen))]
 
 
-def test_what_is_wrong_where_the_attempt_is_right_comes_late():
-    some = [single("a", RIGHT, 0), single("b", RIGHT, 1), single("c", RIGHT, 2)]
-    found = likely(some, [RIGHT], [RIGHT], lambda one: one is not some[0])
-    assert names(found) == [("b", "c"), ("a", "b"), ("a", "c")]
+def test_where_the_attempt_is_right_both_are():
+    assert tried(["or", "oo", "oo", "or"], "sr")[0] == "ad"
+
+
+def test_where_one_is_right_the_other_gives_what_the_attempt_does():
+    assert tried(["ro", "oo", "ro", "so"], "ss")[:3] == ["ad", "bd", "cd"]
+
+
+def test_what_has_a_strange_form_comes_last_and_all_pairs_come():
+    found = tried(["", "o", "o", "o"], "s")
+    assert found == ["bc", "bd", "cd", "ab", "ac", "ad"]
 
 
 def test_no_more_are_tried_than_may_be(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(mistake_pairs, "MAX_PAIRS", 2)
-    some = [single(name, RIGHT, rank) for rank, name in enumerate("abc")]
-    assert names(likely(some, [RIGHT], [RIGHT], lambda _: True)) == [("a", "b"), ("a", "c")]
+    monkeypatch.setattr(mistake_pairs, "MAX_PAIRS", 4)
+    assert tried(["", "o", "o", "o"], "s") == ["bc", "bd", "cd", "ab"]
+
+
+def test_a_likely_one_with_a_far_fetched_one_comes_before_two_that_are_neither():
+    some = [single(name, rank) for name, rank in (("a", 0), ("b", 50), ("c", 50), ("d", 200))]
+    assert names(likely(some, dict.fromkeys(some, "o"), "s"))[2] == ("a", "d")
 
 
 def test_two_that_are_written_down_are_no_pair_with_a_slip():
-    some = [single("a", RIGHT, 0, is_slip=False), single("b", RIGHT, 1, is_slip=False), single("c", RIGHT, 2)]
-    assert names(likely(some, [RIGHT], [RIGHT], lambda _: True)) == [("a", "c"), ("b", "c")]
+    some = [single("a", 0, is_slip=False), single("b", 1, is_slip=False), single("c", 2)]
+    assert names(likely(some, {}, "s")) == [("a", "c"), ("b", "c")]
