@@ -1,6 +1,7 @@
 """How far apart two results are, in tolerances: where numbers agree, and where observations do."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -19,6 +20,8 @@ GRADIENTS = ("gradients", "parameter_gradients")
 """Where observations hold gradients."""
 SIDE_EFFECTS = (*GRADIENTS, "changed")
 """What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
+
+_DOES_NOT_FILL = re.compile(r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up")
 
 
 def distance(seen: object, right: object) -> float:
@@ -143,8 +146,13 @@ def _is_finite(value: object) -> bool:
 
 
 def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
-    """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a."""
-    return {"type": error.get("type"), "message": sorted(str(error.get("message")).split())}
+    """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a.
+
+    Nor by which function numbers were to be put into a shape that they do not fill: ``unflatten``, ``view``, ``reshape``.
+    """
+    message = str(error.get("message"))
+    words = ["does not fill the shape"] if _DOES_NOT_FILL.match(message) else sorted(message.split())
+    return {"type": error.get("type"), "message": words}
 
 
 def within(tolerances: float, seen: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
