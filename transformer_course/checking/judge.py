@@ -22,7 +22,7 @@ from transformer_course.checking.side_effects import (
 )
 from transformer_course.checking.tolerance import agree, comparable_error, observation_distance
 from transformer_course.checking.verdict import Status, Verdict
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, capitalised
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
@@ -177,7 +177,7 @@ def _without_effect(names: str, *, is_one: bool) -> str:
 
 
 def _sentence(clause: str) -> str:
-    return clause[:1].upper() + clause[1:].rstrip(".")
+    return capitalised(clause).rstrip(".")
 
 
 def _explain(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:

@@ -21,7 +21,9 @@ GRADIENTS = ("gradients", "parameter_gradients")
 SIDE_EFFECTS = (*GRADIENTS, "changed")
 """What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
 
-_DOES_NOT_FILL = re.compile(r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up")
+_DOES_NOT_FILL = re.compile(
+    r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up"
+)
 
 
 def distance(seen: object, right: object) -> float:
@@ -148,7 +150,7 @@ def _is_finite(value: object) -> bool:
 def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
     """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a.
 
-    Nor by which function numbers were to be put into a shape that they do not fill: ``unflatten``, ``view``, ``reshape``.
+    Nor which function was to put numbers into a shape that they do not fill: ``unflatten``, ``view`` or ``reshape``.
     """
     message = str(error.get("message"))
     words = ["does not fill the shape"] if _DOES_NOT_FILL.match(message) else sorted(message.split())

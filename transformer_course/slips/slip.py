@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, capitalised
 from transformer_course.slips.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
 
@@ -105,7 +105,7 @@ class SlipMistake(Mistake):
         """What is told of it alone: where other steps may be to blame as well, that too."""
         if self._told:
             return self._told
-        told = f"{self.does[:1].upper()}{self.does[1:]}."
+        told = f"{capitalised(self.does)}."
         others = [other for one in self.slip.readings if (other := words(self.steps, one).does) != self.does]
         return f"{told} The same comes out where {others[0]}." if others else told
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from transformer_course.slips.slip import Slip
 
 AXES = {
-    "-1": "the last axis", "-2": "the second-to-last axis", "0": "the first axis",
-    "1": "axis 1, counted from the front", "2": "axis 2, counted from the front", "-3": "the third axis from the end",
+    "-1": "the last axis", "-2": "the second-to-last axis", "-3": "the third axis from the end",
+    "0": "the first axis", "1": "the second axis", "2": "the third axis",
     "(-2, -1)": "the last two axes together",
 }  # fmt: skip
 TAKES = {
@@ -50,7 +50,7 @@ PLURALS = {
 }
 DTYPES = {"float": "floats", "long": "whole numbers", "int": "whole numbers", "double": "float64"}
 KINDS = {
-    **{"as_a_list": "a list", "as_an_array": "an array of NumPy", "as_a_number": "a number of Python"},
+    **{"as_a_list": "a list", "as_an_array": "a NumPy array", "as_a_number": "a plain Python number"},
     "in_a_tuple": "a tuple",
 }
 
@@ -90,8 +90,13 @@ class _Teller:
         return f"the step “{self.steps.describe(name)}”" if name in self.steps.steps else f"`{name}`"
 
     def short(self, name: str) -> str:
-        """Return the noun of a value, without what explains it further if that is not needed to tell it from others."""
+        """Return the noun of a value, without what explains it further if that is not needed to tell it from others.
+
+        What is told as a question, such as whether a text is finished, is the result of its step.
+        """
         full = self.steps.noun(name)
+        if full.startswith(("which ", "whether ", "how ")):
+            return f"the result of “{self.steps.describe(name)}”"
         brief = _brief(full)
         others = {_brief(self.steps.noun(one)) for one in self.steps.steps if one != name}
         if brief not in others and brief.removeprefix("the ") not in self.steps.arguments.parameters:
@@ -103,7 +108,7 @@ class _Teller:
 
     @property
     def by_hand(self) -> str:
-        return f"On a small case, worked out by hand: what should {self.noun} be, and what does the code give?"
+        return f"Work a small case out by hand: what should {self.noun} be, and what does the code give?"
 
     @property
     def shape(self) -> str:
@@ -119,7 +124,7 @@ class _Teller:
         if slip.other not in self.steps.steps or slip.kind in TELL_THE_OTHER:
             return ""
         return (
-            f", and so in {self.named(slip.other)}"
+            f", and the same goes for {self.named(slip.other)}"
             if len(slip.code) > 1
             else f", and {self.named(slip.other)} is left out"
         )
@@ -157,13 +162,14 @@ class _Teller:
         return self.taken_for()
 
     def taken_for(self) -> tuple[str, str]:
-        verb = "are" if is_plural(self.new) else "is"
-        return f"{self.new} {verb} taken for {self.noun}", f"How does {self.noun} come from {self.new}?"
+        verb, they_were = ("are", "they were") if is_plural(self.new) else ("is", "it were")
+        does = f"{self.new} {verb} used as if {they_were} {self.noun}"
+        return does, f"Which step leads from {self.new} to {self.noun}?"
 
     def wrong_input(self) -> tuple[str, str]:
-        verb = "stand" if is_plural(self.new) else "stands"
+        verb, belong = "are" if is_plural(self.new) else "is", "belong" if is_plural(self.old) else "belongs"
         return (
-            f"in {self.step}, {self.new} {verb} where {self.old} should",
+            f"in {self.step}, {self.new} {verb} used where {self.old} {belong}",
             f"Which of the two belongs in this step: {self.old}, or {self.new}?",
         )
 
@@ -193,11 +199,11 @@ class _Teller:
             )
         order = list(self.steps.steps)
         late = order.index(self.slip.other) > order.index(self.slip.step)
-        return f"{self.step} comes too {'late' if late else 'early'}", "In which order do the steps follow one another?"
+        return f"{self.step} comes too {'late' if late else 'early'}", "In which order do the steps come?"
 
     def added(self) -> tuple[str, str]:
         verb = "are" if is_plural(self.new) else "is"
-        return f"{self.new} {verb} added to {self.noun}", "Is there a term that the formula does not have?"
+        return f"{self.new} {verb} added to {self.noun}", "Is there a term that is not in the formula?"
 
     def as_well(self) -> tuple[str, str]:
         verb = "are" if is_plural(self.new) else "is"
@@ -332,6 +338,9 @@ class _Teller:
             return self.dtype()
         return f"an option in {self.step} is missing, or set the other way", "What does each option of this call do?"
 
+    def always_one(self) -> tuple[str, str]:
+        return f"in {self.step}, the same is done in both cases", "When should each of the two cases be taken?"
+
     def number(self) -> tuple[str, str]:
         new, old = self.slip.new, self.slip.old
         if re.fullmatch(r"-?\d[\d.e-]*", new) and re.fullmatch(r"-?\d[\d.e-]*", old):
@@ -414,7 +423,7 @@ class _Teller:
     # What is done to a value
 
     def done_to_it(self) -> tuple[str, str]:
-        form, question = self.slip.new, f"Is anything done to {self.noun} that the formula does not have?"
+        form, question = self.slip.new, f"Is something done to {self.noun} that is not in the formula?"
         function = re.search(r"\.(\w+)\(", form)
         if self.slip.kind == "scaled":
             size = next(
@@ -474,8 +483,8 @@ class _Teller:
         )
 
     def only(self) -> tuple[str, str]:
-        what = "the largest is" if self.slip.kind == "largest_only" else "the first is"
-        return f"of {self.noun}, only {what} returned", self.shape
+        what = "the place of the largest number" if self.slip.kind == "largest_only" else "the first entry"
+        return f"only {what} of {self.noun} is returned", self.shape
 
 
 def _without_lost_commas(text: str) -> str:
@@ -541,6 +550,7 @@ OF_KIND: dict[str, Callable[[_Teller], tuple[str, str]]] = {
     "terms": _Teller.terms,
     "power": _Teller.power,
     "comparison": _Teller.comparison,
+    "always_one": _Teller.always_one,
     "number": _Teller.number,
     "mean_by": _Teller.mean_by,
     "absolute": _Teller.absolute,

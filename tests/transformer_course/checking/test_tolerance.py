@@ -5,7 +5,14 @@ import math
 import pytest
 import torch
 
-from transformer_course.checking.tolerance import agree, comparable_error, distance, gradients_apart, observation_distance, within
+from transformer_course.checking.tolerance import (
+    agree,
+    comparable_error,
+    distance,
+    gradients_apart,
+    observation_distance,
+    within,
+)
 
 
 @pytest.mark.parametrize(

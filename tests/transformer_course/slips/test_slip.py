@@ -48,8 +48,8 @@ def test_another_reading_of_the_same_behaviour_is_told_as_well():
     other = Slip("scaled", "wrong_input", "shares", "weights", "weights")
     both = Slip("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [other])
     assert SlipMistake(both, STEPS).says.endswith(
-        "The same comes out where in the step “multiply by the scale, if there is one”, `weights` stands where the "
-        "shares should."
+        "The same comes out where in the step “multiply by the scale, if there is one”, `weights` is used where the "
+        "shares belong."
     )
 
 

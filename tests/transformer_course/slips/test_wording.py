@@ -40,12 +40,25 @@ from transformer_course.slips.wording import is_plural, words
             Slip("shares", "order", code={"shares": "if scale is None:\n    return shares\nreturn 0"}),
             "the two sides of {} are the wrong way round, where `scale` is given",
         ),
+        (
+            Slip("total", "clamped", "", "§", "shares", code={"total": "0", "shares": "0"}),
+            "{} takes the larger of two terms, and should add them, and the same goes for the step “divide by the sum”",
+        ),
+        (Slip("shares", "always_one"), "in {}, the same is done in both cases"),
+        (Slip("mean", "taken_for", "", "scaled"), "the scaled shares are used as if they were the mean"),
+        (Slip("mean", "wrong_input", "rows", "scaled"), "in {}, the scaled shares are used where `rows` belongs"),
     ],
 )
 def test_a_slip_is_said_in_the_words_of_its_step(slip, does):
     assert words(STEPS, slip).does == does.format(
         f"the step “{STEPS.describe(slip.step)}”" if slip.step in STEPS.steps else ""
     )
+
+
+def test_a_value_that_is_told_as_a_question_is_the_result_of_its_step():
+    steps = every_exercise()["leaks_future"].steps
+    said = words(steps, Slip("answer", "shifted", "", "§ + 1"))
+    assert said.does == f"the result of “{steps.describe('answer')}” is too large by 1"
 
 
 def test_plurals_are_told_from_their_heads():
