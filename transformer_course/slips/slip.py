@@ -106,7 +106,8 @@ class SlipMistake(Mistake):
         if self._told:
             return self._told
         told = f"{capitalised(self.does)}."
-        others = [other for one in self.slip.readings if (other := words(self.steps, one).does) != self.does]
+        readings = [one for one in self.slip.readings if not _say_the_same(one, self.slip)]
+        others = [other for one in readings if (other := words(self.steps, one).does) != self.does]
         return f"{told} The same comes out where {others[0]}." if others else told
 
     def says_at(self, step: str) -> str:
@@ -120,6 +121,12 @@ class SlipMistake(Mistake):
     def hints(self) -> Sequence[str]:
         """Three hints: a question, what should come out of the step, and the step as code."""
         return (self._words.question, *self.steps.ladder(self.slip.step))
+
+
+def _say_the_same(one: Slip, other: Slip) -> bool:
+    """Return whether one slip puts a value in the place of a step, and the other where that step is asked for."""
+    first, second = (one, other) if one.kind == "wrong_input" else (other, one)
+    return first.kind == "wrong_input" and (first.old, first.new) == (second.step, second.new)
 
 
 def variant(steps: InSteps, code: Mapping[str, str]) -> Variant:

@@ -74,7 +74,12 @@ def is_plural(noun: str) -> bool:
     head = re.split(r" (?:of|that|in|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[0].split()[
         -1:
     ]
-    return bool(head) and head[0].endswith("s") and not head[0].endswith(("ss", "axis", "bias", "is"))
+    return (
+        bool(head)
+        and not noun.startswith("what ")
+        and head[0].endswith("s")
+        and not head[0].endswith(("ss", "axis", "bias", "is"))
+    )
 
 
 class _Teller:
@@ -96,7 +101,7 @@ class _Teller:
         """
         full = self.steps.noun(name)
         if full.startswith(("which ", "whether ", "how ")):
-            return f"the result of “{self.steps.describe(name)}”"
+            return f"the result of “{self.steps.describe(name).partition(':')[0]}”"
         brief = _brief(full)
         others = {_brief(self.steps.noun(one)) for one in self.steps.steps if one != name}
         if brief not in others and brief.removeprefix("the ") not in self.steps.arguments.parameters:
@@ -108,11 +113,14 @@ class _Teller:
 
     @property
     def by_hand(self) -> str:
+        if self.noun.startswith(("what ", "the function ")):
+            return f"Work a small case out by hand: what should come out of {self.step}, and what does?"
         return f"Work a small case out by hand: what should {self.noun} be, and what does the code give?"
 
     @property
     def shape(self) -> str:
-        return f"Which shape should {self.noun} have? Which shape is there?"
+        noun = f"the result of {self.step}" if self.noun.startswith("what ") else self.noun
+        return f"Which shape should {noun} have? Which shape is there?"
 
     @property
     def circumstances(self) -> str:
@@ -270,6 +278,9 @@ class _Teller:
             return f"{self.step} is done with another operation", self.by_hand
 
     def order(self) -> tuple[str, str]:
+        if self.slip.old.endswith(")") and not self.slip.old.startswith("("):
+            question = "In which order does the function that is called here take its arguments?"
+            return f"two arguments in {self.step} are in the wrong order", question
         return f"the two sides of {self.step} are the wrong way round", f"Which of the two comes first? {self.by_hand}"
 
     def part(self) -> tuple[str, str]:
@@ -336,6 +347,11 @@ class _Teller:
             return self.keepdim()
         if "dtype=" in self.slip.old and "dtype=" not in self.slip.new:
             return self.dtype()
+        if self.slip.kind == "option_left_out" and self.slip.old.count("=") == self.slip.new.count("="):
+            return (
+                f"an argument is missing in {self.step}",
+                "Which arguments does the function need that is called here?",
+            )
         return f"an option in {self.step} is missing, or set the other way", "What does each option of this call do?"
 
     def always_one(self) -> tuple[str, str]:
@@ -394,6 +410,8 @@ class _Teller:
         question = "Count on a short case: which entry comes first, which last?"
         if self.slip.kind == "slice" and "None" in self.slip.old + self.slip.new:
             return f"{self.step} puts an axis of length 1 in the wrong place", self.shape
+        if self.slip.kind == "slice" and self.slip.old.replace("-1:]", "-1]") == self.slip.new:
+            return f"{self.step} loses an axis: it picks one entry where a slice of length 1 belongs", self.shape
         does = {
             "index": "picks the wrong entry",
             "slice": "cuts in the wrong place",
@@ -447,16 +465,17 @@ class _Teller:
             for one, many in PLURALS.items() if self.is_ == "are" else ():
                 told = told.replace(one, many)
             return f"{self.noun} {told}", question
+        it, its = ("them", "their") if self.is_ == "are" else ("it", "its")
         told = {
             "function": f"{self.is_} raised to a power or has its root taken",
-            "inverse": f"{self.is_} turned over: one over it is used",
+            "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
             "complement": f"{self.is_} taken from 1",
-            "normalised": f"{self.is_} divided by a sum or a length of its own",
+            "normalised": f"{self.is_} divided by {its} own sum or length",
             "centred": f"{self.has} the mean taken away",
             "rounded": f"{self.is_} rounded",
             "nan_hidden": f"{self.has} 0 in place of nan",
-            "first_for_all": f"{self.is_} {'those' if self.is_ == 'are' else 'that'} of the first row, for every row",
-            "one_number": f"{self.is_} reduced to one number or row, and used for all",
+            "first_for_all": f"of the first row {self.is_} used for every row",
+            "one_number": f"{self.is_} reduced to a single number or row that is used for all",
             "reversed": f"{self.is_} in the reverse order",
             "moved_by_one": f"{self.is_} moved by one position",
             "first_false": f"{self.has} False in all of the first row or column",

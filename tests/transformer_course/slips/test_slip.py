@@ -45,12 +45,16 @@ def test_a_slip_is_told_in_the_words_of_its_step():
 
 
 def test_another_reading_of_the_same_behaviour_is_told_as_well():
-    other = Slip("scaled", "wrong_input", "shares", "weights", "weights")
+    other = Slip("scaled", "sign", "", "-§")
     both = Slip("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [other])
-    assert SlipMistake(both, STEPS).says.endswith(
-        "The same comes out where in the step “multiply by the scale, if there is one”, `weights` is used where the "
-        "shares belong."
-    )
+    assert SlipMistake(both, STEPS).says.endswith("The same comes out where the scaled shares have the wrong sign.")
+
+
+def test_a_value_in_the_place_of_a_step_is_told_once():
+    there = Slip("scaled", "wrong_input", "shares", "weights", "weights")
+    both = Slip("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [there])
+    assert SlipMistake(both, STEPS).says == "The step “divide by the sum” is left out."
+    assert "`weights` is used where the shares belong" in SlipMistake(both, STEPS).says_at("scaled")
 
 
 def test_a_teacher_may_say_it_in_words_of_her_own():

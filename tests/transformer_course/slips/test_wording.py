@@ -44,6 +44,14 @@ from transformer_course.slips.wording import is_plural, words
             Slip("total", "clamped", "", "§", "shares", code={"total": "0", "shares": "0"}),
             "{} takes the larger of two terms, and should add them, and the same goes for the step “divide by the sum”",
         ),
+        (Slip("total", "order", "torch.full(a, b)", "torch.full(b, a)"), "two arguments in {} are in the wrong order"),
+        (
+            Slip("total", "slice", "weights[..., -1:]", "weights[..., -1]"),
+            "{} loses an axis: it picks one entry where a slice of length 1 belongs",
+        ),
+        (Slip("shares", "inverse", "", "1 / §"), "the shares are inverted: 1 divided by them is used"),
+        (Slip("shares", "first_for_all", "", "§[:1]"), "the shares of the first row are used for every row"),
+        (Slip("total", "option_left_out", "a.gather(-1, b)", "a.gather(-1)"), "an argument is missing in {}"),
         (Slip("shares", "always_one"), "in {}, the same is done in both cases"),
         (Slip("mean", "taken_for", "", "scaled"), "the scaled shares are used as if they were the mean"),
         (Slip("mean", "wrong_input", "rows", "scaled"), "in {}, the scaled shares are used where `rows` belongs"),
@@ -63,7 +71,10 @@ def test_a_value_that_is_told_as_a_question_is_the_result_of_its_step():
 
 def test_plurals_are_told_from_their_heads():
     assert all(is_plural(noun) for noun in ("the shares", "the products of queries and keys", "the weights"))
-    assert not any(is_plural(noun) for noun in ("the sum of the weights", "the mean", "the last axis", "the bias"))
+    assert not any(
+        is_plural(noun)
+        for noun in ("what `w_q` makes of x", "the sum of the weights", "the mean", "the last axis", "the bias")
+    )
 
 
 @pytest.mark.parametrize("name", every_exercise())
