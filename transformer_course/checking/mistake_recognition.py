@@ -231,7 +231,14 @@ def _shows(way: Observation, seen: Observation, tolerances: float) -> bool:
 def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
         return None
-    return _pair(known, observed, reach, known.pairs) or _pair(known, observed, reach, known.pairs_with_slips(observed))
+    if found := _pair(known, observed, reach, known.pairs):
+        return found
+    return _pair(known, observed, reach, known.pairs_with_slips(observed)) if _tells_pairs_apart(observed) else None
+
+
+def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:
+    """Return whether more was observed than answers of yes and no: of thousands of pairs, some give these by chance."""
+    return not all(isinstance(seen.get("output"), bool) for seen in observed)
 
 
 def _pair(

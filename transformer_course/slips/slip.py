@@ -6,6 +6,7 @@ A slip is stored as text. It is compiled when it is needed for the first time, w
 import ast
 import inspect
 import math
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -110,10 +111,14 @@ class SlipMistake(Mistake):
         others = [other for one in readings if (other := words(self.steps, one).does) != self.does]
         return f"{told} The same comes out where {others[0]}." if others else told
 
-    def says_at(self, step: str) -> str:
-        """Return what is told of it where a step is known to be to blame: the reading that is about that step."""
+    def says_at(self, step: str, code: str = "") -> str:
+        """Return what is told of it where a step is known to be to blame: the reading that is about that step.
+
+        Where the code that is to blame asks for the very argument that this is about, it is told of that.
+        """
         reading = next((one for one in self.slip.readings if one.step == step), None)
-        if self._told or reading is None or step == self.slip.step:
+        is_there = self.slip.step not in self.steps.steps and re.search(rf"\b{self.slip.step}\b", code)
+        if self._told or reading is None or step == self.slip.step or is_there:
             return self.says.partition(" The same comes out where ")[0]
         return SlipMistake(reading, self.steps).says
 

@@ -175,11 +175,19 @@ class _Teller:
         return does, f"Which step leads from {self.new} to {self.noun}?"
 
     def wrong_input(self) -> tuple[str, str]:
+        if self.slip.old in self.steps.arguments.parameters and self._is_constant(self.slip.new):
+            return (
+                f"{self.old} has no effect in {self.step}",
+                f"What should change in this step where {self.old} changes?",
+            )
         verb, belong = "are" if is_plural(self.new) else "is", "belong" if is_plural(self.old) else "belongs"
         return (
             f"in {self.step}, {self.new} {verb} used where {self.old} {belong}",
             f"Which of the two belongs in this step: {self.old}, or {self.new}?",
         )
+
+    def _is_constant(self, name: str) -> bool:
+        return name in self.steps.steps and not needs(self.steps.steps[name])
 
     def exchanged(self) -> tuple[str, str]:
         one, two = self.old, self.new

@@ -351,3 +351,12 @@ def test_a_crash_in_some_cases_does_not_hide_two_mistakes_in_the_others():
     verdict = verdict_on(attempt, more)
     assert verdict.mistakes == ("not_scaled", "over_queries")
     assert "Also, your code crashes in case 1 of 6" in verdict.message
+
+
+def test_answers_of_yes_and_no_tell_no_pairs_with_slips_apart(monkeypatch: pytest.MonkeyPatch):
+    known_behaviour, tried = behaviour(EXERCISE, 0), []
+    monkeypatch.setattr(Behaviour, "pairs_with_slips", lambda *_: tried.append(1) or ())
+    assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": True}]) is None
+    assert not tried
+    assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
+    assert tried

@@ -69,6 +69,12 @@ def test_a_value_that_is_told_as_a_question_is_the_result_of_its_step():
     assert said.does == f"the result of “{steps.describe('answer')}” is too large by 1"
 
 
+def test_a_constant_in_the_place_of_an_argument_means_that_the_argument_has_no_effect():
+    steps = every_exercise()["next_token_loss"].steps
+    said = words(steps, Slip("real", "wrong_input", "pad_id", "vocabulary_axis", "vocabulary_axis"))
+    assert said.does == f"`pad_id` has no effect in the step “{steps.describe('real')}”"
+
+
 def test_plurals_are_told_from_their_heads():
     assert all(is_plural(noun) for noun in ("the shares", "the products of queries and keys", "the weights"))
     assert not any(
