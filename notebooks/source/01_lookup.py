@@ -90,11 +90,12 @@ compare(prediction, measured=(weights * values).sum())
 # 2. turn the scores into weights: none of them is negative, and they add up to 1.
 
 # %% [markdown]
-# What is asked for is the **query**. It is compared with the **keys**. What is returned is an average of the
+# The **query** says what is asked for. It is compared with the **keys**, and the result is an average of the
 # **values**.
 #
 # The name comes from human attention. *The street was loud and the room was small, but we loved it*: did the writer
-# like the hotel? You attend to what follows the *but*. In a photo you attend to the object, hardly to the background.
+# like the hotel? You attend to what follows the *but*. In a photo you attend to the main object, and hardly to the
+# background.
 
 # %% [markdown]
 # ## Step 1: a score for every key
@@ -139,9 +140,9 @@ scores = parts.similarity(fruit, keys)
 pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
-# The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*, chairs hardly at
-# all: from the tip of each key, a dashed line runs at a right angle to the line of the query. The distance from the
-# origin to the point where the two meet, times the length of the query, is the dot product.
+# The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*, and chairs hardly
+# at all. From the tip of each key, a dashed line runs at a right angle to the line of the query. The distance from the
+# origin to the point where these lines meet, times the length of the query, is the dot product.
 
 # %%
 diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
@@ -324,7 +325,7 @@ print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
 # This time the weights 0.6, 0.4 and 0, and (nearly) the price of 8, were computed from vectors. (We chose the vectors
-# to that end; in real models they are learned.)
+# for that purpose; in real models they are learned.)
 #
 # A reading comprehension test works the same way. The question is the query: *When was Bob born?* Each sentence of the
 # text is *about* something (its key) and *says* something (its value): "Bob was born in 1998" is about Bob's birth and
@@ -334,7 +335,7 @@ print(f"the price of fruit: {price.item():.2f}")
 # %% [markdown]
 # ## Many queries at once
 #
-# All through this course we translate dates. At its end, your own Transformer will turn `3 mars 2021` into
+# All through this course we translate dates. In lesson 08, your own Transformer will turn `3 mars 2021` into
 # `2021-03-03`. It has to understand the pieces and to change their order: the year, last in French, comes first.
 #
 # Finding the right piece for each position of the output is a lookup: the position asks a question. We choose keys that
@@ -423,7 +424,7 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # | result | (n_query, d_v) | one weighted average per query |
 #
 # The softmax runs along the keys: each row of weights adds up to 1. Here is every number of our example, from queries
-# and keys to the output:
+# and keys to the output. (*month?* gets 38: most of that is 2% of 2021.)
 
 # %%
 diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
@@ -478,7 +479,7 @@ print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 # The output has as many rows as there are queries, however many keys there are.
 #
 # What is self-attention good for? A word has one embedding, so `bank` starts out as the same vector in every sentence.
-# We choose one that lies between money and water, and let each word of two short texts attend to its text:
+# We choose one that lies between money and water, and let each word of two short texts attend to all words of its text:
 
 # %%
 vectors = {"bank": torch.tensor([1.0, 1.0]), "loan": torch.tensor([3.2, 0.3]), "river": torch.tensor([0.3, 3.2])}
@@ -499,7 +500,8 @@ diagrams.lookup.moved("bank", vectors["bank"], after, neighbours, ("money", "wat
 # weights. In a Transformer, queries and keys are **projections** of the vectors: products with two different learned
 # matrices, `x @ w_q` and `x @ w_k`. Before training these matrices are random.
 #
-# **Predict.** 50 vectors, random projections: in what percentage of the rows is the diagonal the largest weight?
+# **Predict.** We project 50 vectors at random. In what percentage of the rows is the weight on the diagonal the
+# largest?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -606,7 +608,8 @@ compare(prediction, measured="same" if torch.allclose(by_dot_product, by_nearnes
 
 # %% [markdown]
 # For keys of one length, $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is the same number for all keys of a query, and softmax
-# ignores a number that is subtracted from every score. Then the attention of this lesson *is* kernel regression.
+# ignores a number that is subtracted from every score. So for such keys, the attention of this lesson *is* kernel
+# regression.
 
 # %% [markdown]
 # ## Your experiment
@@ -739,9 +742,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Is the diagonal of a self-attention matrix always the largest?</summary>
 #
-# No. Its entries tend to be if queries and keys are the raw vectors. After two different random projections, the
-# diagonal entry of a row is no more likely to be the largest than any other; training may change that. (<i>Is the
-# diagonal the largest?</i>)
+# No. Its entries tend to be the largest if queries and keys are the raw vectors. After two different random
+# projections, the diagonal entry of a row is no more likely to be the largest than any other; training may change that.
+# (<i>Is the diagonal the largest?</i>)
 # </details>
 #
 # <details><summary>What does attention have to do with kernel regression?</summary>
@@ -766,7 +769,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - `transformer_lab/attention/dot_product.py`: the library's version, with masks and weights.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

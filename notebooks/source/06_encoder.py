@@ -1,9 +1,9 @@
 # %% [markdown] id="title"
 # # 06 · The encoder: layers that can be stacked
 #
-# **The question.** Put two untrained attentions on top of each other, and eleven different vectors, one for each
-# character of `3 mars 2021`, become nearly the same vector. Yet the largest models stack about a hundred. What has to
-# stand between two attentions, and what keeps a deep stack trainable?
+# **The question.** Stack two untrained attentions, and the eleven vectors for the characters of `3 mars 2021` become
+# nearly the same vector. Yet the largest models stack about a hundred. What has to stand between two attentions, and
+# what keeps a deep stack trainable?
 #
 # **Afterwards you can** write LayerNorm, the feed-forward network, both kinds of layer and the whole encoder, say what
 # each part is for, and train an encoder that fills gaps in texts.
@@ -113,9 +113,9 @@ rows = {name: [curve[1], curve[-1], sizes[name]] for name, curve in curves.items
 pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).T.round(1)
 
 # %% [markdown]
-# Each attention averages the vectors, and whatever is computed for each vector by itself cannot part equal ones again.
-# Adding x does help: what a position had is still there. This sum is a **residual connection** (He et al., 2015). The
-# vectors that run through the whole stack, and to which each part adds, are the **residual stream**.
+# Each attention averages the vectors, and nothing that is computed for each vector by itself can make equal vectors
+# different again. Adding x does help: what a position had is still there. This sum is a **residual connection** (He et
+# al., 2015). The vectors that run through the whole stack, and to which each part adds, are the **residual stream**.
 #
 # But the sum only delays the blurring. And where the numbers shrank before, they now grow.
 
@@ -143,8 +143,8 @@ compare(prediction, measured=normalised[0].item())
 print("mean 1, deviations 3, −1, −1, −1, variance 12/4 = 3, root of 3 + 1 = 2; the others:", normalised[1:].tolist())
 
 # %% [markdown]
-# **Exercise.** Write it, for vectors with any axes in front. `x.mean(dim=-1, keepdim=True)` averages over the last
-# axis and leaves it there with length 1, so that the result can be subtracted from x. Note that torch's `var` and
+# **Exercise.** Write LayerNorm, for vectors with any axes in front. `x.mean(dim=-1, keepdim=True)` averages over the
+# last axis and leaves it there with length 1, so that the result can be subtracted from x. Note that torch's `var` and
 # `std` divide by d − 1 unless they are given `unbiased=False`.
 
 
@@ -190,8 +190,8 @@ pd.DataFrame(changes).T.round(1)
 diagrams.normalisation.blocks(norms)
 
 # %% [markdown]
-# What is said is true. The number with the dot depends on the dark cells: with BatchNorm, padding and other sentences
-# leak into a sentence, while LayerNorm sees one vector at a time.
+# Each norm takes its mean and variance over the dark cells. So with BatchNorm, padding and other sentences leak into a
+# sentence, while LayerNorm sees one vector at a time, which suits texts.
 
 # %%
 norm = nn.BatchNorm1d(64)
@@ -214,7 +214,7 @@ for n in (5, 500):
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
 # $W_1$ is (d_model, d_ff), $W_2$ is (d_ff, d_model): our layers `w_1` and `w_2`. The max is taken number by number;
-# torch calls it `torch.relu` (ReLU). Many models have GELU there, a smooth version.
+# torch calls it `torch.relu` (ReLU). Many models use GELU instead, a smooth version.
 #
 # **Exercise.** Write `forward`.
 
@@ -248,8 +248,8 @@ for module, f in ((ffn, ffn), (attention, lambda x: attention(x, x, x))):
     print(f"{type(module).__name__}: {moved.sum()} of 11 positions change; {n:,} parameters")
 
 # %% [markdown]
-# The FFN is **position-wise**: in it, nothing passes between positions. Yet it has two thirds of the parameters: 2 · 4
-# · d_model² against 4 · d_model².
+# The FFN is **position-wise**: in it, nothing passes between positions. Yet it has two thirds of a layer's parameters:
+# 2 · 4 · d_model² against 4 · d_model².
 
 # %% [markdown]
 # ## Post-norm: the layer of the paper
@@ -368,18 +368,18 @@ compare(prediction_attentions, measured=round(sum(attentions) / 3, 1))
 
 # %% [markdown]
 # With its FFN, one layer knows more than 9 of 10 facts; without it, about half, with less than half of the parameters.
-# The fair rival: three layers of attention, with as many parameters and more computation, know about 8 of 10. So
-# attention stores facts, too; the FFN is somewhat better at it (Geva et al., below).
+# Its fair rivals, three layers of attention, with as many parameters and more computation, know about 8 of 10. So
+# attention stores facts, too; the FFN stores somewhat more (Geva et al., below).
 
 # %% [markdown]
 # ---
 #
-# **Half-way.** A good place to stop for today.
+# **Half-way.** This is a good place to stop for today.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
 #
-# Most newer models have the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and leaves the sum
+# Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and leaves the sum
 # alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
@@ -390,11 +390,11 @@ compare(prediction_attentions, measured=round(sum(attentions) / 3, 1))
 # <details><summary>Which of the two did the authors use?</summary>
 #
 # The paper describes post-norm. Within weeks its authors moved the norm in their own code, and did not change the
-# paper. So says a maintainer of the Annotated Transformer, with a link to the commit, in
-# [issue 92](https://github.com/harvardnlp/annotated-transformer/issues/92).
+# paper. A maintainer of the Annotated Transformer says so in
+# [issue 92](https://github.com/harvardnlp/annotated-transformer/issues/92), with a link to the commit.
 # </details>
 #
-# **Exercise.** Write this layer. The normalised x is needed for queries, keys and values.
+# **Exercise.** Write this layer. Queries, keys and values all come from the normalised x.
 
 
 # %% id="PreNormEncoderLayer" tags=["exercise"]
@@ -423,7 +423,7 @@ diagrams.layers.layers(parts.EncoderLayer(64, 4, 256), parts.PreNormEncoderLayer
 # %% [markdown]
 # The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them beside it. That is why the
 # normalised x must not *replace* x, as it did in the first version of PyTorch's own pre-norm layer (`norm_first=True`,
-# [issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It ran, and it had lost the stream:
+# [issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). That layer ran, but it had lost the stream:
 
 
 # %%
@@ -460,14 +460,14 @@ print(f"six layers in a ModuleList: {counts[2]:,}")
 
 # %% [markdown]
 # `[layer] * 6` is six times the *same* layer. And torch does not look into a plain list: what it does not find is
-# neither trained nor saved. An `nn.ModuleList` is a list into which it looks.
+# neither trained nor saved. An `nn.ModuleList` is a list into which torch does look.
 
 # %% [markdown]
 # ### From characters to vectors
 #
 # Each character of `3 mars 2021` is a token. `nn.Embedding(vocab_size, d_model)` holds one learned vector for each
-# token, its embedding. The Transformer multiplies it by √d_model and adds the positional encoding. Why that factor, the
-# paper does not say. Our library, like many, draws embeddings with variance 1/d_model (lesson 08 says why).
+# token, its embedding. The Transformer multiplies it by √d_model and adds the positional encoding. The paper does not
+# say why. Our library, like many, draws embeddings with variance 1/d_model (lesson 08 says why).
 #
 # **Predict.** d_model is 512. Two *different* characters stand at the same position, and we leave the factor out. What
 # is the cosine of their two vectors: near 0, 0.5 or 1?
@@ -487,8 +487,8 @@ for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items(
 compare(prediction, measured=round(cosines["without the factor"], 1))
 
 # %% [markdown]
-# Without the factor the embeddings drown in the positions, and two characters look the same. With it, both are about
-# equally large. (The factor is right only for this initialisation: torch's own embeddings start with variance 1 and
+# Without the factor the embeddings drown in the positions, and two characters look the same. With the factor, both are
+# of similar size. (The factor is right only for this initialisation: torch's own embeddings start with variance 1 and
 # need none.)
 #
 # **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model, but is not
@@ -520,9 +520,9 @@ check(Encoder)
 # %% [markdown]
 # ## Do residual connections prevent vanishing gradients?
 #
-# We draw stacks of 24 layers of three kinds: post-norm, pre-norm, and post-norm without its residual connections. We
-# run one backward pass, for random labels, and look at the gradient of two matrices in each layer: `w_2`, the last of
-# the FFN, and `w_q`, which makes the queries. Three seeds.
+# We draw 24-layer stacks of three kinds: post-norm, pre-norm, and post-norm without its residual connections. With
+# three seeds, we run one backward pass, for random labels, and look at the gradient of two matrices in each layer:
+# `w_2`, the last of the FFN, and `w_q`, which makes the queries.
 #
 # **Predict.** *Without* residual connections, where does the gradient vanish (fall below a millionth) in all layers
 # from the sixth on: at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And *with* them: which kind has a larger
@@ -576,8 +576,8 @@ pd.DataFrame(at_w_q, index=["layer 1", "layer 6", "layer 24"]).T.rename_axis(col
 # %% [markdown]
 # The usual answer to the question above is yes. At `w_2` that is wrong: the norms keep this gradient alive, and without
 # residual connections it is largest of all in the first layer. At `w_q` it is right. After two layers all positions
-# hold the same vector, and every weighted average of equal vectors is that vector: no query can change it, so the
-# gradient is 0 but for rounding (Noci et al., below). Post-norm *with* residual connections gets there too, only later;
+# hold one vector, and every weighted average of equal vectors is that vector: no query can change it, so the gradient
+# is 0 but for rounding (Noci et al., below). Post-norm *with* residual connections reaches the same state, only later;
 # pre-norm does not.
 #
 # So residual connections keep the *difference* between positions, and the gradients that live on it.
@@ -593,11 +593,11 @@ pd.DataFrame(at_w_q, index=["layer 1", "layer 6", "layer 24"]).T.rename_axis(col
 # %% [markdown]
 # ## Warm-up
 #
-# The paper raises a tiny learning rate over the first 4,000 steps: **warm-up**. Ours takes 30. The task: at every
-# position of a random text, name the token before. A blind guess among 16 tokens has a loss of log 16, about 2.8.
+# The paper raises a tiny learning rate over the first 4,000 steps: **warm-up**. Ours takes 30. The task is to name the
+# token before each position of a random text. A blind guess among 16 tokens has a loss of log 16, about 2.8.
 #
-# **Predict.** Four post-norm stacks: 2 or 12 layers, with or without warm-up. How many of them still guess blindly at
-# the end? (About 15 seconds.)
+# **Predict.** We train four post-norm stacks: 2 or 12 layers, with or without warm-up. How many of them still guess
+# blindly at the end? (About 15 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -627,7 +627,7 @@ trained = {("post", depth, warmup): train("post", depth, warmup) for depth in (2
 compare(prediction, measured=sum(losses[:, -1].mean().item() > 2.75 for losses in trained.values()))
 
 # %% [markdown]
-# Next come pre-norm, a third of the learning rate, and no residual connections (about 15 seconds):
+# Next we try pre-norm, a third of the learning rate, and no residual connections (about 15 seconds):
 
 # %% tags=["nbval-ignore-output"]
 trained |= {("pre", 12, warmup): train("pre", 12, warmup) for warmup in (0, 30)}
@@ -639,14 +639,14 @@ _ = ax.set_ylim(2.2, 3.2)
 # %% [markdown]
 # At 12 layers and this learning rate, post-norm without warm-up learns nothing, whatever the seed. With warm-up, or at
 # a third of the rate, it begins to learn with most seeds. Pre-norm learns with or without. With 2 layers, post-norm
-# learns the whole task either way; without residual connections it lags behind.
+# learns the whole task either way; without residual connections, such a stack lags behind.
 
 # %% [markdown]
 # ### What a layer changes
 #
-# The library keeps runs of this task, with 2 to 24 layers (means of three seeds), and of each layer the RMS of the
-# stream, the gradient at `w_2`, the cosine of two positions, and that of a layer's input and output. Press *train*,
-# then change the number of layers.
+# The library stores runs of this task with 2 to 24 layers (means of three seeds): for each layer the RMS of the stream,
+# the gradient at `w_2`, the cosine of two positions, and that of the layer's input and output. Press *train*, then
+# change the number of layers.
 
 # %%
 views.ResidualStream(depth=12, step=10)
@@ -689,9 +689,9 @@ print("output equals input, in eval():", torch.equal(dropout.eval()(ones), ones)
 # %% [markdown]
 # ## An encoder by itself: filling gaps
 #
-# We hide some characters of dates, written in four languages, and train an encoder to predict what is hidden: a
-# **masked language model**. BERT was trained like this on plain text, with pieces of words. Such training, before any
-# task, is **pretraining**; further training, on the labels of a task, is **fine-tuning**.
+# We hide some characters of dates in four languages, and train an encoder to predict what is hidden: a **masked
+# language model**. BERT was trained like this on plain text, in pieces of words. Such training, before any task, is
+# **pretraining**; further training, on the labels of a task, is **fine-tuning**.
 
 
 # %%
@@ -768,8 +768,8 @@ ax = plots.weights(heads, [f"head {i}" for i in range(4)], letters, ylabel="the 
 print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5))
 
 # %% [markdown]
-# What tells the months apart comes after the gap. One model attends to it; the other does about as well as always
-# guessing the commonest letter.
+# What tells the months apart comes after the gap. One model attends to it; the other does about as well as guessing the
+# commonest letter.
 
 # %% [markdown]
 # ## Bug hunt
@@ -815,8 +815,8 @@ for name, kind in {"the colleague's": LayerOfAColleague, "yours or the library's
 # %% [markdown]
 # ## ★ Transfer: one vector for a sentence
 #
-# To compare texts, we need one vector for each. A common way: average the encoder's output over the tokens. Padding
-# must not count. A sentence of nothing but padding should get zeros. Write this function from scratch.
+# To compare texts, we need one vector for each. A common way is to average the encoder's output over the tokens.
+# Padding must not count. A sentence of nothing but padding should get zeros. Write this function from scratch.
 
 
 # %% id="sentence_vectors" tags=["exercise"]
@@ -874,8 +874,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Without residual connections all positions become one vector, and the gradients of the queries vanish.
 # - The FFN stores facts somewhat better than attention: more than 9 of 10 against about 8 of 10, at equal parameters.
 # - LayerNorm works on one vector, over its features.
-# - Post-norm normalises the sums; pre-norm the input of sublayers. At an ordinary learning rate, deep post-norm stacks
-#   may fail to train without warm-up; pre-norm stacks train either way.
+# - Post-norm normalises the sums, pre-norm the inputs of the sublayers. At an ordinary learning rate, deep post-norm
+#   stacks may fail to train without warm-up; pre-norm stacks train either way.
 
 # %%
 tokens = torch.randint(1, 48, (2, 11))
@@ -969,8 +969,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>Why are embeddings multiplied by √d_model?</summary>
 #
 # Where they are drawn with variance 1/d_model (as when the same matrix also makes the output, lesson 08), their numbers
-# are far smaller than the positions', 0.7, and would drown. Drawn with variance 1, as torch does, they need no factor.
-# (<i>From characters to vectors</i>)
+# are far smaller than the positions', 0.7, and would drown. Drawn with variance 1, as torch draws them, they need no
+# factor. (<i>From characters to vectors</i>)
 # </details>
 #
 # <details><summary>What does dropout do in train() and in eval()?</summary>
@@ -1011,7 +1011,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # </details>
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

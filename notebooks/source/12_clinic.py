@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 12 · The bug clinic
 #
-# **The question.** A model trains, its loss falls, and it is wrong. How do you find out why?
+# **The question.** A model trains, its loss falls, and still something is wrong. How do you find out what?
 #
 # **Afterwards you can** list what may cause a symptom, choose the one measurement that tells the causes apart, and
 # write the test that would have caught the bug.
@@ -147,7 +147,7 @@ print("about half of the digits in all nine runs with a cause:", all(0.4 < fract
 print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
-# Three causes, one **symptom**: half of the digits are wrong. All three curves fall, and none of them reveals its
+# Three causes have one **symptom**: half of the digits are wrong. All three curves fall, and none of them reveals its
 # cause. We have to measure, but what?
 #
 # | | |
@@ -204,8 +204,8 @@ for cause, three in runs.items():
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
-# The last one tells all three apart. The cell draws a cause, and shows how far each part of that model, and of a
-# healthy one, has moved, relative to its size at the beginning.
+# `"moved"` tells all three apart. The cell draws a cause, and shows how far each part of that model, and of a healthy
+# one, has moved, relative to its size at the beginning.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -236,8 +236,8 @@ print("less than half as far with the small rate:", max(every["rate"]) < min(eve
 print("more than half as far with the mask:", min(every["mask"]) > min(every["none"]) / 2)
 
 # %% [markdown]
-# The repair is one line: give the optimizer `model.parameters()`. Measured again (these are the runs without a cause),
-# more than 60 % of the digits are right. Which test would have found this before the first long run?
+# The repair is one line: give the optimizer `model.parameters()`. With it, as in the runs without a cause, more than
+# 60 % of the digits are right. Which test would have found this before the first long run?
 
 
 # %%
@@ -262,7 +262,7 @@ for cause in ("layers", "none"):
 # 4. **Repair.** Then measure again: is the symptom gone?
 # 5. **Test.** Write the test that fails with the bug and passes without it.
 #
-# For four common symptoms the first measurement is known:
+# Here is what to measure first for four common symptoms:
 
 # %%
 diagrams.diagnosis.first_measurements()
@@ -304,8 +304,8 @@ pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis("patie
 # cache, the padding, or `eval()`. That is a measurement, too, and it was free.
 # </details>
 #
-# Each measurement counts as one, and a wrong diagnosis as two. Every measurement is shown beside that of the healthy
-# twin, which costs nothing. Of the twenty diagnoses not all occur.
+# Each measurement adds 1 to your score, and each wrong diagnosis 2; low is good. The healthy twin's, shown beside
+# yours, costs nothing. Not all of the twenty diagnoses occur.
 #
 # <details><summary>What is a micro-batch, in diagnosis I?</summary>
 #
@@ -334,19 +334,19 @@ def diagnose(number: int, letter: str) -> None:
 # ## Instruments
 #
 # We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. (The field says
-# *diagnostic*.) In the ward the healthy twin supplies that result. Each covers some stages of training: a long bar in
-# the picture, such as that of the loss, tells *that* something is wrong, a short one *where*.
+# *diagnostic*.) In the ward the healthy twin supplies that result. Each instrument covers some stages of training: a
+# long bar in the picture, such as that of the loss, tells *that* something is wrong, a short one *where*.
 
 # %%
 diagrams.diagnosis.instruments()
 
 # %% [markdown]
-# You will build three of them and use each in the ward.
+# You will build three, and use each in the ward.
 
 # %% [markdown]
 # ### Gradient norms
 #
-# **Exercise.** `backward()` has been called. For a parameter that no gradient has reached, return 0.
+# **Exercise.** `backward()` has already been called. For a parameter that no gradient has reached, return 0.
 
 
 # %% id="gradient_norms" tags=["exercise"]
@@ -385,10 +385,10 @@ print("with the mask:", *sorted({name.split(".")[-2] for name in zero["mask"]}))
 
 # %% [markdown]
 # With one key, the weight is 1 whatever the score, so queries and keys get no gradient: the instrument finds this
-# cause. Where the layers were never given to the optimizer, gradients arrive, and no step uses them. In the picture,
+# cause. Where the layers were never given to the optimizer, gradients arrive, but no step uses them. In the picture,
 # the bar of this instrument ends one stage too early: an instrument says nothing about what it does not cover.
 #
-# In the ward, five patients answer well, and their owners have doubts all the same.
+# In the ward, five patients get most answers right, but their owners have doubts all the same.
 
 
 # %%
@@ -402,7 +402,7 @@ def parameters_without_gradient(patient: Patient) -> pd.DataFrame:
 pd.concat({number: clinic.admit(number).measure(parameters_without_gradient) for number in (2, 4, 7, 9, 12)})
 
 # %% [markdown]
-# **Your turn.** Write a letter in place of the dots. (As long as they stay, a case stays open.)
+# **Your turn.** Write a letter in place of the dots. (While the dots stay, the case stays open.)
 
 # %%
 diagnose(4, ...)
@@ -411,8 +411,8 @@ diagnose(4, ...)
 # ### Cached against uncached
 #
 # **Exercise.** Compare the logits of one call, `model(tokens)`, with those of one call per token. For the second,
-# `model.new_cache()` is an empty cache, and `model(tokens, cache)` appends the tokens to it. Measure in evaluation
-# mode, without gradients, and leave the model in the mode in which it was.
+# `model.new_cache()` returns an empty cache, and `model(tokens, cache)` appends the tokens to it. Measure in evaluation
+# mode, without gradients, and leave the model in the mode in which you found it.
 
 
 # %% id="cached_difference" tags=["exercise"]
@@ -466,8 +466,8 @@ for instrument in instruments.ALL:
     print(f"{instrument.__name__}: {instrument.__doc__.splitlines()[0].removeprefix('Return ')}")
 
 # %% [markdown]
-# **Your turn.** Put an instrument in place of the dots, such as `instruments.leak_test_with_cache`, or a letter.
-# Measure as often as you need, in cells of your own if you like.
+# **Your turn.** Put an instrument, such as `instruments.leak_test_with_cache`, in place of the dots in `measure`, and a
+# letter in place of those in `diagnose`. Measure as often as you need, in cells of your own if you like.
 
 # %%
 diagnose(3, ...)
@@ -480,15 +480,16 @@ measure(11, ...)
 # %% [markdown]
 # <details><summary>A hint, if you are stuck</summary>
 #
-# Of the two hypotheses that are left, one is about *which* keys a new token may attend to, the other about the values
-# of these keys. Change one token of the question at a time: which of them reach a later prediction at all?
+# Of the two hypotheses that are left, one is about *which* keys a new token may attend to, the other about the numbers
+# in these keys. Change one token of the question at a time: which of these changes reach a later prediction at all?
 # </details>
 
 # %% [markdown]
 # ### Alone, and with padding
 #
 # **Exercise.** Put padding on the left of each text, and measure what changes at the tokens that were there before:
-# nothing should. (If a text already has padding, leave out the logits there. Evaluation mode, no gradients, as before.)
+# nothing should. (Leave out the logits at padding that a text already has. Use evaluation mode and no gradients, as
+# before.)
 
 
 # %% id="padding_difference" tags=["exercise"]
@@ -511,8 +512,8 @@ table = pd.concat({number: clinic.admit(number).measure(with_padding) for number
 table.rename_axis("differs with so many pads", axis=1)
 
 # %% [markdown]
-# **Your turn.** First patient 5, then patient 8: its probabilities change, too, and your instrument finds nothing. What
-# else may differ between two answers to the same question?
+# **Your turn.** Diagnose patient 5, and then patient 8: its probabilities change, too, but your instrument finds
+# nothing. What else may differ between two answers to the same question?
 
 # %%
 diagnose(5, ...)
@@ -526,7 +527,7 @@ measure(8, ...)
 #
 # Now you choose. Before each measurement, name two diagnoses that would give different results.
 #
-# **Your turn.** First the three whose answers are mostly wrong: 1, 6 and 10.
+# **Your turn.** Begin with the three whose answers are mostly wrong: 1, 6 and 10.
 
 # %%
 diagnose(1, ...)
@@ -541,7 +542,7 @@ diagnose(10, ...)
 measure(10, ...)
 
 # %% [markdown]
-# **Your turn.** Now those that answer well: 2, 7, 9 and 12. When do you say that a model is healthy?
+# **Your turn.** Go on with those that get most answers right: 2, 7, 9 and 12. When would you call a model healthy?
 
 # %%
 diagnose(2, ...)
@@ -569,9 +570,9 @@ measure(12, ...)
 # %% [markdown]
 # ### The record
 #
-# `clinic.admit(4).report()` of a closed case tells the bug, the repair, where the bug was found in public, and the
-# test; `source()` returns the code. The lesson's own measurements count, too. Diagnose the other four patients, 13 to
-# 16, before you read on: the next section shows which diagnoses occur.
+# For a closed case, `clinic.admit(4).report()` names the bug, its repair, where it was found in public, and the test;
+# `source()` returns the code. The lesson's own measurements count, too. Diagnose the other four patients, 13 to 16,
+# before you read on: the next section shows which diagnoses occur.
 
 # %%
 for case in cases.values():
@@ -582,9 +583,9 @@ clinic.summary().set_index("patient")
 # %% [markdown]
 # ## Which instrument finds which bug?
 #
-# All sixteen instruments were tried on all sixteen patients, one healthy and 15 with different bugs: does the result
-# differ from the twin's? (`findings([13])` measures one patient again.) A well-known recipe has you overfit one batch
-# before a long run ([Karpathy, 2019](https://karpathy.github.io/2019/04/25/recipe/)).
+# We tried all sixteen instruments on all sixteen patients, one healthy and 15 with different bugs, and noted where the
+# result differs from the twin's. (`findings([13])` measures one patient again.) A well-known recipe has you overfit one
+# batch before a long run ([Karpathy, 2019](https://karpathy.github.io/2019/04/25/recipe/)).
 #
 # **Predict.** How many of the 15 bugs does `overfit_one_batch` find? And how many instruments does it take to find all
 # 15: nearest to 3, 6 or 10?
@@ -627,7 +628,7 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # | diagnosis | found in | the test that would have caught it |
 # |---|---|---|
 # | B | [PyTorch 61165], [burn 1056] | with silent sublayers, a layer returns its input |
-# | C | [xformers 233] | of ten times the input, a sublayer makes the same |
+# | C | [xformers 233] | given ten times its input, a sublayer returns the same |
 # | D | [mlx 1636] | after one backward pass, every parameter has a gradient |
 # | F | [PyTorch 103082], about `is_causal=True` | cached equals uncached |
 # | F, G or H? Not known | [nanoGPT 613]: with a cache, "coherent", but not the same | cached equals uncached |
@@ -653,9 +654,9 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # %% [markdown]
 # ## Bug hunt
 #
-# Instruments have bugs, too. A colleague's `padding_difference` keeps the length of the texts, for her model can take
-# no longer ones. For a healthy model it gives 0, as it should. Decide which faults it cannot find *before* you run the
-# check. Then write a correct `mended` in the cell after it.
+# Instruments have bugs, too. A colleague's `padding_difference` keeps the length of the texts, because her model cannot
+# take longer ones. For a healthy model it gives 0, as it should. Decide which faults it cannot find *before* you run
+# the check. Then write a correct `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -812,11 +813,11 @@ table.drop(columns="class")[:12]
 #
 # <details><summary>What makes a measurement a good one?</summary>
 #
-# The hypotheses predict different results for it. If all predict the same, the result tells nothing. (<i>A symptom is
-# not a diagnosis</i>)
+# The hypotheses predict different results for it. If all predict the same, the result tells you nothing. (<i>A symptom
+# is not a diagnosis</i>)
 # </details>
 #
-# <details><summary>What does a gradient norm of 0 tell, and what not?</summary>
+# <details><summary>What does a gradient norm of 0 tell you, and what does it not?</summary>
 #
 # That a parameter takes no part in the loss, or that something has stopped the gradient. It does not show a part that
 # the optimizer was never given: gradients arrive there. (<i>Gradient norms</i>)
@@ -829,7 +830,7 @@ table.drop(columns="class")[:12]
 # </details>
 
 # %% [markdown]
-# <details><summary>The same prompt gives other output in a batch than alone. What do you do?</summary>
+# <details><summary>The same prompt gives a different output in a batch than alone. What do you do?</summary>
 #
 # Run it twice alone: if the outputs differ, something is random, such as dropout. If not, add padding on the left: the
 # padding mask or the positions are wrong. (<i>Alone, and with padding</i>)
@@ -837,8 +838,9 @@ table.drop(columns="class")[:12]
 #
 # <details><summary>How do you test a KV cache?</summary>
 #
-# Token by token, its logits equal those of one call. That finds a wrong mask, wrong positions and wrong keys alike; to
-# tell them apart, compare layer by layer, or change one token of the prompt. (<i>Cached against uncached</i>)
+# Compare its logits, token by token, with those of one call: they must be equal. That finds a wrong mask, wrong
+# positions and wrong keys alike; to tell them apart, compare layer by layer, or change one token of the prompt.
+# (<i>Cached against uncached</i>)
 # </details>
 #
 # <details><summary>When is a bug fixed?</summary>
@@ -862,7 +864,7 @@ table.drop(columns="class")[:12]
 #   cases are closed.)
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

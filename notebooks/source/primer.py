@@ -2,8 +2,8 @@
 # # Primer · PyTorch for readers of Python
 #
 # **The question.** A model looks up a list of numbers for each letter of a word, averages the lists, and guesses which
-# month the word means. You will train it on months in dozens of languages, such as the French `mars`, March. Will it
-# know `mars` from `srma`? How much PyTorch does it take to write such a model, and to find out?
+# month the word means. You will train it on months in dozens of languages, such as the French `mars`, March. Can it
+# tell `mars` from `srma`? How much PyTorch does it take to write such a model, and to find out?
 #
 # **Afterwards you can** tell the shape of a result before you run the line, let PyTorch compute any gradient, and read
 # and write the training loop that all lessons share.
@@ -37,8 +37,8 @@ torch.manual_seed(0)  # the seed: with a fixed one, the random numbers are the s
 torch.set_printoptions(precision=2, sci_mode=False)
 
 # %% [markdown]
-# Here is the core of that model, before any training. You need not understand the lines yet. `vectors` holds four
-# random numbers for each letter (their **seed** was set above), and `read` averages those of a word's letters.
+# Here is the core of that model, untrained. You need not understand the lines yet. `vectors` holds four random numbers
+# for each letter (their **seed** was set above), and `read` averages those of a word's letters.
 #
 # **Predict.** Does the model get the `"same"` four numbers for `mars` and for `srma`, or `"different"` ones?
 
@@ -84,11 +84,11 @@ print("stack gives", tuple(batch.shape), " and cat", tuple(torch.cat([march, may
 # %% [markdown]
 # A **tensor** is a block of numbers. Its **shape** is its size along each **axis**: here 2 rows of 11. Its **dtype** is
 # the type of its numbers, the same for all of them: ids are integers (`int64`), almost everything else is
-# floating-point (`float32`, about seven digits), and answers of yes or no are `bool`.
+# floating-point (`float32`, about seven digits), and yes-or-no answers are `bool`.
 
 # %% [markdown]
 # `torch.stack` puts tensors of equal shape side by side along a *new* axis; `torch.cat` joins them end to end along an
-# axis that they already have. Indexing works as in Python, with one index or slice for each axis.
+# existing axis. Indexing works as in Python, with one index or slice for each axis.
 #
 # **Predict.** What is the shape of `batch[:, -4:]`: all rows, and the last four entries of each? Write it as a tuple,
 # such as `(3, 5)`.
@@ -184,7 +184,7 @@ print("mean of each row, keepdim forgotten:", [round(x, 1) for x in forgotten.me
 print("mean of each row, keepdim kept:     ", [round(x, 1) + 0.0 for x in kept.mean(dim=-1).tolist()])
 
 # %% [markdown]
-# Wrong, and without an error: person 0's mean was subtracted from all of column 0, that is, from everybody's first
+# The numbers are wrong, and there is no error: person 0's mean was subtracted from all of column 0, everybody's first
 # night. When shapes match by accident, the bug is silent. So **try code with sizes that all differ**.
 #
 # `x[:, None]` inserts an axis of length 1 and turns (3,) into (3, 1); `x.unsqueeze(1)` does the same. With one such
@@ -287,9 +287,10 @@ print(f"one by one, a dot product takes {100 * (middle - start) / (end - middle)
 # %% [markdown]
 # ## Softmax turns scores into probabilities
 #
-# Models compute *scores*: any numbers, the larger the better. **Softmax** turns the scores along one axis into positive
-# numbers that add up to 1. It raises $e$ to each score and divides by the sum, so a score that is larger by 1 gets
-# $e \approx 2.7$ times the **probability**. Scores that are meant for a softmax are also called **logits**.
+# Models compute *scores*, which may be any numbers: the larger, the better. **Softmax** turns the scores along one axis
+# into positive numbers that add up to 1. It raises $e$ to the power of each score and divides by the sum, so a score
+# that is larger by 1 gets $e \approx 2.7$ times the **probability**. Scores meant for a softmax are also called
+# **logits**.
 #
 # **Predict.** We add 100 to all the scores. Are the probabilities the `"same"` or `"different"`?
 
@@ -314,8 +315,8 @@ print("probabilities:", [round(x, 2) for x in p.tolist()], " sum:", round(p.sum(
 # index the matrix with their ids.
 #
 # In models these vectors are learned. They can also be *counted*: "you shall know a word by the company it keeps"
-# (Firth, 1957). We count which words stand near each other in a text that is already on your machine, the documentation
-# of PyTorch.
+# (Firth, 1957). We count which words stand near each other in a text already on your machine, the documentation of
+# PyTorch.
 
 # %%
 places = [torch, torch.Tensor, torch.linalg, torch.optim, nn, F]
@@ -328,9 +329,9 @@ ids = torch.tensor([number[word] for word in text if word in number])
 print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabulary[:8])
 
 # %% [markdown]
-# We keep the 1000 most common words. Two of them count as neighbours if they stand at most three positions apart. We
-# give the pair $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million counts as
-# a matrix.
+# We drop all but the 1000 most common words. Two words count as neighbours if they then stand at most three positions
+# apart. We give the pair $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million
+# counts as a matrix.
 
 # %%
 pairs = [1000 * ids[:-gap] + ids[gap:] for gap in (1, 2, 3)]
@@ -388,9 +389,9 @@ print(f"any two words: {cosines.median():.2f}")
 #
 # Training asks about every number in a model: if this number grew a little, how fast would the result change? All the
 # answers together are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation, and
-# then goes back through the steps in reverse (**backpropagation**).
+# then goes through the steps in reverse (**backpropagation**).
 #
-# **Predict.** $y = x^2$, at $x = 3$. If $x$ grows by a tiny amount, by how many times that amount does $y$ grow?
+# **Predict.** Let $y = x^2$, and $x = 3$. If $x$ grows by a tiny amount, how many times as much does $y$ grow?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -466,8 +467,8 @@ pd.DataFrame({"shape": {name: str(tuple(p.shape)) for name, p in linear.state_di
 # `nn.Sequential(one, other)` runs one module after the other.
 #
 # `nn.Embedding(n, d)` holds a matrix with a row for each of n ids, and looks ids up as we did above. But these vectors
-# are random at the start, and are learned. The lookup gives the same as a product with a **one-hot vector**, and is
-# much cheaper:
+# are random at the start, and are learned. The lookup gives the same result as a product with a **one-hot vector**, and
+# is much cheaper:
 
 # %%
 embedding = nn.Embedding(37, 8)
@@ -497,8 +498,8 @@ class MonthReader(nn.Module):
 # ## The training loop
 #
 # *März, marzo, maaliskuu, март*: names of the months in many languages, in full and abbreviated. (They come with Babel,
-# a library that is installed with the course.) Shorter names are filled up with id 0 at the end: this is **padding**.
-# About one name in five is left out of training. These names are the **held-out set**, on which the model is tested.
+# which is installed with the course.) Shorter names are filled up with id 0 at the end: this is **padding**. About one
+# name in five is left out of training. These names are the **held-out set**, on which the model is tested.
 
 # %%
 month_of = {}
@@ -579,10 +580,10 @@ at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 
 # %% [markdown]
-# The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (Languages borrow from one
-# another: avril, aprile, april.) But the training curve ends near 1, far above the held-out curve: the rest is
-# memorised, which is called **overfitting**. So judge a model by its held-out set, and look at the curves: a loop that
-# runs without an error proves nothing.
+# The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (Languages borrow words, as the
+# count above shows: avril, aprile, april.) But the training curve ends near 1, far above the held-out curve: the
+# difference is memorised, which is called **overfitting**. So judge a model by its held-out set, and look at the
+# curves: a loop that runs without an error proves nothing.
 #
 # And `srma`? All that the model sees of a name is the *mean* of the embeddings of its letters and the padding.
 
@@ -605,8 +606,8 @@ print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 20 minutes. This course predicts, runs three seeds, and says what they show. Test a claim of your own
-# in this way, or begin with this one:
+# Ungraded, about 20 minutes. In this course we predict, run three seeds, and say what they show. Test a claim of your
+# own in this way, or begin with this one:
 #
 # **Claim.** A model with vectors of width 4 instead of 32 can memorise less, and so reads *more* of the held-out names.
 #
@@ -643,7 +644,7 @@ trace_shapes(model, names[:5])
 # %% [markdown]
 # ## Self-check
 #
-# Eight lines of code. **Predict.** What does each return? Write shapes as tuples.
+# **Predict.** What does each of these four lines return? Write shapes as tuples.
 #
 # 1. `(torch.ones(5, 1, 4) + torch.ones(3, 1)).shape`
 # 2. `torch.ones(2, 7, 3).sum(dim=-2).shape`
@@ -660,7 +661,7 @@ compare(three, measured=tuple((torch.ones(2, 7, 3) @ torch.ones(3, 4)).shape))
 compare(four, measured=tuple(torch.ones(7)[:, None].shape))
 
 # %% [markdown]
-# And four numbers. **Predict.**
+# **Predict.** These four lines give numbers. Which?
 #
 # 5. `torch.arange(12).view(3, 4)[1, -1]`
 # 6. `torch.arange(12).view(3, 4).T[1, -1]`

@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from tests.transformer_course.jail.sample_submissions import cells, write_notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.assess import GradedExercise
 from transformer_course.grading.canvas_feedback import canvas_feedback
 from transformer_course.grading.class_report import read_results
 from transformer_course.grading.exports import merge_into_canvas
 from transformer_course.grading.grade import grade
+from transformer_course.grading.graded_results import GradedExercise
 from transformer_course.grading.worker import Task
 
 HONEST = ["aa_honest", "zz_honest"]

@@ -11,9 +11,9 @@ from tests.fuzz.readers import LLAMA, SIZES
 from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_results import class_results
 from transformer_course.grading.feedback import write_feedback
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import Submission
 from transformer_course.workspace.saved_parts import _write_section

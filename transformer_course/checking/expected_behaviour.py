@@ -3,9 +3,10 @@
 import contextlib
 import copy
 import itertools
+import operator
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any, cast
 
@@ -32,7 +33,6 @@ MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
-
 N_LOOKED_AT = 2
 """In so many cases where an attempt is right, and where it is wrong, it is looked which mistakes fit it."""
 
@@ -60,11 +60,10 @@ class Behaviour:
             for way in mistake.ways:
                 yield mistake, self.run(way)
 
-    @cached_property
+    @property
     def slips(self) -> Mapping[Slip, SlipMistake]:
         """The slips of the answer that are told as mistakes, the likely first."""
-        steps, told = self.exercise.steps, self.exercise.told
-        return {one: SlipMistake(one, steps, told) for one in catalogue_of(self.exercise).slips} if steps else {}
+        return _slips(self.exercise)
 
     def slips_like(self, observed: Sequence[Observation]) -> Sequence[SlipMistake]:
         """List the slips that may be what was observed: few have to be run."""
@@ -88,18 +87,18 @@ class Behaviour:
         }
         return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *slips.values()]
 
-    @cached_property
+    @property
     def pairs(self) -> Sequence[Pair]:
         """Two mistakes that are written down at once, the likeliest first."""
-        return mistake_pairs.in_order(itertools.combinations(self._written, 2))
+        return _pairs(self.exercise)
 
     def pairs_with_slips(self, observed: Sequence[Observation]) -> Sequence[Pair]:
         """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``."""
-        stored = catalogue_of(self.exercise).cases
+        singles, stored = _singles(self.exercise), catalogue_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
         forms = [{outline(shown[index]).form for shown in (self.expected, observed)} for index in stored]
-        fitting = [one for one in self._singles if all(form in two for form, two in zip(one.forms, forms, strict=True))]
+        fitting = [one for one in singles if all(map(operator.contains, forms, self._forms(one)))]
         right = [index for index, seen in enumerate(observed) if _are_alike(seen, self.expected[index])]
         wrong = [index for index in range(len(observed)) if index not in right]
         looked_at = [*right[:N_LOOKED_AT], *wrong[:N_LOOKED_AT]]
@@ -109,34 +108,11 @@ class Behaviour:
                 is_right = _are_alike(output, self.expected[index])
                 shown[one] += RIGHT if is_right else SEEN if _are_alike(output, observed[index]) else OTHER
         seen = "".join(RIGHT if index in right else SEEN for index in looked_at)
-        return mistake_pairs.in_order(mistake_pairs.likely(self._singles, shown, seen))
+        return mistake_pairs.in_order(mistake_pairs.likely(singles, shown, seen))
 
-    @cached_property
-    def _written(self) -> Sequence[Single]:
-        steps = self.exercise.steps
-        return mistake_pairs.written(self.exercise.mistakes, steps) if steps else ()
-
-    @cached_property
-    def _singles(self) -> Sequence[Single]:
-        """The mistakes that are written down, and then the slips, with the forms of what they give.
-
-        Those slips are likely that a teacher has words for, or that choose wrongly where a step is a choice and no
-        more, and then the first. What crashes is left out, for it hides all else.
-        """
-        stored = catalogue_of(self.exercise).cases
-        written = [
-            replace(one, forms=[outline(self.output(one.way, index)).form for index in stored]) for one in self._written
-        ]
-        meets_others = [mistake for slip, mistake in self.slips.items() if not slip.crashes]
-        likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
-        first = len(self.exercise.mistakes)
-        return [
-            *written,
-            *(
-                Single(mistake, 0, rank, is_slip=True, forms=[one.form for one in mistake.slip.shows])
-                for rank, mistake in enumerate(likely, first)
-            ),
-        ]
+    def _forms(self, one: Single) -> Sequence[str]:
+        """Return the forms of what a mistake gives in the cases whose outlines are stored for slips."""
+        return one.forms or [outline(self.output(one.way, i)).form for i in catalogue_of(self.exercise).cases]
 
     def run(self, way: Way) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""
@@ -244,6 +220,38 @@ class Behaviour:
 
 def _are_alike(one: Observation, other: Observation) -> bool:
     return "output" in one and "output" in other and distance(one["output"], other["output"]) <= 1
+
+
+@lru_cache(maxsize=40)  # the code of slips is compiled once for all seeds
+def _slips(exercise: Exercise) -> Mapping[Slip, SlipMistake]:
+    steps, told = exercise.steps, exercise.told
+    return {one: SlipMistake(one, steps, told) for one in catalogue_of(exercise).slips} if steps else {}
+
+
+@lru_cache(maxsize=40)
+def _pairs(exercise: Exercise) -> Sequence[Pair]:
+    return mistake_pairs.in_order(itertools.combinations(_written(exercise), 2))
+
+
+@lru_cache(maxsize=40)
+def _written(exercise: Exercise) -> Sequence[Single]:
+    return mistake_pairs.written(exercise.mistakes, exercise.steps) if exercise.steps else ()
+
+
+@lru_cache(maxsize=40)
+def _singles(exercise: Exercise) -> Sequence[Single]:
+    """Return the mistakes that are written down, and then the slips.
+
+    Those slips are likely that a teacher has words for, or that choose wrongly where a step is a choice and no more,
+    and then the first. What crashes is left out, for it hides all else.
+    """
+    meets_others = [mistake for slip, mistake in _slips(exercise).items() if not slip.crashes]
+    likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
+    slips = [
+        Single(mistake, 0, rank, is_slip=True, forms=[one.form for one in mistake.slip.shows])
+        for rank, mistake in enumerate(likely, len(exercise.mistakes))
+    ]
+    return [*_written(exercise), *slips]
 
 
 def _along_the_distributions(gradient: Any) -> Any:

@@ -7,19 +7,18 @@ same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import builtins
-import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from transformer_course.checking.different_cases import two_in_different_cases
 from transformer_course.checking.expected_behaviour import Behaviour, Way, in_isolation
 from transformer_course.checking.mistake_pairs import MAX_PAIRS, Pair
 from transformer_course.checking.side_effects import is_cut_entirely
 from transformer_course.checking.tolerance import (
     agree,
     comparable_error,
-    distance,
-    frequency_distance,
+    may_show,
     observation_distance,
     within,
 )
@@ -176,56 +175,8 @@ def _is_something(output: object) -> bool:
 def _in_different_cases(
     known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> Recognition | None:
-    """Return two mistakes of which each shows where the other is right, or hidden by a crash: then none combines them.
-
-    So one in the constructor of a module is found beside one in its ``forward``.
-    """
-    wrong = {index for index, seen in enumerate(observed) if not _shows(known.expected[index], seen, 1.0)}
-    ways = [
-        *((mistake, way) for mistake in known.exercise.mistakes for way in mistake.ways),
-        *((slip, way) for slip in known.slips_like_in_some(observed) for way in slip.ways),
-    ]
-    shown = {one: cases for one in ways if (cases := _cases_like(known, one[1], observed, reach, wrong))}
-    pairs = [
-        (one, other)
-        for one, other in itertools.combinations(shown, 2)
-        if one[0] is not other[0] and shown[one] | shown[other] == wrong and not shown[one] & shown[other]
-    ]
-    proven = [
-        (one, other)
-        for one, other in pairs[:MAX_ALIKE]
-        if all(
-            _shows(known.run_case((one if index in shown[one] else other)[1], index), observed[index], reach[index])
-            for index in wrong
-        )
-    ]
-    if len({(one.name, other.name) for (one, _), (other, _) in proven}) != 1:
-        return None
-    (first, way), (second, _) = proven[0]
-    return Recognition(way, (first, second))
-
-
-def _cases_like(
-    known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float], wrong: Collection[int]
-) -> frozenset[int]:
-    """Return the cases where an attempt that is wrong may show what this way does; none unless it is right elsewhere.
-
-    Where the attempt crashes and this way does not, another mistake may hide it.
-    """
-    found = set()
-    for index, tolerances in reach.items():
-        seen, shown = observed[index], known.output(way, index)
-        if index in wrong and _may_show(shown, seen, tolerances, crashed_later=False):
-            found.add(index)
-        elif (index not in wrong or "error" not in seen) and not _may_show(
-            shown, known.expected[index], 1.0, crashed_later=False
-        ):
-            return frozenset()
-    return frozenset(found)
-
-
-def _shows(way: Observation, seen: Observation, tolerances: float) -> bool:
-    return within(tolerances, seen, way, numbers_only=True)
+    found = two_in_different_cases(known, observed, reach)
+    return found and Recognition(found[0][1], (found[0][0], found[1][0]))
 
 
 def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
@@ -250,7 +201,7 @@ def _pair(
         left = [
             pair
             for pair, output in zip(left, outputs, strict=True)
-            if _may_show(output, observed[index], tolerances, crashed_later=False)
+            if may_show(output, observed[index], tolerances, crashed_later=False)
         ]
     if len(left) > MAX_ALIKE:
         return None
@@ -285,7 +236,7 @@ def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], rea
     for index, tolerances in reach.items():
         case = known.cases[index]
         may_crash_later = bool(case.later)
-        if _may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
+        if may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
             continue
         if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
             return False
@@ -298,22 +249,3 @@ def _shows_the_same(known: Behaviour, way: Way, observed: Sequence[Observation],
         within(tolerances, observed[index], known.run_case(way, index), numbers_only=True)
         for index, tolerances in reach.items()
     )
-
-
-def _may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
-    """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
-
-    ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
-    """
-    if "frequencies" in first_call:
-        return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
-    if "output" in first_call:
-        return (
-            distance(seen["output"], first_call["output"]) <= tolerances
-            if "output" in seen
-            else crashed_later and "error" in seen
-        )
-    if "error" in first_call:
-        error = seen.get("error")
-        return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
-    return seen.get("parameters") == first_call.get("parameters")

@@ -179,3 +179,22 @@ def agree(
         within(tolerances, seen, right, numbers_only=numbers_only)
         for seen, right in zip(observed, expected, strict=True)
     )
+
+
+def may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
+    """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
+
+    ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
+    """
+    if "frequencies" in first_call:
+        return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
+    if "output" in first_call:
+        return (
+            distance(seen["output"], first_call["output"]) <= tolerances
+            if "output" in seen
+            else crashed_later and "error" in seen
+        )
+    if "error" in first_call:
+        error = seen.get("error")
+        return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
+    return seen.get("parameters") == first_call.get("parameters")

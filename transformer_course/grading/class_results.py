@@ -13,8 +13,8 @@ from typing import Protocol, TypeVar
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.answer_similarity import SimilarPair, similar_pairs
-from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_rules import ClassRules
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.late_policy import EXTENSIONS, Lateness, in_words
 from transformer_course.grading.overrides import FILE as OVERRIDES
 from transformer_course.grading.overrides import Override

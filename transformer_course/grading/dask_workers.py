@@ -12,7 +12,7 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
-from transformer_course.grading.assess import GradedSubmission
+from transformer_course.grading.graded_results import GradedSubmission
 from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.settings import versions
 from transformer_course.grading.student_records import as_dict, from_dict

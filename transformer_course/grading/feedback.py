@@ -9,7 +9,6 @@ from pathlib import Path
 from transformer_course.checking.hints import hints_about
 from transformer_course.checking.message_panel import Panel
 from transformer_course.exercises import every_lesson
-from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_results import (
     ClassResults,
     ExerciseResult,
@@ -18,6 +17,7 @@ from transformer_course.grading.class_results import (
     max_points,
     plain_number,
 )
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.marked_code import marked_code
 from transformer_course.grading.page_template import PAGE_TEMPLATE, preformatted
 from transformer_course.grading.printable_text import file_stem

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from transformer_course.checking.formatting import join_words, readable
 from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.answer_similarity import answer_text, fingerprint
-from transformer_course.grading.assess import LIBRARY_CALLS, GradedSubmission, stumbled_over, with_remarks
+from transformer_course.grading.assess import LIBRARY_CALLS, stumbled_over, with_remarks
 from transformer_course.grading.class_report import write_report
 from transformer_course.grading.class_results import of_another_lesson
 from transformer_course.grading.class_rules import read_class_rules, write_class_rules
 from transformer_course.grading.gradebook import pluralise, summary
+from transformer_course.grading.graded_results import GradedSubmission
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.printable_text import without_control_codes

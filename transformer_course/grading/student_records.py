@@ -12,7 +12,7 @@ from typing import Any
 
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.assess import GradedExercise, GradedSubmission
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.printable_text import printable, record_name
 from transformer_course.grading.submissions import Submission
 from transformer_lab.atomic_write import atomic_write_text

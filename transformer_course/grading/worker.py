@@ -26,17 +26,11 @@ from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, every_exercise
-from transformer_course.grading.assess import (
-    COULD_NOT_BE_JUDGED,
-    Allowance,
-    GradedExercise,
-    GradedSubmission,
-    assess,
-    judge_answer,
-    run_answer,
-    stumbled_over,
-)
+from transformer_course.grading.assess import Allowance, assess, stumbled_over
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judge_answer import COULD_NOT_BE_JUDGED, judge_answer
 from transformer_course.grading.own_exercises import OwnExercises
+from transformer_course.grading.run_answer import run_answer
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.container import Container
 from transformer_course.jail.exit_reasons import explain_exit

@@ -6,6 +6,10 @@ from transformer_course.jail.resource_limits import Limits
 
 WHILE_OTHERS_RAN = "but for most of them other programs had the processors"
 """What is said of a machine that is too busy."""
+KILLED = ("SIGKILL", "supervisor")
+"""Reasons for which an answer is run once more: its process, or the jail's, was killed."""
+TOO_BUSY = "busy"
+"""The reason for which it is, too: other programs had the processors."""
 
 
 def exit_reason(code: int) -> str:

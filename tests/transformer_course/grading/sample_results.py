@@ -6,8 +6,8 @@ from typing import Any
 
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_report import write_report
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import Submission

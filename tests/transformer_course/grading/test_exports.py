@@ -11,10 +11,10 @@ import pytest
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.assess import GradedExercise
 from transformer_course.grading.class_results import ClassResults, class_results, max_points
 from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.exports import RawTable, merge_into_canvas, merge_into_moodle
+from transformer_course.grading.graded_results import GradedExercise
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster

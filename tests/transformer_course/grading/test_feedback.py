@@ -4,9 +4,9 @@ import pytest
 
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.assess import GradedExercise, GradedSubmission
 from transformer_course.grading.class_results import class_results
 from transformer_course.grading.feedback import feedback_page, file_names
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.submissions import Submission
 
 

@@ -18,11 +18,12 @@ from transformer_course.checking import mistake_recognition
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.assess import Allowance, GradedExercise, assess, assess_exercise
+from transformer_course.grading.assess import Allowance, assess, assess_exercise
 from transformer_course.grading.class_report import read_results
 from transformer_course.grading.class_rules import read_class_rules
 from transformer_course.grading.exports import merge_into_moodle
 from transformer_course.grading.grade import caution, grade, only_watched
+from transformer_course.grading.graded_results import GradedExercise
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Task

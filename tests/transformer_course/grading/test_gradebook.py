@@ -15,9 +15,9 @@ from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
 from transformer_course.grading import gradebook
-from transformer_course.grading.assess import GradedSubmission
 from transformer_course.grading.class_results import class_results
 from transformer_course.grading.class_rules import ClassRules
+from transformer_course.grading.graded_results import GradedSubmission
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster

@@ -12,10 +12,10 @@ from tests.transformer_course.cells import cell
 from tests.transformer_course.jail.sample_submissions import SEED, grade_answer, linux, still_works
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.exercises import every_exercise
-from transformer_course.grading import assess, mistake_locations
-from transformer_course.grading.assess import GradedSubmission
+from transformer_course.grading import judge_answer, mistake_locations
 from transformer_course.grading.class_results import class_results
 from transformer_course.grading.feedback import feedback_page
+from transformer_course.grading.graded_results import GradedSubmission
 from transformer_course.grading.mistake_locations import NOTE, seed_of_places
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.jail import Jail
@@ -63,7 +63,7 @@ def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
         ["queries *= 2", *RIGHT],
     ]
     with_places = [grade_answer(jail, source(lines), NAME) for lines in answers]
-    monkeypatch.setattr(assess, "with_place_in_jail", lambda verdict, *_: (verdict, 0.0))
+    monkeypatch.setattr(judge_answer, "with_place_in_jail", lambda verdict, *_: (verdict, 0.0))
     without = [grade_answer(jail, source(lines), NAME) for lines in answers]
     assert [one.points for one in with_places] == [one.points for one in without]
     assert [one.points > 0 for one in without] == [True, False, False, True, False]

@@ -17,7 +17,7 @@ from tests.helpers.thoroughness import Thoroughness
 from tests.transformer_course.jail.sample_submissions import linux
 from transformer_course import running
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.assess import judge_outcome, observed_outside
+from transformer_course.grading.judge_answer import judge_outcome, observed_outside
 from transformer_course.jail.jail import Outcome
 from transformer_course.jail.resource_limits import Limits
 from transformer_course.running import answer_job

@@ -8,7 +8,7 @@ import pytest
 
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.assess import GradedExercise, GradedSubmission
+from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.student_records import Records, as_dict, read_records
 from transformer_course.grading.submissions import Submission
 from transformer_course.jail.exit_reasons import explain_exit

@@ -17,7 +17,7 @@ import torch
 from tests.transformer_course.jail.sample_submissions import RIGHT, linux, softmax_after
 from transformer_course.checking.verdict import Verdict
 from transformer_course.grading import worker as worker_module
-from transformer_course.grading.assess import COULD_NOT_BE_JUDGED
+from transformer_course.grading.judge_answer import COULD_NOT_BE_JUDGED
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Task, Worker, limited_memory, seed_of_cases
 from transformer_course.jail.interpreter import JailError

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import nbformat
@@ -17,10 +18,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_course.checking import mistake_recognition
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.assess import GradedExercise, assess_exercise
+from transformer_course.grading.assess import assess_exercise
+from transformer_course.grading.graded_results import GradedExercise
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.jail import Jail
+from transformer_course.jail.jail import Jail, Outcome
 from transformer_course.jail.resource_limits import Limits
+from transformer_course.running.plain_data import unpack
 
 IMPORTS = """\
 import math
@@ -149,3 +152,16 @@ def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
         os.close(here)
         here = deeper
     os.close(here)
+
+
+class FakeJail(Jail):
+    """Records the jobs it gets, and returns the answer it was made with."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__(Limits())
+        self.answer = answer
+        self.jobs: list[dict[str, Any]] = []
+
+    def run(self, job: dict[str, Any], packed: bytes = b"", models: bytes = b"") -> Outcome:
+        self.jobs.append({**job, **unpack(packed)})
+        return Outcome(self.answer, "exit 0", 0.25)

@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.thoroughness import one_in
 from tests.transformer_course.jail.sample_submissions import IMPORTS, RIGHT, STUB, cells, grade_answer, grade_cells
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.assess import library_source
+from transformer_course.grading.run_answer import library_source
 from transformer_course.jail.jail import Jail
 
 ATTENTION = every_exercise()["attention"]

@@ -1,0 +1,72 @@
+"""Make a job of an answer and run it in the jail; once more, if what ended it may be no fault of its own."""
+
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Any
+
+from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise, is_own
+from transformer_course.grading.answer_similarity import names_asked_for
+from transformer_course.grading.submissions import Submission
+from transformer_course.jail.exit_reasons import KILLED, TOO_BUSY
+from transformer_course.jail.jail import Jail, Outcome
+from transformer_course.running.plain_data import pack
+from transformer_course.running.served_models import without_tables
+
+
+def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> tuple[dict[str, Any], Outcome]:
+    """Run the answer to an exercise in the jail: the job, and its outcome."""
+    job = {
+        "cells": submission.cells,
+        "seconds": jail.limits.seconds,
+        "clock": jail.limits.clock,
+        "name": exercise.name,
+        "asked": names_asked_for(exercise.name),
+        "library": {
+            name: library_source(other)
+            for name, other in every_exercise().items()
+            if name != exercise.name and not is_own(other)
+        },
+    }
+    return job, run_job(jail, job, *_packed_cases(exercise, seed))
+
+
+def run_job(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
+    """Run a job, and once more if it has no result for a reason that may not be its own."""
+    outcome = _run_once(jail, job, *packed)
+    was_killed = outcome.reason in KILLED and outcome.cost < jail.limits.seconds  # as without memory a system does
+    if was_killed or outcome.reason == TOO_BUSY:
+        again = _run_once(jail, job, *packed)
+        return replace(again, seconds=outcome.seconds + again.seconds, waited=outcome.waited + again.waited)
+    return outcome
+
+
+def _run_once(jail: Jail, job: dict[str, Any], *packed: bytes) -> Outcome:
+    """Run a job; the machine is too busy where time was up by the clock, and others had the processors for longer."""
+    outcome = jail.run(job, *packed)
+    records = (outcome.answer or {}).get("records")
+    last = records[-1] if isinstance(records, list) and records else None
+    error = last.get("error") if isinstance(last, dict) else None
+    if outcome.waited > jail.limits.seconds and isinstance(error, dict) and "computed" in error:
+        return replace(outcome, answer=None, reason=TOO_BUSY)
+    return outcome
+
+
+@lru_cache(maxsize=40)  # who hands in the same gets the same cases
+def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
+    """Return the cases of a job, without a word on what they test, and the models that are called in them."""
+    cases, models = without_tables([case.as_dict() for case in behaviour(exercise, seed).cases])
+    return pack({"cases": cases}), pack(models) if models else b""
+
+
+@cache
+def library_source(exercise: Exercise) -> dict[str, str]:
+    """Return where the jail finds the library's function or class for an exercise.
+
+    Returns:
+        Its ``module``, if that is in the model library; else, since the jail has no exercises, its ``source``.
+    """
+    module = exercise.reference.__module__
+    course = __name__.partition(".grading")[0]
+    return {"source": exercise.solution} if module.startswith(f"{course}.") else {"module": module}
