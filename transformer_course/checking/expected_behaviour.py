@@ -34,7 +34,7 @@ MAX_KEPT_OUTPUTS = 8000
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
 N_LOOKED_AT = 2
-"""In so many cases where an attempt is right, and where it is wrong, it is looked which mistakes fit it."""
+"""Number of cases, where an attempt is right and where it is wrong, that show which mistakes fit it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,15 +100,14 @@ class Behaviour:
         forms = [{outline(shown[index]).form for shown in (self.expected, observed)} for index in stored]
         fitting = [one for one in singles if all(map(operator.contains, forms, self._forms(one)))]
         right = [index for index, seen in enumerate(observed) if _are_alike(seen, self.expected[index])]
-        wrong = [index for index in range(len(observed)) if index not in right]
-        looked_at = [*right[:N_LOOKED_AT], *wrong[:N_LOOKED_AT]]
+        looked_at = [*right[:N_LOOKED_AT], *[i for i in range(len(observed)) if i not in right][:N_LOOKED_AT]]
         shown = dict.fromkeys(fitting, "")
         for index in looked_at:
             for one, output in zip(fitting, self.outputs([one.way for one in fitting], index), strict=True):
                 is_right = _are_alike(output, self.expected[index])
                 shown[one] += RIGHT if is_right else SEEN if _are_alike(output, observed[index]) else OTHER
-        seen = "".join(RIGHT if index in right else SEEN for index in looked_at)
-        return mistake_pairs.in_order(mistake_pairs.likely(singles, shown, seen))
+        likely = mistake_pairs.likely(singles, shown, "".join(RIGHT if i in right else SEEN for i in looked_at))
+        return mistake_pairs.in_order(likely)
 
     def _forms(self, one: Single) -> Sequence[str]:
         """Return the forms of what a mistake gives in the cases whose outlines are stored for slips."""

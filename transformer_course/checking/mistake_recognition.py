@@ -180,7 +180,7 @@ def _in_different_cases(
 
 
 def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
-    if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
+    if not MAX_PAIRS or any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
         return None
     if found := _pair(known, observed, reach, known.pairs):
         return found
