@@ -35,6 +35,7 @@ import torch
 
 from tests.transformer_course.cells import cell
 from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.tolerance import agree
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
@@ -57,7 +58,7 @@ from torch.nn import functional as F
 """
 TWO_BUGS = "Your code has two bugs."
 OTHER_SEEDS = (1, 2, 3)
-GENERAL = ("changes_argument", "gradient_cut", "remembers_an_earlier_call")
+GENERAL = (CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL)
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def told(verdict: Verdict, attempt: Attempt) -> str:
     if attempt.kind == "two":
         return (
             "both"
-            if len(names) > 1 or verdict.message.startswith(TWO_BUGS)
+            if len(names) + (CHANGES_ARGUMENT in verdict.mistakes) > 1 or verdict.message.startswith(TWO_BUGS)
             else "one"
             if verdict.mistakes or verdict.status == "half_finished"
             else place or "neither"
