@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour, in_isolation
-from transformer_course.checking.tolerance import comparable_error, observation_distance
+from transformer_course.checking.tolerance import observation_distance
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.running.case import Case
@@ -72,9 +72,12 @@ def distinct(slips: Sequence[Slip]) -> list[Slip]:
 
 
 def shown(observed: Iterable[Observation]) -> Shown:
-    """Return what is the same for all that behave alike, nearly always: it is rounded."""
+    """Return what is the same for all that behave alike, nearly always: it is rounded. Of an error it is the words."""
     return tuple(
-        (str(comparable_error(seen["error"])),) if "error" in seen else rounded(outline(seen)) for seen in observed
+        (seen["error"]["type"], *sorted(seen["error"]["message"].split()))
+        if "error" in seen
+        else rounded(outline(seen))
+        for seen in observed
     )
 
 
