@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from transformer_course.checking import mistake_pairs
 from transformer_course.checking.mistake_pairs import OTHER, RIGHT, SEEN, Pair, Single
-from transformer_course.checking.tolerance import distance, observation_distance
+from transformer_course.checking.tolerance import observation_distance, outputs_agree
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
@@ -97,15 +97,18 @@ class Behaviour:
         singles, stored = _singles(self.exercise), catalogue_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
-        forms = [{outline(shown[index]).form for shown in (self.expected, observed)} for index in stored]
-        fitting = [one for one in singles if all(map(operator.contains, forms, self._forms(one)))]
-        right = [index for index, seen in enumerate(observed) if _are_alike(seen, self.expected[index])]
+        forms = [{outline(shown[i]).form for shown in (self.expected, observed)} for i in stored]
+        hidden = ["error" in observed[i] for i in stored]  # a crash hides what else is wrong
+        fitting = [
+            one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
+        ]
+        right = [index for index, seen in enumerate(observed) if outputs_agree(seen, self.expected[index])]
         looked_at = [*right[:N_LOOKED_AT], *[i for i in range(len(observed)) if i not in right][:N_LOOKED_AT]]
         shown = dict.fromkeys(fitting, "")
         for index in looked_at:
             for one, output in zip(fitting, self.outputs([one.way for one in fitting], index), strict=True):
-                is_right = _are_alike(output, self.expected[index])
-                shown[one] += RIGHT if is_right else SEEN if _are_alike(output, observed[index]) else OTHER
+                is_right = outputs_agree(output, self.expected[index])
+                shown[one] += RIGHT if is_right else SEEN if outputs_agree(output, observed[index]) else OTHER
         likely = mistake_pairs.likely(singles, shown, "".join(RIGHT if i in right else SEEN for i in looked_at))
         return mistake_pairs.in_order(likely)
 
@@ -215,10 +218,6 @@ class Behaviour:
                 seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
             found.append(seen)
         return found
-
-
-def _are_alike(one: Observation, other: Observation) -> bool:
-    return "output" in one and "output" in other and distance(one["output"], other["output"]) <= 1
 
 
 @lru_cache(maxsize=40)  # the code of slips is compiled once for all seeds
