@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.checking import mistake_pairs
-from transformer_course.checking.mistake_pairs import OTHER, RIGHT, SEEN, Pair, Single
+from transformer_course.checking.mistake_pairs import RIGHT, SEEN, Pair, Single
 from transformer_course.checking.tolerance import observation_distance, outputs_agree
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.running.case import Case
@@ -107,8 +107,7 @@ class Behaviour:
         shown = dict.fromkeys(fitting, "")
         for index in looked_at:
             for one, output in zip(fitting, self.outputs([one.way for one in fitting], index), strict=True):
-                is_right = outputs_agree(output, self.expected[index])
-                shown[one] += RIGHT if is_right else SEEN if outputs_agree(output, observed[index]) else OTHER
+                shown[one] += mistake_pairs.shown(output, self.expected[index], observed[index])
         likely = mistake_pairs.likely(singles, shown, "".join(RIGHT if i in right else SEEN for i in looked_at))
         return mistake_pairs.in_order(likely)
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from transformer_course.checking.tolerance import is_finite, outputs_agree
 from transformer_course.exercise import Mistake
+from transformer_course.running.observation import Observation
 from transformer_course.steps import InSteps, Variant
 
 MAX_PAIRS = 6000
@@ -18,8 +20,10 @@ MAX_OTHERS = 1000
 """Number of those among them that hardly fit what an attempt shows."""
 FIRST = 10
 """So many mistakes that come first are about as likely."""
-RIGHT, SEEN, OTHER = "r", "s", "o"
-"""What a mistake shows in a case: what is right, what an attempt gives, or something else."""
+RIGHT, SEEN, OTHER, NOTHING = "r", "s", "o", "n"
+"""What a mistake shows in a case: what is right, what an attempt gives, something else, or no numbers to be read."""
+SHOWS = (SEEN, NOTHING)
+"""What a mistake shows where another one is right, and the attempt is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +35,14 @@ class Pair:
         way: The answer that makes both.
         n_changes: Number of steps that are changed, one that both change counted twice.
         n_slips: Number of the two that nobody has written down.
+        unlikeliness: How far-fetched the two are.
     """
 
     mistakes: tuple[Mistake, Mistake]
     way: Variant
     n_changes: int
     n_slips: int = 0
+    unlikeliness: int = 0
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -102,7 +108,8 @@ def _pair(one: Single, other: Single) -> Pair | None:
         return None
     first, second = sorted((one, other), key=lambda single: single.place)
     n_changes = len(one.way.changes) + len(other.way.changes)
-    return Pair((first.mistake, second.mistake), way, n_changes, one.is_slip + other.is_slip)
+    n_slips = one.is_slip + other.is_slip
+    return Pair((first.mistake, second.mistake), way, n_changes, n_slips, _unlikeliness((one, other)))
 
 
 def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> list[tuple[Single, Single]]:
@@ -111,7 +118,8 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
     Args:
         some: The single mistakes.
         shown: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is right,
-            ``SEEN`` for what the attempt gives, ``OTHER`` for something else; the rest has a strange form.
+            ``SEEN`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or what is not
+            finite; the rest has a strange form.
         seen: The same of the attempt: where it is right, or gives what it gives.
     """
     groups: dict[str, list[Single]] = {}
@@ -126,7 +134,7 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
         )
         if pair[0].is_slip or pair[1].is_slip
     ]
-    found = sorted(fitting, key=_unlikeliness)[:MAX_PAIRS]
+    found = sorted(fitting, key=_unlikeliness)[: max(MAX_PAIRS - MAX_OTHERS, 0)]
     tried = set(found)
     rest = (
         pair
@@ -134,6 +142,15 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
         if (pair[0].is_slip or pair[1].is_slip) and pair not in tried and pair[::-1] not in tried
     )
     return [*found, *heapq.nsmallest(min(MAX_OTHERS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
+
+
+def shown(output: Observation, right: Observation, seen: Observation) -> str:
+    """Return what a mistake shows in a case, as a letter."""
+    if outputs_agree(output, right):
+        return RIGHT
+    if outputs_agree(output, seen):
+        return SEEN
+    return OTHER if "output" in output and is_finite(output["output"]) else NOTHING
 
 
 def _unlikeliness(pair: tuple[Single, Single]) -> int:
@@ -148,6 +165,6 @@ def _may_give(one: str, other: str, seen: str) -> bool:
     Nearly always, both are right where the attempt is, and where one of them shows nothing, the other shows all.
     """
     return all(
-        (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b == SEEN) and (b != RIGHT or a == SEEN)
+        (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b in SHOWS) and (b != RIGHT or a in SHOWS)
         for a, b, now in zip(one, other, seen, strict=True)
     )

@@ -38,6 +38,8 @@ otherwise. Any two mistakes of an exercise are ten times as far apart, and furth
 mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
 
 
+AS_LIKELY = 2
+"""Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
 MIN_WRONG_CASES = 3
 """In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
 
@@ -211,7 +213,10 @@ def _pair(
             break  # what changes fewer steps is likelier
         if _shows_the_same(known, pair.way, observed, reach):
             found.append(pair)
-    shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]
+    shared = _shared(found)
+    if not shared and found:
+        least = min(pair.unlikeliness for pair in found)
+        shared = _shared(found := [pair for pair in found if pair.unlikeliness <= AS_LIKELY * least])
     if not shared:
         return None
     named = tuple(dict.fromkeys(shared))  # two ways of one mistake are that mistake
@@ -220,6 +225,10 @@ def _pair(
     others = {other.does: other for pair in found for other in pair.mistakes if other not in shared}
     either = tuple(others.values()) if len(others) == 2 else ()
     return Recognition(found[0].way, named, and_more=True, either=either)
+
+
+def _shared(pairs: Sequence[Pair]) -> list[Mistake]:
+    return [one for one in (pairs[0].mistakes if pairs else ()) if all(one in pair.mistakes for pair in pairs)]
 
 
 def _is_of_no_step(error: object) -> bool:

@@ -108,7 +108,7 @@ def gradient_distance(seen: Observation, right: Observation) -> float:
     No gradient is one of 0. Where an output is not finite, nothing is known of its gradients. Where it is a plain
     number, there are none, and those of a number in a tensor do not count.
     """
-    if not _is_finite(right.get("output")) or isinstance(right.get("output"), float):
+    if not is_finite(right.get("output")) or isinstance(right.get("output"), float):
         return 0.0
     apart = 0.0
     for kind in GRADIENTS:
@@ -139,12 +139,13 @@ def gradients_apart(seen: object, right: object) -> float:
     return float(((seen.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
 
 
-def _is_finite(value: object) -> bool:
+def is_finite(value: object) -> bool:
+    """Return whether all numbers in plain data are finite."""
     if isinstance(value, Tensor):
         return not value.is_floating_point() or bool(value.isfinite().all())
     if isinstance(value, Mapping):
         value = list(value.values())
-    return all(map(_is_finite, value)) if isinstance(value, list | tuple) else True
+    return all(map(is_finite, value)) if isinstance(value, list | tuple) else True
 
 
 def comparable_error(error: Mapping[str, object]) -> dict[str, object]:

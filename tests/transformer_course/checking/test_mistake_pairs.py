@@ -50,6 +50,10 @@ def test_where_one_is_right_the_other_gives_what_the_attempt_does():
     assert tried(["ro", "oo", "ro", "so"], "ss")[:3] == ["ad", "bd", "cd"]
 
 
+def test_what_cannot_be_read_may_be_anything():
+    assert tried(["ro", "no", "oo"], "ss")[:2] == ["ab", "bc"]
+
+
 def test_what_has_a_strange_form_comes_last_and_all_pairs_come():
     found = tried(["", "o", "o", "o"], "s")
     assert found == ["bc", "bd", "cd", "ab", "ac", "ad"]
@@ -57,7 +61,8 @@ def test_what_has_a_strange_form_comes_last_and_all_pairs_come():
 
 def test_no_more_are_tried_than_may_be(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mistake_pairs, "MAX_PAIRS", 4)
-    assert tried(["", "o", "o", "o"], "s") == ["bc", "bd", "cd", "ab"]
+    monkeypatch.setattr(mistake_pairs, "MAX_OTHERS", 2)
+    assert tried(["", "o", "o", "o"], "s") == ["bc", "bd", "ab", "ac"]
 
 
 def test_a_likely_one_with_a_far_fetched_one_comes_before_two_that_are_neither():

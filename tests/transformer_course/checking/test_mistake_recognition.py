@@ -139,6 +139,30 @@ def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readin
     assert verdict.message == "The products are not divided. Something else is wrong, too: put this right first."
 
 
+@pytest.mark.parametrize("n_between", [0, 40])
+def test_of_pairs_that_share_no_mistake_the_likeliest_is_told_if_the_others_are_far_fetched(n_between):
+    def times(name, value, factor):
+        change = {"values": lambda values: factor * values, "output": lambda output: factor * output}[value]
+        return known(name, STEPS.but(**{value: change}), does=f"the {value} are {name}")
+
+    def shifted(i):
+        return known(f"shifted_{i}", STEPS.but(scores=lambda scores: scores + torch.arange(scores.shape[-1]) / (i + 1)))
+
+    between = [shifted(i) for i in range(n_between)]
+    likely = [times("doubled", "values", 2), times("tripled", "output", 3)]
+    exercise = Exercise(
+        mixture,
+        cases,
+        [*likely, *between, times("tripled_first", "values", 3), times("doubled_last", "output", 2)],
+        HINTS,
+        1,
+        "Right.",
+        steps=STEPS,
+    )
+    verdict = verdict_on(lambda q, k, v: 6 * mixture(q, k, v), exercise)
+    assert verdict.mistakes == (("doubled", "tripled") if n_between else ())
+
+
 def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
     verdict = verdict_on(lambda q, k, v: q @ k.transpose(-2, -1))
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_products",))
