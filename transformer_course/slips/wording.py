@@ -71,9 +71,9 @@ def words(steps: InSteps, slip: "Slip") -> Words:
 
 def is_plural(noun: str) -> bool:
     """Return whether a noun of English, with what follows it, is a plural."""
-    head = re.split(r" (?:of|that|in|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[0].split()[
-        -1:
-    ]
+    head = re.split(r" (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[
+        0
+    ].split()[-1:]
     return (
         bool(head)
         and not noun.startswith("what ")

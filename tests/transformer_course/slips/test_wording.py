@@ -76,7 +76,10 @@ def test_a_constant_in_the_place_of_an_argument_means_that_the_argument_has_no_e
 
 
 def test_plurals_are_told_from_their_heads():
-    assert all(is_plural(noun) for noun in ("the shares", "the products of queries and keys", "the weights"))
+    assert all(
+        is_plural(noun)
+        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "the weights")
+    )
     assert not any(
         is_plural(noun)
         for noun in ("what `w_q` makes of x", "the sum of the weights", "the mean", "the last axis", "the bias")
