@@ -854,7 +854,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # </details>
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

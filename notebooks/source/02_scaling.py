@@ -8,7 +8,7 @@
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small, and
 # compare dot-product attention with additive attention.
 #
-# Reading: 40 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 39 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 100 minutes.
 
 # %% [markdown]
@@ -609,12 +609,12 @@ check(additive_scores)
 # ### The cost of additive attention
 #
 # **Predict.** 256 queries, 256 keys, and a hidden width d_h of 64. Before it can compute its scores, additive attention
-# needs $\tanh(W_q q + W_k k)$ for every pair. How many numbers are that?
+# needs $\tanh(W_q q + W_k k)$ for every pair. How many numbers are that? (The folded cell also takes the time.)
 
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 queries, keys = torch.randn(2, 1, 256, 64)
 w_q, w_k, w = torch.randn(64, 64) / 8, torch.randn(64, 64) / 8, torch.randn(64) / 8
 seconds = {"additive": [], "dot product": []}
@@ -686,8 +686,8 @@ print("all at once and one by one, the same:", torch.allclose(at_once, torch.sta
 
 # %% [markdown]
 # And the bottleneck of lesson 00? We store $n$ pairs of a random key and a random value, 16 numbers each, and ask for
-# every value by its key. An answer is right if no other stored value is nearer to the output. (For the softmax,
-# scores are multiplied by 20.)
+# every value by its key. An answer is right if no other stored value is nearer to the output. (The keys have length 1,
+# so a key's product with itself is 1; multiplied by 20, as here for the softmax, it stands out.)
 #
 # **Predict.** What fraction of *64* pairs does linear attention recall: near 0.3, 0.6 or 1? And attention with
 # softmax?
@@ -899,7 +899,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - `transformer_lab/attention/dot_product.py` and `additive.py` beside it: the library's versions, with masks.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -698,7 +698,7 @@ with torch.random.fork_rng():  # leaves the random numbers of the cells below as
 print(f"{len(words):,} words of docstrings; loss {loss.item():.1f}, that of a blind guess {math.log(1001):.1f}")
 
 # %% id="heads-on-a-sentence" tags=["nbval-ignore-output"]
-text_read = "return a copy of the string with all occurrences of the old value replaced by the new value"
+text_read = "return a copy of the string with each of the old values followed by the new value"
 sentence = text_read.split()
 with record_attention(language_model) as recorded, torch.no_grad():
     language_model(torch.tensor([[vocabulary.get(word, 0) for word in sentence]]))
@@ -711,7 +711,7 @@ for i, head in enumerate(first_layer):
 
 # %% [markdown]
 # In the stored run, head 0 often stays with the word itself, heads 1 and 3 go back to words that say more, such as
-# `copy` and `old`, and head 2 spreads its weight widely. Another seed may give the heads other jobs.
+# `copy`, `old` and `followed`, and head 2 spreads its weight widely. Another seed may give the heads other jobs.
 
 # %% [markdown]
 # ## ★ Transfer: what does each head add?
@@ -913,7 +913,7 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # - `transformer_lab/attention/multi_head.py`: the library's version, with faster kernels.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -939,7 +939,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - `transformer_lab/attention/masks.py`, and `masked_softmax` in `dot_product.py` beside it: the library's versions.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -860,7 +860,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 # - `transformer_lab/attention/positions.py`: the library's versions.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

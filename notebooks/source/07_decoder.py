@@ -7,8 +7,8 @@
 # **Afterwards you can** write a decoder layer and a stack of them, say what each of its attentions attends to and under
 # which mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
 #
-# Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★). With all predictions, runs and questions:
-# about 130 minutes.
+# Reading: 39 minutes. Exercises: 50 minutes (three core, one stretch ★). With all predictions, runs and questions:
+# about 135 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -217,7 +217,7 @@ class Translator(nn.Module):
 # %% [markdown]
 # The texts: all days of a hundred years, in French and in ISO 8601. Every tenth is held out.
 
-# %%
+# %% tags=["hide-input"]
 months = ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août"]
 months += ["septembre", "octobre", "novembre", "décembre"]
 days = [date(1950, 1, 1) + timedelta(i) for i in range(36525)]
@@ -274,7 +274,7 @@ check(shift_right)
 # %% [markdown]
 # We use a model in two ways. `teacher_forced` measures how often the next token is right when the model is given the
 # correct ones before it. `generate` lets the model read its own tokens (all our dates have eleven; in general one stops
-# at `<eos>`), and `exact` measures how often such a date is right as a whole. (You can skip the training loop.)
+# at `<eos>`), and `exact` measures how often such a date is right as a whole. (The training loop is folded.)
 
 
 # %%
@@ -302,7 +302,7 @@ def exact(generated: Tensor, labels: Tensor) -> float:
     return (generated == labels).all(dim=-1).float().mean().item()
 
 
-# %%
+# %% tags=["hide-input"]
 def train(model: nn.Module, shift: bool = True, steps: int = 300, forms=(targets,), watch: bool = False) -> dict:
     """Train on the days that are not held out; return what is measured every 50 steps."""
     source, answers = sources[~held_out], torch.stack(forms)[:, ~held_out]
@@ -351,7 +351,7 @@ curves = {
 per_token, whole = (curve.mean(dim=0) for curve in curves.values())
 compare(prediction_early, measured=round(whole[1].item(), 1))
 compare(prediction_end, measured=round(whole[-1].item(), 1))
-print(f"after 100 steps: {per_token[1]:.2f} of 11 tokens, teacher-forced")
+print(f"after 100 steps: {per_token[1]:.2f} of the tokens are right, teacher-forced")
 print(f"were the errors independent, whole dates: {per_token[1]:.2f} to the power of 11 = {per_token[1] ** 11:.2f}")
 ax = plots.lines(range(50, 301, 50), curves, xlabel="step", ylabel="fraction that is right")
 
@@ -662,12 +662,12 @@ class DecoderOnly(EncoderOnly):
 # two formats, chosen at random, `2021-03-03` or `03/03/2021`, and let the models *sample* each character.
 #
 # **Predict.** Encoder-only: what fraction of the sampled dates is right when there is one right answer: near 0, 0.5 or
-# 0.9? And when there are two, and either counts? (Twelve trainings: about 20 seconds.)
+# 0.9? And when there are two, and either counts? (Twelve trainings, folded: about 20 seconds.)
 
 # %% tags=["prediction"]
 prediction_one_format, prediction_two_formats = ..., ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 slashed = as_tokens([day.strftime("%d/%m/%Y") for day in days], 11)
 found, examples = {}, {}
 for kind, forms in (
@@ -744,6 +744,71 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 # embeddings either way. From the second layer on, the target attends to vectors that have themselves attended.
 
 # %% [markdown]
+# ## ★ Diffusion: a text in several steps
+#
+# The encoder-only model failed because it answered at all positions at once. What if it takes several steps? A
+# **diffusion language model** ([Austin et al., 2021](https://arxiv.org/abs/2107.03006); with 8 billion parameters:
+# LLaDA, [Nie et al., 2025](https://arxiv.org/abs/2502.09992)) begins with nothing but hidden tokens. At each step it
+# draws all of them, keeps those of which it is surest, and hides the others again; at the next step it reads what was
+# kept. In training, a random fraction of each text is hidden, from almost none to almost all: it is the gap filler of
+# lesson 06.
+#
+# Ours generates dates out of nothing, in either format. `<bos>` stands for what is hidden.
+
+
+# %% id="unmasking"
+class Unmasker(EncoderOnly):
+    """Fill in what is hidden; in training, hide a random fraction of each text first."""
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        if self.training:
+            target = target.masked_fill(torch.rand(target.shape) < torch.rand(len(target), 1), BOS)
+        return super().forward(target, target)  # it reads no source
+
+
+@torch.no_grad()
+def unmask(model: nn.Module, n_texts: int, n_steps: int) -> Tensor:
+    text = torch.full((n_texts, 11), BOS)
+    for step in range(1, n_steps + 1):
+        probabilities = model(text, text).softmax(dim=-1)
+        drawn = probabilities.flatten(0, 1).multinomial(1).view_as(text).where(text == BOS, text)
+        sure = probabilities.gather(-1, drawn[..., None])[..., 0].masked_fill(text != BOS, 2.0)  # what is kept, stays
+        kept = sure.topk(11 * step // n_steps).indices
+        text = text.scatter(1, kept, drawn.gather(1, kept))
+    return text
+
+
+# %% [markdown]
+# **Predict.** What fraction of 200 texts are real dates if all eleven tokens come in *one* step: near 0, 0.5 or 0.9?
+# And in eleven steps, a token at each? (Three trainings, folded: about 10 seconds.)
+
+# %% tags=["prediction"]
+prediction_one_step, prediction_eleven_steps = ..., ...
+
+# %% id="dates-in-several-steps" tags=["hide-input", "nbval-ignore-output"]
+real = {tuple(row) for form in (targets, slashed) for row in form.tolist()}
+found = {}
+for seed in range(3):
+    model = seeded(seed, Unmasker)
+    train(model, shift=False, forms=(targets, slashed))
+    model.eval()
+    for n_steps in (1, 2, 3, 5, 11):
+        rows = unmask(model, 200, n_steps).tolist()
+        found.setdefault(n_steps, []).append(sum(tuple(row) in real for row in rows) / 200)
+        if seed == 0:
+            examples = ["".join(alphabet[i] for i in row[:10]) for row in rows[:4]]
+            print(f"steps: {n_steps:2}   such as", *examples, sep="   ")
+compare(prediction_one_step, measured=sum(found[1]) / 3, choices=(0, 0.5, 0.9))
+compare(prediction_eleven_steps, measured=sum(found[11]) / 3, choices=(0, 0.5, 0.9))
+pd.DataFrame(found).T.rename_axis(index="steps", columns="real dates, seed").round(2)
+
+# %% [markdown]
+# In one step hardly any text is a date: each position draws by itself, and the formats mix, as above. With a token at
+# each step most are, since each is drawn in view of those before it, wherever they stand. In between, quality is traded
+# for speed: a step may bring several tokens. But a step is a pass over the whole text, and no cache (lesson 10) makes
+# it cheaper.
+
+# %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
@@ -759,10 +824,12 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 prediction = ...  # in how many of the three runs will the claim hold?
 holds = []
 for seed in range(3):
-    torch.manual_seed(seed)
-    model = seeded(seed, Translator)  # but of a class of your own, with torch.eye(n, dtype=torch.bool) for its mask
-    train(model)
-    holds.append(...)  # compare exact(generate(model, new_sources), new_targets) with that of translators[seed]
+    right = []
+    for kind in (Translator, ...):  # for the dots, a class of your own: its mask is torch.eye(n, dtype=torch.bool)
+        model = seeded(seed, kind)  # from one seed, both kinds start alike and train on the same batches
+        train(model)
+        right.append(exact(generate(model, new_sources), new_targets))
+    holds.append(...)  # True or False, from the two numbers in `right`
 print("predicted:", prediction, " measured:", holds)
 # Verdict:
 
@@ -798,6 +865,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # - **encoder-only**: a model of self-attention in which each position attends to all.
 # - **decoder-only**: a model of causal self-attention without an encoder.
 # - **prefix mask**: a mask that is open in the first tokens and causal after them.
+# - **diffusion language model**: a model that generates a text in several steps, from hidden tokens, in any order.
 
 # %% [markdown]
 # ## Interview questions
@@ -860,6 +928,13 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # on people's preferences (RLHF, lesson 14).
 # </details>
 #
+# <details><summary>How does a diffusion language model generate, and what does it cost?</summary>
+#
+# It begins with hidden tokens; at each step it draws them all and keeps those of which it is surest. Few steps are
+# fast, but tokens drawn at the same step know nothing of each other; many steps are as many passes over the whole text,
+# without a cache. (<i>★ Diffusion</i>)
+# </details>
+#
 # <details><summary>What does an alignment tell?</summary>
 #
 # Where a position attended when it was generated, on average over the heads. It is no proof of which character was
@@ -881,7 +956,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #   and `transformer.py`.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -6,7 +6,7 @@
 # **Afterwards you can** turn text into batches, assemble a Transformer, train it on a file of your own, and tell a
 # model that works from one that only seems to.
 #
-# Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 38 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 160 minutes. Training takes a minute or two.
 
 # %% [markdown]
@@ -757,7 +757,7 @@ longest = max(len(ids) for pair in encode(own_pairs, own_tokenizer) for ids in p
 print(f"{len(own_train):,} pairs to train on; one to test on:", " → ".join(own_test[0]))
 
 
-# %%
+# %% tags=["hide-input"]
 def train_own(seed: int, n_steps: int, peak: float, warmup=30, smoothing=0.1, clip=1.0, weight_decay=0.01) -> nn.Module:
     torch.manual_seed(seed)
     model = Transformer(own_tokenizer.get_vocab_size(), d_model=32, d_ff=64, n_layers=1, max_length=longest)
@@ -788,7 +788,7 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # ## Ablation: switched off one at a time
 #
 # The training above had label smoothing, clipping, decay and warm-up. We switch off one at a time, for 100 steps at
-# twice the peak rate, with three seeds each.
+# twice the peak rate, with three seeds each (folded).
 #
 # **Predict.** Which one costs the most correct tokens when it is switched off: `"smoothing"`, `"clipping"`, `"decay"`
 # or `"warm-up"`?
@@ -796,7 +796,7 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 off = {"nothing": {}, "smoothing": {"smoothing": 0.0}, "clipping": {"clip": 1e9}}
 off |= {"decay": {"weight_decay": 0.0}, "warm-up": {"warmup": 1}}
 rows = []
@@ -1065,7 +1065,7 @@ rows.reset_index(drop=True)
 # - `transformer_lab/training/trainer.py`: the loop with everything around it; `transformer-course train` runs it.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

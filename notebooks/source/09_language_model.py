@@ -881,7 +881,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - `transformer_lab/models/language_model.py`: the library's language model, from GPT-2 to Llama in small steps.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -970,7 +970,7 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #   `speculative.py`: the library's versions.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

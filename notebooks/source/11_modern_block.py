@@ -1050,7 +1050,7 @@ table.drop(columns="class")[:16]
 # </details>
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

@@ -295,7 +295,7 @@ for ax, (number, case) in zip(axes.flat, cases.items()):
 # %% tags=["nbval-ignore-output"]
 asked = cases[1].answers(5)["question"].tolist()
 answers = {number: case.answers(5)["answer"].tolist() for number, case in cases.items()}
-pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis("patient, right answer")
+pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis(index="patient", columns="right answer")
 
 # %% [markdown]
 # <details><summary>What does it mean if the curves of patient and twin are one line?</summary>
@@ -573,6 +573,9 @@ measure(12, ...)
 # For a closed case, `clinic.admit(4).report()` names the bug, its repair, where it was found in public, and the test;
 # `source()` returns the code. The lesson's own measurements count, too. Diagnose the other four patients, 13 to 16,
 # before you read on: the next section shows which diagnoses occur.
+#
+# Beside your score stands that of a bot. It knows what every instrument finds with every bug, and measures in random
+# order until one diagnosis is left. You can do better: complaints, loss curves and answers cost nothing.
 
 # %%
 for case in cases.values():
@@ -769,6 +772,27 @@ for ax, (name, field) in zip(axes, fields.items()):
 # %% [markdown]
 # Each layer with this window reaches two positions further back. In training mode, each output of BatchNorm depends on
 # all positions, and in a batch also on the other texts (lesson 06): a causal model with it would fail the leak test.
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** A longer run tells the first three causes apart, as the table of hypotheses says: after four times as many
+# steps, the model with the small learning rate gets more than 60 % of the digits right, the two others do not.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    longer = {cause: digits_right(train_reader(cause, seed, n_steps=480)[0]) for cause in ("mask", "layers", "rate")}
+    holds.append(...)  # True or False, from the three numbers in `longer`
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short

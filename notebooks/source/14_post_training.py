@@ -7,8 +7,8 @@
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
 #
-# Reading: 33 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions:
-# about 128 minutes.
+# Reading: 32 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions:
+# about 127 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -57,7 +57,8 @@ _ = torch.manual_seed(14)
 # ## A model that continues
 #
 # We take a task that a program can judge: dates. The pretraining text has lines such as `3 mars 2021 = 2021-03-03`;
-# half of them use the form `03/03/2021` instead. The model is the GPT of lesson 09, made of your own parts.
+# half of them use the form `03/03/2021` instead. The model is the GPT of lesson 09, made of your own parts. (The folded
+# cells hold it, the texts and the training loop.)
 
 
 # %% tags=["hide-input"]
@@ -99,7 +100,7 @@ def train(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[nn.Mod
         yield step
 
 
-# %%
+# %% tags=["hide-input"]
 days = [date(2000, 1, 1) + timedelta(n) for n in range(365 * 30)]
 random.Random(0).shuffle(days)
 new_days, days = days[:100], days[100:]
@@ -108,12 +109,12 @@ french = {day: write_date(day, "fr", "long") for day in new_days + days}
 letters = character_tokenizer([*french.values(), "-/=?>"])
 
 
-# %%
+# %% tags=["hide-input"]
 def padded(rows: list[list[int]]) -> Tensor:
     return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=PAD_ID)
 
 
-# %%
+# %% tags=["hide-input"]
 def examples(days: list[date], prompt_form: str, *forms: str) -> tuple[Tensor, Tensor]:
     """Return the tokens of prompts and answers, each answer in one of the forms, and the lengths of the prompts."""
     prompts = [[BOS_ID, *letters.encode(prompt_form.format(french[day])).ids] for day in days]
@@ -121,8 +122,8 @@ def examples(days: list[date], prompt_form: str, *forms: str) -> tuple[Tensor, T
     return padded([p + a for p, a in zip(prompts, answers)]), torch.tensor([len(p) for p in prompts])
 
 
-# %%
-TEXT = "{} = "
+# %% tags=["hide-input"]
+TEXT, CHAT = "{} = ", "?{}>"
 
 
 def pretraining_loss(model: nn.Module) -> Tensor:
@@ -137,23 +138,8 @@ pretrained = GPT(letters.get_vocab_size())
 for _ in train(pretrained, 400, 8e-3, pretraining_loss):
     pass
 
-# %% [markdown]
-# ## The chat form
-#
-# A chat is one long text in which special tokens mark who is speaking: a **chat template** turns the messages into that
-# text. Qwen writes `<|im_start|>user`, the message and `<|im_end|>`; then comes `<|im_start|>assistant`, and the model
-# goes on from there. `<|im_end|>` is also how the model says that it has finished.
-#
-# Ours takes two characters: `?` opens the user's turn and `>` the assistant's, which ends with `<eos>`. The model has
-# seen neither `?` nor `>`. We sample four answers to one date after every stage: type your own, in French, between
-# 2000 and 2029.
 
-# %%
-CHAT = "?{}>"
-your_date = "14 juillet 2021"
-
-
-# %%
+# %% tags=["hide-input"]
 @torch.no_grad()
 def sample(model: nn.Module, prompts: list[str], n_each: int, n_new: int = 12) -> tuple[Tensor, Tensor]:
     """Draw answers to prompts; return prompts and answers, padded, and the lengths of the prompts."""
@@ -170,13 +156,19 @@ def sample(model: nn.Module, prompts: list[str], n_each: int, n_new: int = 12) -
     return tokens, lengths
 
 
-# %%
+# %% tags=["hide-input"]
 def answers_in(tokens: Tensor, lengths: Tensor, n_new: int = 12) -> Tensor:
     """Return what follows the prompts, (batch, n_new): answers that end with <eos>, and padding."""
     return tokens.gather(1, lengths[:, None] + torch.arange(n_new))
 
 
+# %% [markdown]
+# After every stage we sample four answers to one date. Type your own, in French, between 2000 and 2029.
+
 # %%
+your_date = "14 juillet 2021"
+
+
 def show(model: nn.Module, prompt_form: str = CHAT) -> None:
     """Print four answers to your date."""
     answers = answers_in(*sample(model, [prompt_form.format(your_date)], 4))
@@ -185,10 +177,22 @@ def show(model: nn.Module, prompt_form: str = CHAT) -> None:
 
 # %% tags=["nbval-ignore-output"]
 show(pretrained, TEXT)
+
+# %% [markdown]
+# ## The chat form
+#
+# A chat is one long text in which special tokens mark who is speaking: a **chat template** turns the messages into that
+# text. Qwen writes `<|im_start|>user`, the message and `<|im_end|>`; then comes `<|im_start|>assistant`, and the model
+# goes on from there. `<|im_end|>` is also how the model says that it has finished.
+#
+# Ours takes two characters: `?` opens the user's turn and `>` the assistant's, which ends with `<eos>`. The model has
+# seen neither `?` nor `>`.
+
+# %% tags=["nbval-ignore-output"]
 show(pretrained)
 
 # %% [markdown]
-# In the form of its training text, the pretrained model knows the date. In the chat form, it does not know what is
+# In the form of its training text, the pretrained model knew the date. In the chat form, it does not know what is
 # wanted.
 #
 # ## Supervised fine-tuning
@@ -604,9 +608,18 @@ for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()
 # %% tags=["prediction"]
 her_reward, really_right = ..., ...
 
+# %% id="both-judges"
+really = []  # what the exact judge says of the same samples
+
+
+def her_judge_watched(answers: Tensor, accepted: Tensor) -> Tensor:
+    really.append(parts.exact_reward(answers, accepted).mean().item())
+    return reward_of_a_colleague(answers, accepted)
+
+
 # %% tags=["nbval-ignore-output"]
-hacked, hacked_rewards = zip(*(grpo(model, reward_of_a_colleague, seed, rate=1e-3) for seed, model in enumerate(sft)))
-curves = {"exact judge": torch.tensor(rewards), "her judge": torch.tensor(hacked_rewards)}
+hacked, hacked_rewards = zip(*(grpo(model, her_judge_watched, seed, rate=1e-3) for seed, model in enumerate(sft)))
+curves = {"her judge": torch.tensor(hacked_rewards), "exact judge": torch.tensor(really).view(3, -1)}
 right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
 compare(her_reward, measured=curves["her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
 compare(really_right, measured=right.median(), choices=(0.4, 0.6, 0.8))
@@ -615,9 +628,9 @@ smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.ite
 ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
 
 # %% [markdown]
-# Her judge accepts more answers than are right, and the policy has found out which. A cut-off answer came up by
-# chance, was rewarded, and came up more often. The curve of *this* reward does not show it. Samples do, and a second
-# judge that the policy is not trained on.
+# Both judges have seen the same samples. Her judge accepts more answers than are right, and the policy has found out
+# which: a cut-off answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does
+# not show it. Samples do, and so does a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
@@ -830,7 +843,7 @@ diagrams.post_training.built(whose)
 # - `transformer_lab/training/fine_tuning.py`: the library's losses of SFT and DPO.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

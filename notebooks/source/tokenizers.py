@@ -44,7 +44,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from transformer_course import check, compare, hint, parts, solution, tally
+from transformer_course import check, compare, diagrams, hint, parts, solution, tally
 from transformer_lab import plots, trace_shapes
 from transformer_lab.data.dates import LOCALES, write_date
 from transformer_lab.data.docstrings import python_docstrings
@@ -141,6 +141,12 @@ def learn(text: str, n_merges: int) -> list[tuple[int, int]]:
         tokens = parts.merge(tokens, merges[-1], new_id)
     return merges
 
+
+# %% [markdown] id="caption-merges-of-a-word"
+# Here, three merges are learned from a single word. The third joins two tokens that are merged themselves:
+
+# %% id="merges-of-a-word"
+diagrams.byte_pairs.merged("abracadabra", learn("abracadabra", 3))
 
 # %% [markdown]
 # We learn from the beginning of Python's docstrings, which come with Python: English, with some code.
@@ -328,7 +334,7 @@ tokenizer = bpe_tokenizer(train_texts, 4096)
 n_tokens = {locale: sum(len(tokenizer.encode(text).ids) for text in texts) for locale, texts in dates.items()}
 ratio = pd.Series({locale: n / n_tokens["en_US"] for locale, n in n_tokens.items()})
 compare(prediction, measured=ratio["th"], choices=(1, 2, 5))
-ratio[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1).to_frame("tokens, beside English")
+ratio[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1).to_frame("tokens, relative to English")
 
 # %% [markdown]
 # That costs time, context (fewer words fit into the window) and, if a service charges by the token, money. With
@@ -469,7 +475,7 @@ print("predicted:", prediction, " measured:", holds)
 # - `transformer_lab/data/tokenizers.py`: the library's tokenizers.
 
 # %% [markdown]
-# How far did you come, and how well did you predict?
+# How far did you get, and how well did you predict?
 
 # %% id="tally"
 tally()

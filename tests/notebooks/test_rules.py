@@ -69,6 +69,12 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (output("check-mend-attention", "attention: passed"), "it says: attention: passed"),
         (output("check-mend-attention", "attention: a known mistake\nIt is."), "it says: attention: a known mistake"),
     ],
+    exercises.no_case_of_a_bug_hunt_gives_it_away: [
+        (
+            output("check-mend-attention", "attention: not right yet\nCase 1 of 2 (a bug without a check): wrong."),
+            "called 'a bug without a check', and 'bug without a' is in the solution",
+        ),
+    ],
     contents.the_title_says_what_to_expect: [
         (text("# 01 · ", "# 02 · "), "# 01 · "),
         (text("Reading: ", "Takes "), "Reading: "),

@@ -23,7 +23,7 @@ Instrument = Callable[[Patient], pd.DataFrame]
 
 
 def leak_test(patient: Patient) -> pd.DataFrame:
-    """Return how much each token reaches each prediction, without a cache: the largest change of a logit.
+    """Return how strongly each token affects each prediction, without a cache: the largest change of a logit.
 
     A row is the token that is changed, a column the token that is predicted. Of the answer, a token may reach only
     predictions of later ones.
@@ -32,7 +32,7 @@ def leak_test(patient: Patient) -> pd.DataFrame:
 
 
 def leak_test_with_cache(patient: Patient) -> pd.DataFrame:
-    """Return how much each token reaches each prediction, with a cache, as ``leak_test``."""
+    """Return how strongly each token affects each prediction, with a cache, as ``leak_test``."""
     return _reach(patient, cached_logits)
 
 
@@ -178,7 +178,7 @@ def residual_stream(patient: Patient) -> pd.DataFrame:
 
 
 def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
-    """Return by what each layer's output grows, and what it adds to its input, if its input is ten times as large.
+    """Return how much each layer's output, and what the layer adds, grow when its input is made ten times as large.
 
     A pre-norm layer's output grows nearly as its input does, since it hands the input on; what it adds does not grow,
     since its sublayers see normalised inputs only.

@@ -1,6 +1,9 @@
 """The record of measurements: patients are admitted, measured, and diagnosed, and every measurement counts."""
 
+import random
 from dataclasses import dataclass, field
+from functools import cache
+from statistics import mean
 
 import pandas as pd
 
@@ -13,6 +16,8 @@ from transformer_course.clinic.task import draw_pairs
 
 COST_OF_A_WRONG_DIAGNOSIS = 2
 """Number of measurements that a wrong diagnosis counts for."""
+N_BOTS = 400
+"""Number of random orders of measuring that ``score_at_random`` averages over."""
 
 
 @dataclass
@@ -138,7 +143,37 @@ class Clinic:
         return self.cases.setdefault(number, Case(number))
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each case: the measurements used, the wrong diagnoses, and whether it is closed."""
-        columns = ["patient", "measurements", "wrong diagnoses", "score", "closed"]
-        rows = [(n, len(c.measurements), len(c.wrong), c.score, c.closed) for n, c in sorted(self.cases.items())]
+        """Return a row for each case: what it cost, the score of ``score_at_random``, and whether it is closed."""
+        columns = ["patient", "measurements", "wrong diagnoses", "score", "score of the bot", "closed"]
+        rows = [
+            (n, len(c.measurements), len(c.wrong), c.score, round(score_at_random(n), 1), c.closed)
+            for n, c in sorted(self.cases.items())
+        ]
         return pd.DataFrame(rows, columns=columns)
+
+
+@cache
+def score_at_random(number: int) -> float:
+    """Return the mean score, on one patient, of a bot that measures at random and reasons without a fault.
+
+    It knows which diagnoses occur, and what each of ``CRITERIA`` finds with each of them. It takes one of those
+    instruments after the other, in random order, until a single diagnosis fits all that was found; if several still do
+    at the end, it tries them in random order.
+    """
+    draw = random.Random(number)
+    return mean(_score_in_order(number, draw) for _ in range(N_BOTS))
+
+
+def _score_in_order(number: int, draw: random.Random) -> int:
+    order = draw.sample([instrument.__name__ for instrument in CRITERIA], len(CRITERIA))
+    fit, n_measured = list(MEASURED), 0
+    while len({_LETTERS[other] for other in fit}) > 1 and n_measured < len(order):
+        name = order[n_measured]
+        fit = [other for other in fit if (name in MEASURED[other]) == (name in MEASURED[number])]
+        n_measured += 1
+    left = sorted({_LETTERS[other] for other in fit})
+    n_wrong = draw.sample(left, len(left)).index(_LETTERS[number])
+    return n_measured + COST_OF_A_WRONG_DIAGNOSIS * n_wrong
+
+
+_LETTERS = {number: report(number).diagnosis for number in MEASURED}

@@ -2,10 +2,10 @@
 
 ``canvas`` is the kit that all others are drawn with, one short module for each topic. ``architecture`` is the whole
 Transformer; ``layers``, ``heads`` and ``memory`` draw what a module does when it runs. The others, in the order of the
-lessons: ``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalisation``, ``teacher_forcing``,
-``language_model``, ``kv_cache``, ``modern_block``, ``diagnosis``, ``online_softmax``, ``data_parallel``,
-``post_training``. Each is loaded
-when it is first used: ``diagrams.architecture.transformer()`` needs no import but that of ``diagrams``.
+lessons: ``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalisation``, ``patches``, ``teacher_forcing``,
+``byte_pairs``, ``language_model``, ``kv_cache``, ``modern_block``, ``diagnosis``, ``online_softmax``,
+``data_parallel``, ``post_training``. Each is loaded when it is first used: ``diagrams.architecture.transformer()``
+needs no import but that of ``diagrams``.
 """
 
 from importlib import import_module

@@ -36,7 +36,7 @@ def unrolled(source: str, target: str) -> Diagram:
     last = encoder[-1]
     context = d.box("c", (last.x + 0.75, last.y), ORANGE, look="highlighted")
     d.arrow(last, context)
-    d.text("bottleneck", (context.x, context.bottom.y - 0.13), size=8)
+    d.text("one vector", (context.x, context.bottom.y - 0.13), size=8)
     bus = 1.5
     d.path([context.top, Spot(context.x, bus), Spot(decoder[0].x, bus)], head=False, colour=ORANGE)
     for state in decoder:

@@ -96,10 +96,10 @@ class ModelMap(View):
         return record_run(self._model, inputs, self._names)
 
     def words(self) -> str:
-        """Return what goes in, what comes out, and through how many blocks."""
+        """Return what goes in, what comes out, and how many modules are shown (a block of a GPT is several)."""
         run = self.run
         sequences = "; ".join(" ".join(tokens) for tokens in run["sequences"])
-        return f"Model map: {sequences}. {len(run['blocks'])} blocks, the last is {run['blocks'][-1]['name']}."
+        return f"Model map: {sequences}. {len(run['blocks'])} modules, the last is {run['blocks'][-1]['name']}."
 
     def still(self) -> Figure:
         """Return how much each attention and feed-forward network adds to the residual stream."""

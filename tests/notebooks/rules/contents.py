@@ -22,7 +22,7 @@ ORDER = [
 ORDER_WITHOUT_EXERCISES = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
 """The primer: nothing goes before it, and it has no exercises that a check could judge."""
 AN_EXPERIMENT = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
-WITHOUT_AN_EXPERIMENT = {f"{n:02d}" for n in range(9, 14)}
+WITHOUT_AN_EXPERIMENT = {"09", "10", "11", "13"}
 """Lessons that do not ask for an experiment of the reader's own yet."""
 TITLE = [
     r"\A# {number} · .+",

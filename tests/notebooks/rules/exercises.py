@@ -1,6 +1,7 @@
 """Every exercise has its stub and its check, and there are no others."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from nbformat import NotebookNode
@@ -8,6 +9,7 @@ from nbformat import NotebookNode
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
 
 Function = ast.FunctionDef
+WORDS_IN_COMMON = 3
 
 
 def every_exercise_has_a_stub_and_then_its_check(lesson: Lesson) -> Iterator[str]:
@@ -80,6 +82,21 @@ def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
             yield f"{check.id} should find {name} wrong, and name no mistake; it says: {shown(check)}"
 
 
+def no_case_of_a_bug_hunt_gives_it_away(lesson: Lesson) -> Iterator[str]:
+    """Yield what the case that fails a hunt's check is called in the words of the folded solution after it."""
+    for cell in lesson.tagged("bug-hunt"):
+        if (hunted := bug_hunted(lesson, cell)) is None or (solution := lesson.after(hunted[3])) is None:
+            continue
+        for called in re.findall(r"^Case \d+ of \d+ \((.*)\):", shown(hunted[3]), re.MULTILINE):
+            for words in sorted(_runs_of_words(called) & _runs_of_words(solution.source)):
+                yield f"{hunted[3].id} shows a case called {called!r}, and {' '.join(words)!r} is in the solution"
+
+
+def _runs_of_words(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return set(zip(*(words[i:] for i in range(WORDS_IN_COMMON)), strict=False))
+
+
 def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[NotebookNode, str, str, NotebookNode] | None:
     """Find the cell that mends the code of a bug hunt, the name it gives, the exercise, and the cell that checks it.
 
@@ -127,4 +144,5 @@ RULES = [
     stubs_look_like_the_answers,
     no_exercise_is_started,
     each_bug_hunt_is_wrong_without_a_name,
+    no_case_of_a_bug_hunt_gives_it_away,
 ]

@@ -5,7 +5,7 @@ import pytest
 
 from transformer_course.clinic import instruments
 from transformer_course.clinic.patients import report
-from transformer_course.clinic.record import Clinic
+from transformer_course.clinic.record import Clinic, score_at_random
 
 
 @pytest.fixture
@@ -57,9 +57,19 @@ def test_the_report_is_told_after_the_right_diagnosis_only(clinic):
     assert "torch.optim.AdamW(self.model.parameters()" in case.source()
     clinic.admit(4).diagnose("A")
     assert clinic.summary().to_dict("records") == [
-        {"patient": 2, "measurements": 0, "wrong diagnoses": 0, "score": 0, "closed": True},
-        {"patient": 4, "measurements": 0, "wrong diagnoses": 1, "score": 2, "closed": False},
+        {"patient": 2, "measurements": 0, "wrong diagnoses": 0, "score": 0, "score of the bot": 8.8, "closed": True},
+        {"patient": 4, "measurements": 0, "wrong diagnoses": 1, "score": 2, "score of the bot": 8.6, "closed": False},
     ]
+
+
+def test_a_bot_that_measures_at_random_needs_what_can_be_counted():
+    # Nothing tells 7 from 12: all sixteen are measured, and every second guess is wrong, for two.
+    assert score_at_random(7) == pytest.approx(16 + 1, abs=0.3)
+    # That 9 is healthy, it knows when the last of four instruments that alone find a bug has been used, or a little
+    # later: the last of four among sixteen is on average number 4 · 17 / 5.
+    assert 4 * 17 / 5 - 0.4 < score_at_random(9) < 15
+    # With 6, some single measurements are enough, such as the loss at the start.
+    assert 1 <= score_at_random(6) < 4 < score_at_random(2)
 
 
 def test_unknown_letters_and_numbers_are_refused(clinic):

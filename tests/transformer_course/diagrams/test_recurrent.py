@@ -11,6 +11,7 @@ def test_only_the_last_state_reaches_the_decoder() -> None:
     assert {tail for tail, head in d.links() if head == "c"} == {"h₅"}
     assert {head for tail, head in d.links() if tail == "c"} == {f"s{i}" for i in "₁₂₃₄₅"}
     assert not any(tail[0] == "h" and head[0] == "s" for tail, head in d.links())
+    assert "bottleneck" not in {label.words for label in d.labels}  # a word that lesson 00 explains after the picture
     assert d.flaws() == []
 
 

@@ -29,6 +29,8 @@ def test_a_text_that_is_typed_is_run_and_one_that_cannot_be_is_told(model):
     view.text = "a?"
     assert view.problem == "'a?' cannot be run: KeyError: '?'"
     assert view.words().startswith("Model map: s")
+    n, last = len(view.run["blocks"]), view.run["blocks"][-1]["name"]  # a block of a GPT is several of these
+    assert view.words().endswith(f". {n} modules, the last is {last}.")
     with pytest.raises(TraitError, match="1 to 200 letters; got 201"):
         view.text = "a" * 201
 

@@ -54,7 +54,7 @@ def exact_reward_cases(seed: int) -> list[Case]:
         case(3, 1, ["first"], "one right answer, one accepted form"),
         case(4, 1, ["wrong"], "an answer with a wrong token"),
         case(4, 2, ["last", "first"], "2 accepted forms, and an answer in each"),
-        case(5, 2, ["wrong", "first", "cut off"], "an answer that is wrong, one that is right, one that is cut off"),
+        case(5, 2, ["wrong", "first", "cut off"], "three answers, of which one is right"),
         case(
             6, 3, ["mixed", "last", "first", "wrong"], "3 forms, and an answer that begins as one and ends as another"
         ),

@@ -38,7 +38,7 @@ def encode_cases(seed: int) -> list[Case]:
         case("the hat", [TH, THE], "a merge of a merged token"),
         case("abc", [], "no merges at all"),
         case("é 日", [TH], "letters of two and three bytes"),
-        case("abc bc bc", [(97, 98), (98, 99)], "two merges that compete for a letter: the first was learned first"),
+        case("abc bc bc", [(97, 98), (98, 99)], "two merges with a letter in common"),
         case("", [TH], "an empty text"),
         case("tête-à-tête", [(195, 170), (116, 256), (257, 116)], "a merge of the bytes of one letter"),
         case(words(20), learned(words(60), 12), "12 merges, learned from such words"),

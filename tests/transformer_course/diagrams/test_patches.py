@@ -1,0 +1,40 @@
+"""The diagram of a vision transformer holds every pixel once, in the patch that it belongs to."""
+
+import pytest
+import torch
+
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.patches import vision_transformer
+
+
+def filling(value: float) -> str:
+    return Diagram("").cells([[""]], (0, 0), fill=[[value]]).colours[0][0]
+
+
+def test_every_pixel_is_in_its_patch() -> None:
+    image = torch.rand(6, 9)
+    d = vision_transformer(image, patch=3, d_model=5, n_layers=2)
+    cut = image.unfold(0, 3, 3).unfold(1, 3, 3).flatten(0, 1)  # row by row, as the tokens are
+    assert len(d.tables) == len(cut) == 6
+    for table, patch in zip(d.tables, cut.tolist(), strict=True):
+        assert [list(row) for row in table.colours] == [[filling(pixel) for pixel in row] for row in patch]
+    places = [(-table.y, table.x) for table in d.tables]
+    assert places == sorted(places)
+
+
+def test_patches_and_positions_are_added_before_the_layers() -> None:
+    d = vision_transformer(torch.rand(16, 16), patch=4, d_model=48, n_layers=2)
+    assert d.links() == {
+        ("patches", "+"),
+        ("positions", "+"),
+        ("+", "layers"),
+        ("layers", "mean"),
+        ("mean", "output"),
+    }
+    assert {box.note for box in d.boxes} > {"Linear(16, 48)", "EncoderLayer × 2", "Linear(48, 10)", "(16, 48)"}
+    assert d.flaws() == []
+
+
+def test_an_image_has_to_be_filled() -> None:
+    with pytest.raises(ValueError, match="patches of 5 pixels do not fill an image of 16 × 15"):
+        vision_transformer(torch.rand(16, 15), patch=5, d_model=8, n_layers=1)

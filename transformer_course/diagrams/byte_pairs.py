@@ -1,0 +1,77 @@
+"""Byte pairs in a diagram: which bytes of a text become one token, merge by merge."""
+
+from collections.abc import Sequence
+
+from transformer_course.diagrams.canvas import PINK, SIZE, Box, Diagram, Look
+
+BYTE = 0.4
+"""Width of a byte; a merged token is as wide as its bytes."""
+ROW = 0.58
+"""From one merge to the next."""
+
+
+def merged(text: str, merges: Sequence[tuple[int, int]]) -> Diagram:
+    """Draw the bytes of a text, and below them its tokens after each merge.
+
+    Args:
+        text: What is encoded.
+        merges: Pairs of tokens, in the order in which they are merged; the first makes token 256.
+
+    Raises:
+        ValueError: The text is empty.
+
+    >>> print(merged("abcab", [(97, 98)]).alt)
+    The bytes of 'abcab' and, below them, its tokens after each merge. 5 bytes: a b c a b. Token 256, ab: ab c ab.
+    """
+    if not text:
+        raise ValueError("there must be something to encode; got an empty text")
+    pieces = [bytes([byte]) for byte in range(256)]
+    tokens = list(text.encode())
+    rows, named = [tokens], [f"{len(tokens)} bytes"]
+    for pair in merges:
+        pieces.append(pieces[pair[0]] + pieces[pair[1]])
+        rows.append(tokens := _with_pair_merged(tokens, pair, len(pieces) - 1))
+        named.append(f"Token {len(pieces) - 1}, {_shown(pieces[-1])}")
+    told = (f"{name}: {' '.join(_shown(pieces[t]) for t in row)}." for name, row in zip(named, rows, strict=True))
+    d = Diagram(f"The bytes of {text!r} and, below them, its tokens after each merge. {' '.join(told)}", lists=False)
+    above: list[Box] = []
+    for i, row in enumerate(rows):
+        above = _row(d, [pieces[token] for token in row], -i * ROW, above)
+        end = len(rows[0]) * BYTE + 0.1
+        d.text(named[i] if i == 0 else f"{len(row)} tokens", (end, -i * ROW), size=SIZE - 1, align="left")
+        if i:
+            first, second = (_shown(pieces[token]) for token in merges[i - 1])
+            d.text(f"{first} + {second} → {255 + i}", (-0.1, -i * ROW), size=SIZE - 1, align="right")
+    return d
+
+
+def _with_pair_merged(tokens: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
+    result: list[int] = []
+    for token in tokens:
+        if result and (result[-1], token) == tuple(pair):
+            result[-1] = new_id  # never equal to a part of the pair, so that aaa becomes aa and a
+        else:
+            result.append(token)
+    return result
+
+
+def _row(d: Diagram, tokens: Sequence[bytes], y: float, above: Sequence[Box]) -> list[Box]:
+    """Put a row of tokens on the diagram, with lines from the row above to those that are new."""
+    old, boxes, start = {box.rect.x0: box for box in above}, list[Box](), 0
+    for token in tokens:
+        x, width = (start + len(token) / 2) * BYTE, len(token) * BYTE - 0.06
+        x0 = x - width / 2
+        parts = [box for left, box in old.items() if x0 - 0.01 < left < x0 + width]
+        look: Look = "highlighted" if len(parts) == 2 else "filled"
+        box = d.box(_shown(token), (x, y), PINK, look, width=width, height=0.3, outline="square")
+        for part in parts if len(parts) == 2 else ():
+            d.path([part.bottom, box.spot((part.x - x0) / width, 1)])
+        boxes.append(box)
+        start += len(token)
+    return boxes
+
+
+def _shown(token: bytes) -> str:
+    """Return the letters of a token, or its bytes in hexadecimal where they are no letters."""
+    text = token.decode(errors="replace").replace(" ", "␣")
+    return text if text.isprintable() and "�" not in text else token.hex()
