@@ -10,7 +10,8 @@ use those before it.
 4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``home``: the home
    page in JupyterLab.
 5. ``diagrams``: drawings of structure. ``views``: pictures with a handle. ``clinic``: models with a bug each, for
-   lesson 12, and what finds it. They need the model library alone.
+   lesson 12, and what finds it. ``stored_models``: trained before, for the learner's own classes. They need the model
+   library alone.
 6. ``grading``: notebooks in, gradebook and feedback out. ``commands``: what is typed in a terminal.
 
 A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from here, and that begins its

@@ -4,11 +4,11 @@
 # **The question.** A language model continues a text, and has no encoder. What is left of a Transformer without one,
 # and why do nearly all large models look like that?
 #
-# **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
-# it generate text, explain how such a model copies, and find the heads that do it.
+# **Afterwards you can** build a GPT from your own parts, train it, load stored parameters into it, compare models in
+# bits per byte, let them generate text, explain how such a model copies, and find the heads that do it.
 #
-# Reading: 34 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 115 minutes.
+# Reading: 39 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 120 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -35,15 +35,18 @@
 # %% id="imports"
 import copy
 import math
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import pandas as pd
 import torch
 from jaxtyping import Float, Int
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
+from transformer_course.stored_models.stored_model import trained
 from transformer_lab import Transformer, TransformerConfig, plots, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import BOS_ID, PAD_ID, bpe_tokenizer
@@ -160,7 +163,7 @@ tokenizer = bpe_tokenizer(train_texts, vocab_size=V)
 
 
 # %%
-def encode(texts: list[str]) -> Tensor:
+def encode(texts: list[str], tokenizer: Tokenizer = tokenizer) -> Tensor:
     return torch.tensor([token for text in texts for token in [BOS_ID, *tokenizer.encode(text).ids]])
 
 
@@ -325,17 +328,17 @@ def windows(ids: Tensor, starts: Tensor, n: int = 64) -> Tensor:
 
 
 # %%
-def loss_on(ids: Tensor) -> Tensor:
+def loss_on(model: nn.Module, ids: Tensor) -> Tensor:
     """Return the loss on 16 windows, drawn at random."""
     batch = windows(ids, torch.randint(len(ids) - 64, (16,)))
-    return parts.next_token_loss(gpt(batch), batch, PAD_ID)
+    return parts.next_token_loss(model(batch), batch, PAD_ID)
 
 
 # %%
 @torch.no_grad()
-def held_out_loss(n_windows: int = 100) -> float:
-    batch = windows(held_out_ids, torch.linspace(0, len(held_out_ids) - 64, n_windows).long())
-    return parts.next_token_loss(gpt(batch), batch, PAD_ID).item()
+def held_out_loss(model: nn.Module, ids: Tensor, n: int = 64, n_windows: int = 100) -> float:
+    batch = windows(ids, torch.linspace(0, len(ids) - n, n_windows).long(), n)
+    return parts.next_token_loss(model(batch), batch, PAD_ID).item()
 
 
 # %% [markdown]
@@ -347,17 +350,17 @@ after_100, after_500 = ..., ...
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
-curve, monitor = {0: held_out_loss()}, views.TrainingView(500)
-for step in monitor.watch(train(gpt, 500, 8e-3, lambda: monitor.loss(loss_on(train_ids)))):
+curve, monitor = {0: held_out_loss(gpt, held_out_ids)}, views.TrainingView(500)
+for step in monitor.watch(train(gpt, 500, 8e-3, lambda: monitor.loss(loss_on(gpt, train_ids)))):
     if step % 50 == 0:
-        curve[step] = held_out_loss()
+        curve[step] = held_out_loss(gpt, held_out_ids)
         monitor.score({"held-out loss": curve[step]})
-curve[500] = held_out_loss(1_000)
+curve[500] = held_out_loss(gpt, held_out_ids, n_windows=1_000)
 ax = plots.lines(list(curve), {"GPT": list(curve.values())}, "step", "held-out loss (nats per token)")
 bits = parts.bits_per_byte(curve[500], len(held_out_ids), n_bytes)
 print(f"at the end: loss {curve[500]:.2f}, perplexity {math.exp(curve[500]):.0f}, bits per byte {bits:.2f}")
 for name, loss in baselines.items():
-    _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(500, loss + 0.05, name, ha="right")
+    _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(530, loss, name, va="center")
 _ = ax.set_ylim(3.3, 6.7)
 
 # %% tags=["nbval-ignore-output"]
@@ -482,7 +485,6 @@ check(generate)
 
 # %% tags=["nbval-ignore-output"]
 samplers = {
-    "greedy": lambda logits: logits.argmax(dim=-1),
     "top_p = 0.9": partial(parts.sample_next, top_p=0.9),
     "as it is": parts.sample_next,
     "temperature = 2": partial(parts.sample_next, temperature=2.0),
@@ -493,13 +495,81 @@ for name, sample in samplers.items():
     print(f"{name}: {' '.join(text.split())}\n")
 
 # %% [markdown]
-# These texts look like documentation and say nothing: 137,000 parameters and 500 steps are few.
+# These texts look like documentation, but many of their words do not exist: 137,000 parameters and 500 steps are few.
+
+# %% [markdown]
+# ### The same class, trained for longer
+#
+# The course stores the parameters of a larger GPT, 4 blocks of width 128, trained on more of Python's documentation,
+# but on nothing that we hold out. Parameters are numbers with names, so they fit into *your* class. The **model card**
+# ([Mitchell et al., 2018](https://arxiv.org/abs/1810.03993)) says how the model was trained, and on what.
+
+# %%
+stored = trained("gpt-docstrings")
+large = stored.load_into(GPT(**stored.sizes))
+facts = ["command", "data", "steps", "tokens_per_step", "cpu_minutes", "held_out_bits_per_byte"]
+print("\n".join(f"{fact}: {stored.card[fact]}" for fact in facts))
+
+# %% [markdown]
+# **Predict.** The stored model has a vocabulary of 2,048 tokens, yours of 512. On the same held-out text, which has the
+# lower perplexity, and which needs fewer bits per byte: `"yours"` or `"stored"`?
+
+# %% tags=["prediction"]
+lower_perplexity, fewer_bits = ..., ...
+
+# %% tags=["nbval-ignore-output"]
+large_ids = encode(held_out_texts, stored.tokenizer)
+of_large = held_out_loss(large, large_ids, n=128, n_windows=110)
+rows = {"bigram": (baselines["bigram"], len(held_out_ids)), "yours": (curve[500], len(held_out_ids))}
+rows["stored"] = (of_large, len(large_ids))
+table = pd.DataFrame({"loss": {name: loss for name, (loss, _) in rows.items()}})
+table["perplexity"] = table["loss"].map(math.exp)
+table["bits per byte"] = [parts.bits_per_byte(loss, n_tokens, n_bytes) for loss, n_tokens in rows.values()]
+two = table.loc[["yours", "stored"]]
+compare(lower_perplexity, measured=two["perplexity"].idxmin())
+compare(fewer_bits, measured=two["bits per byte"].idxmin())
+table.astype({"perplexity": int}).round(2)
+
+# %% [markdown]
+# Its tokens have 1.5 times as many bytes, so each is harder to guess: in perplexity the stored model looks worse, in
+# bits per byte it is far better. And what does it write?
+
+# %% tags=["nbval-ignore-output"]
+_ = torch.manual_seed(0)
+for start in ("Return True if", "If the file", "Raise ValueError if"):
+    prompt_of_large = encode([start], stored.tokenizer)[None]
+    with torch.no_grad():
+        text = parts.generate(large, prompt_of_large, 50, 128, partial(parts.sample_next, temperature=0.7, top_p=0.9))
+    print(" ".join(stored.tokenizer.decode(text[0].tolist()).split()), end="\n\n")
+
+
+# %% tags=["hide-input"]
+def words_that_exist(texts: list[str]) -> float:
+    """Return the fraction of words that occur in the documentation that was trained on."""
+    words = [word for text in texts for word in re.findall(r"[a-z]+", text.lower())]
+    return sum(word in known for word in words) / len(words)
+
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+known = {word for text in train_texts for word in re.findall(r"[a-z]+", text.lower())}
+texts = {"held-out text": held_out_texts}
+for name, model, reader, n in (("yours", gpt, tokenizer, 64), ("stored", large, stored.tokenizer, 128)):
+    prompts = encode(["Return the"], reader).repeat(8, 1)
+    with torch.no_grad():
+        generated = parts.generate(model, prompts, 60, n, samplers["top_p = 0.9"])
+    texts[name] = [reader.decode(row) for row in generated.tolist()]
+exist = {name: words_that_exist(some) for name, some in texts.items()}
+pd.Series(exist, name="words that exist").round(2).to_frame()
+
+# %% [markdown]
+# Its words exist about as often as those of real text (where names are invented, too). Its sentences sound like
+# documentation and seldom mean anything: that takes far more parameters and text.
 
 # %% [markdown]
 # ### Greedy or sampled text
 #
-# **Predict.** We continue eight prompts by 200 greedy tokens each. What fraction of all runs of 8 tokens has occurred
-# before in the same text: about 0, 0.2 or 0.7?
+# **Predict.** We let your GPT continue eight prompts by 200 greedy tokens each. What fraction of all runs of 8 tokens
+# has occurred before in the same text: about 0, 0.2 or 0.7?
 
 # %% id="greedy-text-repeats-itself-2" tags=["prediction"]
 prediction = ...
@@ -515,16 +585,18 @@ def repetition(texts: Tensor, n: int = 8) -> float:
 # %% id="greedy-text-repeats-itself-4" tags=["nbval-ignore-output"]
 starts = torch.linspace(0, len(held_out_ids) - 210, 8).long()
 prompts = windows(held_out_ids, starts, 10)
+samplers = {"greedy": lambda logits: logits.argmax(dim=-1), **samplers}
 with torch.no_grad():
     generated = {name: parts.generate(gpt, prompts, 200, 64, sample)[:, 10:] for name, sample in samplers.items()}
 generated["held-out text"] = windows(held_out_ids, starts + 10, 200)
 repeated = {name: repetition(texts) for name, texts in generated.items()}
 compare(prediction, measured=repeated["greedy"], choices=(0.0, 0.2, 0.7))
+print("greedy:", " ".join(tokenizer.decode(generated["greedy"][0, :60].tolist()).split()))
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
 # Greedy text runs into loops. People do not always choose the most likely word either (Holtzman et al.). The sampled
-# texts do not loop, but many of their words do not exist.
+# texts do not loop.
 
 # %% [markdown]
 # ## How a model copies: induction heads
@@ -749,42 +821,72 @@ def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) ->
 check(induction_score)
 
 # %% [markdown]
-# **Predict.** What is the highest score of a head in the models with one layer: 0.1, 0.5 or 0.9? And in those with two?
-# (For these, the map of layer 1 tells.)
+# **Predict.** Our copiers have read nothing but repeats. Of the 16 heads of the stored GPT, which has read language,
+# what is the highest score on random tokens that come twice: 0.1, 0.5 or 0.9?
 
 # %% tags=["prediction"]
-one_layer, two_layers = ..., ...
+prediction = ...
 
 
 # %%
 @torch.no_grad()
-def scores_of(model: nn.Module) -> Tensor:
+def scores_of(model: nn.Module, texts: Tensor, period: int = 8) -> Tensor:
     """Return the induction scores of all heads, (layer, head), over the first two periods of the texts."""
+    n = 2 * period  # later, several periods share the weight
     with record_attention(model) as recorded:
         model(texts)
-    tables = [weights[..., :16, :16] for weights in recorded.values()]  # later, several periods share the weight
-    return torch.stack([parts.induction_score(weights, 8) for weights in tables])
+    return torch.stack([parts.induction_score(weights[..., :n, :n], period) for weights in recorded.values()])
 
 
 # %% tags=["nbval-ignore-output"]
-of_one, of_two = (torch.stack([scores_of(model) for model in copiers[n]]) for n in (1, 2))  # (seed, layer, head)
-compare(one_layer, measured=of_one.max().item(), choices=(0.1, 0.5, 0.9))
-compare(two_layers, measured=of_two.max().item(), choices=(0.1, 0.5, 0.9))
+of_one, of_two = (torch.stack([scores_of(model, texts) for model in copiers[n]]) for n in (1, 2))  # (seed, layer, head)
+twice = torch.randint(260, 2048, (100, 8)).repeat(1, 2)  # tokens of more than one byte
+of_language = scores_of(large, twice)
+compare(prediction, measured=of_language.max().item(), choices=(0.1, 0.5, 0.9))
 rows = {"one layer": of_one, "two layers, layer 0": of_two[:, 0], "two layers, layer 1": of_two[:, 1]}
+rows |= {f"stored GPT, block {i}": of_language[i] for i in range(4)}
 pd.DataFrame({name: {"least": s.min().item(), "largest": s.max().item()} for name, s in rows.items()}).T.round(2)
 
 # %% [markdown]
-# Equal weights would give 0.08, for a query of the second period has 9 to 16 keys. Only in layer 1 do heads attend to
-# what followed. In larger models such heads appear in training all at once, and the loss late in a text falls with them
-# (Olsson et al.).
+# Equal weights would give 0.08, for a query of the second period has 9 to 16 keys. In the copiers, only heads of layer
+# 1 attend to what followed. In the stored GPT, no head does so yet. In larger models such heads appear in training all
+# at once, and the loss late in a text falls with them (Olsson et al.).
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
+
+# %% [markdown]
+# ## Your experiment
+#
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+#
+# **Claim.** Depth pays at once: after the same 300 steps, a GPT of four blocks needs at least 0.05 bits per byte less
+# than one of two.
+#
+# **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
+#
+# **Verdict.** Say in one sentence what the runs show. A claim that fails is a result, too.
+
+# %% id="experiment" tags=["experiment", "skip-execution"]
+prediction = ...  # in how many of the three runs will the claim hold?
+holds = []
+for seed in range(3):
+    losses = {}
+    for n_layers in (2, 4):
+        torch.manual_seed(seed)
+        model = GPT(V, n_layers=n_layers)
+        for _ in train(model, 300, 8e-3, partial(loss_on, model, train_ids)):
+            pass
+        losses[n_layers] = held_out_loss(model, held_out_ids)
+    holds.append(...)  # compare parts.bits_per_byte(losses[4], len(held_out_ids), n_bytes) with that of losses[2]
+print("predicted:", prediction, " measured:", holds)
+# Verdict:
 
 # %% [markdown]
 # ## In short
 #
 # - Without an encoder, each block keeps one causal self-attention and one feed-forward network.
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
+# - Stored parameters fit into any class that has the same names and shapes; the model card says where they come from.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
 # - A head's induction score, its weight on what followed the last time, is a number by which all heads can be searched.
@@ -804,6 +906,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **bits per byte**: the loss of a text in bits, divided by the number of its bytes; comparable across tokenizers.
 # - **unigram**: a single token, or the model that knows only how frequent each token is.
 # - **bigram**: two tokens in a row, or the model that predicts a token from the one before it.
+# - **model card**: what is published with a trained model: how it was trained, on what, and how well it does.
 # - **logit lens**: reading a prediction from the residual stream after any layer, with the last norm and output matrix.
 # - **top-k**: sampling from the k most likely tokens only.
 # - **nucleus sampling**: sampling from the smallest set of tokens whose probabilities add up to p; also called top-p.
@@ -832,8 +935,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>Two models have different tokenizers. How do you compare them?</summary>
 #
-# In bits per byte on the same text. The bigram over bytes has the lower perplexity, yet needs more bits.
-# (<i>Perplexity and bits per byte</i>, <i>Baselines first</i>)
+# In bits per byte on the same text. The bigram over bytes has the lower perplexity, yet needs more bits; so does our
+# small GPT beside the stored one. (<i>Baselines first</i>, <i>The same class, trained for longer</i>)
 # </details>
 #
 # <details><summary>A language model's loss falls to nearly 0 within 100 steps. What do you suspect?</summary>

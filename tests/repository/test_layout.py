@@ -45,7 +45,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.lesson_order": "",
     "transformer_course.exercises": "exercise lesson_order attention layers models generation training",
     "transformer_course.slips": "exercise",
-    "transformer_course.checking": "slips",
+    "transformer_course.checking": "slips lesson_order",
     "transformer_course.locating": "checking",
     "transformer_course.workspace": "exercises atomic_write",
     "transformer_course.lesson": "locating exercises workspace",
@@ -53,10 +53,11 @@ MAY_USE: dict[str, str] = {
     "transformer_course.diagrams": "models inspection",
     "transformer_course.views": "inspection training",
     "transformer_course.clinic": "generation training",
+    "transformer_course.stored_models": "data tensor_files",
     "transformer_course.grading": "locating exercises jail atomic_write",
     "transformer_course.commands": "cli home grading",
     # For authors, who have a clone.
-    "authoring": "diagrams views lesson",
+    "authoring": "home lesson stored_models training",
 }
 """The rooms, each with the last names of those that it may import."""
 

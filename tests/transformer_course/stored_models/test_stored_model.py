@@ -1,0 +1,133 @@
+"""A stored model is found by its name, and is the same in the learner's classes and in the library's."""
+
+import math
+import platform
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_course import parts
+from transformer_course.stored_models.stored_model import CARD, FOLDER, MODEL, TOKENIZER, StoredModel, store, trained
+from transformer_lab.data.docstrings import python_docstrings
+from transformer_lab.data.tokenizers import BOS_ID, bpe_tokenizer
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+
+NAMES = sorted(card.parent.name for card in FOLDER.glob(f"*/{CARD}"))
+
+
+class PlainGPT(nn.Module):
+    """The GPT of lesson 09, with what ``parts`` gives: the learner's own classes."""
+
+    def __init__(self, vocab_size, d_model, n_heads, n_layers, context_length):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Parameter(torch.empty(context_length, d_model))
+        blocks = (parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
+        self.blocks, self.norm = nn.ModuleList(blocks), nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
+        for block in self.blocks:
+            x = block(x, parts.causal_mask(tokens.shape[1]))
+        return self.norm(x) @ self.embedding.weight.T
+
+
+def librarys(sizes):
+    config = LanguageModelConfig(
+        sizes["vocab_size"], d_model=sizes["d_model"], n_heads=sizes["n_heads"], d_ff=4 * sizes["d_model"],
+        n_layers=sizes["n_layers"], max_length=sizes["context_length"], dropout=0.0, feed_forward="relu",
+    )  # fmt: skip
+    return LanguageModel(config)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_learners_classes_and_the_librarys_give_equal_logits(name):
+    stored = trained(name)
+    own, other = PlainGPT(**stored.sizes), librarys(stored.sizes)
+    assert stored.load_into(own) is own
+    other.load_state_dict({**stored.parameters, "head.weight": stored.parameters["embedding.weight"]})
+    n = stored.sizes["context_length"]
+    tokens = torch.randint(stored.sizes["vocab_size"], (3, n), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        torch.testing.assert_close(own(tokens), other.eval()(tokens), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_its_card_says_of_held_out_text_is_so(name):
+    stored = trained(name)
+    gpt = stored.load_into(PlainGPT(**stored.sizes))
+    texts = python_docstrings()[1]
+    ids = torch.tensor([token for text in texts for token in [BOS_ID, *stored.tokenizer.encode(text).ids]])
+    windows = ids[: len(ids) // 128 * 128].view(-1, 128)
+    with torch.no_grad():
+        log_p = torch.cat(
+            [gpt(some)[:, :-1].log_softmax(-1).gather(-1, some[:, 1:, None]) for some in windows.split(20)]
+        )
+    loss = -log_p.mean().item()
+    bits = loss / math.log(2) * len(ids) / sum(len(text.encode()) for text in texts)
+    near = 0.005 if platform.python_version() in stored.card["data"] else 0.1  # other Pythons hold out other words
+    assert loss == pytest.approx(stored.card["held_out_loss"], rel=near)
+    assert bits == pytest.approx(stored.card["held_out_bits_per_byte"], rel=near)
+    assert stored.card["parameters"] == sum(p.numel() for p in gpt.parameters())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_small(name):
+    assert (FOLDER / name / MODEL).stat().st_size <= 4 * 2**20
+    assert (FOLDER / name / TOKENIZER).stat().st_size <= 2**18
+
+
+def test_what_is_stored_comes_back_in_half_precision(tmp_path, monkeypatch):
+    monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path)
+    tokenizer, table = bpe_tokenizer(["to be or not to be"], 262), torch.tensor([[0.1, -2.5]])
+    store(tmp_path / "small", {"table": table}, tokenizer, {"sizes": {"d_model": 2}})
+    again = trained("small")
+    assert again.sizes == {"d_model": 2}
+    assert again.parameters["table"].dtype == torch.float32
+    assert torch.equal(again.parameters["table"], table.half().float())
+    assert again.tokenizer.encode("to be").ids == tokenizer.encode("to be").ids
+
+
+SMALL = {"vocab_size": 7, "d_model": 4, "n_heads": 2, "n_layers": 2, "context_length": 3}
+
+
+def a_small_one():
+    torch.manual_seed(0)
+    return StoredModel(dict(librarys(SMALL).state_dict()), bpe_tokenizer([], 260), {"sizes": SMALL})
+
+
+class Renamed(PlainGPT):
+    """A learner's class in which the positions have another name, and the output a matrix of its own."""
+
+    def __init__(self, **sizes):
+        super().__init__(**sizes)
+        self.places = self.positions
+        del self.positions
+        self.output = nn.Linear(4, 7, bias=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "complaint"),
+    [
+        (Renamed(**SMALL), "do not fit Renamed: the model has no positions; nothing is stored for the model's "
+         "output.weight, places. They were made for the class of the lesson with vocab_size=7, d_model=4, n_heads=2, "
+         "n_layers=2, context_length=3"),
+        (PlainGPT(**{**SMALL, "context_length": 5}), "positions is (5, 4) in the model, and (3, 4) as it is stored"),
+        (PlainGPT(**{**SMALL, "n_layers": 1}), "the model has no blocks.1.feed_forward.w_1.bias, "
+         "blocks.1.feed_forward.w_1.weight, blocks.1.feed_forward.w_2.bias and 13 more"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named_and_nothing_is_changed(model, complaint):
+    stored, before = a_small_one(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    del stored.parameters["head.weight"]
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        stored.load_into(model)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+
+
+def test_another_name_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="no stored model 'gpt-5'; there are gpt-docstrings"):
+        trained("gpt-5")

@@ -1,0 +1,12 @@
+"""Models that were trained for longer than a lesson can wait, for the learner's own classes.
+
+``stored_model`` loads them. Each has a folder: ``model.safetensors``, in half precision; ``tokenizer.json``; and
+``card.json``, which says by which command it was trained, on which texts, for how long and how well. Uses the model
+library's ``data`` and ``tensor_files``. A lesson needs this much::
+
+    from transformer_course.stored_models.stored_model import trained
+
+    stored = trained("gpt-docstrings")
+    gpt = stored.load_into(GPT(**stored.sizes))  # the learner's own class, of lesson 09
+    stored.tokenizer, stored.card                # how it reads, and how it was trained
+"""
