@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_course.checking.expected_behaviour import Behaviour, behaviour, in_isolation
-from transformer_course.checking.tolerance import comparable_error, observation_distance
+from transformer_course.checking.expected_behaviour import Behaviour, Way, behaviour, in_isolation
+from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.running.case import Case
@@ -72,9 +72,12 @@ def distinct(slips: Sequence[Slip]) -> list[Slip]:
 
 
 def shown(observed: Iterable[Observation]) -> Shown:
-    """Return what is the same for all that behave alike, nearly always: it is rounded."""
+    """Return what is the same for all that behave alike, nearly always: it is rounded. Of an error it is the words."""
     return tuple(
-        (str(comparable_error(seen["error"])),) if "error" in seen else rounded(outline(seen)) for seen in observed
+        (seen["error"]["type"], *sorted(seen["error"]["message"].split()))
+        if "error" in seen
+        else rounded(outline(seen))
+        for seen in observed
     )
 
 
@@ -111,14 +114,18 @@ def tried(known: Behaviour) -> list[tuple[Slip, Shown]]:
 
 def selected(known: Behaviour, slips: Sequence[tuple[Slip, Shown]]) -> Catalogue:
     """Return the catalogue of those slips that behave like no mistake that is written down, and like none before."""
-    n_cases = len(known.cases)
+    n_cases, steps = len(known.cases), known.exercise.steps
+    assert steps is not None
     taken: dict[Shown, Slip | None] = {}
+    written: dict[Shown, list[Way]] = {}
     for mistake in known.exercise.mistakes:
         for way in mistake.ways:
-            taken[shown(known.output(way, index) for index in range(n_cases))] = None
+            written.setdefault(shown(known.output(way, index) for index in range(n_cases)), []).append(way)
     found: list[Slip] = []
     readings: dict[Slip, list[Slip]] = {}
     for slip, behaviour_of_it in slips:
+        if any(_are_one(known, way, variant(steps, slip.code)) for way in written.get(behaviour_of_it, ())):
+            taken[behaviour_of_it] = None
         first = taken.setdefault(behaviour_of_it, slip)
         if first is slip:
             found.append(slip)
@@ -132,6 +139,11 @@ def selected(known: Behaviour, slips: Sequence[tuple[Slip, Shown]]) -> Catalogue
         for slip in found
     ]
     return Catalogue(names_of(known.exercise), cases, right, kept)
+
+
+def _are_one(known: Behaviour, way: Way, other: Way) -> bool:
+    """Return whether two that show the same when first called do so in training, too, and when called again."""
+    return agree(known.run(way), known.run(other), NEARLY, numbers_only=True)
 
 
 def _shown(known: Behaviour, slip: Slip) -> list[Observation] | None:

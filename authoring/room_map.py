@@ -55,7 +55,7 @@ PLACES = {
     "jail": Box(0, 2, UNTRUSTED, "the sandbox"),
     "exercise": Box(1, 0, TRUSTED, "what an exercise", "is made of"),
     "steps": Box(1, 1, TRUSTED, "an answer in steps"),
-    "lesson_order": Box(1, 3, TRUSTED, "how lessons follow", "each other"),
+    "lesson_order": Box(2, 3, TRUSTED, "how lessons follow", "each other"),
     "slips": Box(2, 0, TRUSTED, "mistakes made", "from the steps"),
     "checking": Box(3, 0, TRUSTED, "judge, verdict,", "what is said"),
     "exercises": Box(2, 1, TRUSTED, "answers, cases,", "known mistakes"),
@@ -105,14 +105,18 @@ def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def curve(start: str, end: str) -> list[tuple[float, float]]:
-    """Return the four points of the Bézier curve of an arrow: from right to left, or down within a column."""
+    """Return the four points of the Bézier curve of an arrow: from side to side, or up or down within a column."""
     (x, y), (to_x, to_y) = PLACES[start].corner, PLACES[end].corner
     if x == to_x:
         down = to_y > y
         y, to_y = (y + HEIGHT, to_y - 2) if down else (y, to_y + HEIGHT + 2)
         middle = x + WIDTH / 2
         return [(middle, y), (middle, y), (middle, to_y), (middle, to_y)]
-    x, y, to_x, to_y = x + WIDTH, y + HEIGHT / 2, to_x - 2, to_y + HEIGHT / 2
+    x, y, to_x, to_y = (
+        (x, y + HEIGHT / 2, to_x + WIDTH + 2, to_y + HEIGHT / 2)
+        if to_x < x
+        else (x + WIDTH, y + HEIGHT / 2, to_x - 2, to_y + HEIGHT / 2)
+    )
     far = to_x - x > COLUMN  # past a column: to the other height first, between two columns
     bend, arrival = (30, x - 30) if far else ((to_x - x) / 2, (to_x + x) / 2)
     return [(x, y), (x + bend, y), (arrival, to_y), (to_x, to_y)]

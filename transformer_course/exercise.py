@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +43,7 @@ class Mistake:
             raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
         told = (says or f"{does}.").replace("{does}", does)
         self.name, self.ways, self.does = name, ways, does
-        self.says = told[:1].upper() + told[1:] if not says or says.startswith("{does}") else told
+        self.says = capitalised(told) if not says or says.startswith("{does}") else told
         if not does and self.variants:
             raise ValueError(f"{name} can meet another mistake, so it needs `does`")
         if not does and "{does}" in says:
@@ -68,6 +69,12 @@ class Mistake:
     def attempts(self) -> Sequence[Callable[..., Any]]:
         """All ways as functions or classes that can be checked."""
         return [way.attempt if isinstance(way, Variant) else way for way in self.ways]
+
+
+def capitalised(clause: str) -> str:
+    """Return a clause as a sentence begins; a symbol such as p_j stays as it is."""
+    first = re.match(r"[a-z]+(?=[ ,’'-])", clause)
+    return clause[:1].upper() + clause[1:] if first and (len(first[0]) > 1 or first[0] == "a") else clause
 
 
 def _composed(way: Variant) -> tuple[str, ...]:

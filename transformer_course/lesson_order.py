@@ -2,6 +2,10 @@
 
 BEFORE = {"tokenizers": "09_language_model"}
 """Lessons without a number that come between others, each with the one that it comes before."""
+FIRST = "primer"
+"""The lesson before all others, for those whom it helps."""
+UNNUMBERED = (FIRST, *BEFORE)
+"""All lessons without a number."""
 
 
 def place(name: str) -> tuple[str, bool]:

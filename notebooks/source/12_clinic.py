@@ -6,7 +6,7 @@
 # **Afterwards you can** list what may cause a symptom, choose the one measurement that tells the causes apart, and
 # write the test that would have caught the bug.
 #
-# Reading: 36 minutes. Exercises: 60 minutes (three core, one stretch ★). With all predictions, runs and questions:
+# Reading: 37 minutes. Exercises: 60 minutes (three core, one stretch ★). With all predictions, runs and questions:
 # about 120 minutes.
 
 # %% [markdown]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from authoring.build_slips import NEARLY, SEED, distinct, made, same
+from authoring.build_slips import NEARLY, SEED, distinct, made, same, shown
 from tests.helpers.thoroughness import one_in
 from transformer_course.checking.expected_behaviour import behaviour, in_isolation
 from transformer_course.checking.tolerance import agree
@@ -40,3 +40,14 @@ def test_of_slips_with_the_same_code_the_likeliest_is_kept():
         Slip("a", "taken_for", weight=2.0, code={"a": "return b"}),
     )
     assert distinct([rare, likely]) == [likely]
+
+
+def test_a_slip_is_kept_that_a_written_mistake_equals_only_when_it_is_first_called():
+    known = behaviour(every_exercise()["GroupedQueryAttention"], 0)
+    [ignored] = [one for one in known.slips.values() if one.name == "ignored_mask"]
+    in_training_only = next(one for one in known.exercise.mistakes if one.name == "mask_only_in_training")
+    with in_isolation():
+        ways = ignored.ways[0], in_training_only.ways[0]
+        first_calls = [[known.output(way, index) for index in range(len(known.cases))] for way in ways]
+    assert shown(first_calls[0]) == shown(first_calls[1])
+    assert not agree(*map(known.run, ways), numbers_only=True)

@@ -54,6 +54,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         book.rewrite(book.cell_with("def softmax("), softmax.solution)
         book.run(book.cell_with("check(softmax)"))
         book.save()
+        the_end_leads_to_the_next_lesson(book)
 
         go_home(page)
         expect(home.locator("#tl-lesson-01_lookup").locator("xpath=ancestor::tr")).to_contain_text("1 of 5")
@@ -119,6 +120,17 @@ def an_endless_loop_is_told(book: Notebook) -> None:
     book.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
     expect(check).to_contain_text("Your code is running. If it has not ended 12 seconds after its start")
     expect(check).to_contain_text("softmax: it did not finish")
+
+
+def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
+    """Follow the link at a lesson's end, and come back."""
+    end = book.cell_with("tally()")
+    book.run(end)
+    expect(end).to_contain_text("Exercises: 1 of 5 passed.")
+    end.get_by_role("link", name="02_scaling.ipynb").click()
+    wait_until_ready(book.page, "02_scaling.ipynb")
+    book.page.evaluate("void window.jupyterapp.commands.execute('docmanager:open', {path: '01_lookup.ipynb'})")
+    wait_until_ready(book.page, "01_lookup.ipynb")
 
 
 def go_home(page: Page) -> None:

@@ -1,9 +1,12 @@
 """Ways to doctor a lesson, so that a rule has something to complain of."""
 
+from base64 import b64encode
 from collections.abc import Callable
+from io import BytesIO
 
 import nbformat
 from nbformat import NotebookNode
+from PIL import Image
 
 from tests.notebooks.lesson import Lesson
 
@@ -28,6 +31,14 @@ def text(old: str, new: str) -> Doctor:
 def output(name: str, new: str, stream: str = "stdout") -> Doctor:
     """Let a cell have printed something else."""
     outputs = [nbformat.v4.new_output("stream", name=stream, text=new)]
+    return lambda lesson: cell(lesson, name).update(outputs=outputs)
+
+
+def opaque_picture(name: str) -> Doctor:
+    """Let a cell have shown a picture on white."""
+    file = BytesIO()
+    Image.new("RGB", (1, 1), "white").save(file, "png")
+    outputs = [nbformat.v4.new_output("display_data", {"image/png": b64encode(file.getvalue()).decode()})]
     return lambda lesson: cell(lesson, name).update(outputs=outputs)
 
 

@@ -11,6 +11,7 @@ from tests.notebooks.break_rules import (
     cell,
     drop,
     fail,
+    opaque_picture,
     output,
     swap_the_last_two_sections,
     text,
@@ -40,6 +41,9 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (output("imports", "it is 0.123456"), "imports shows 0.123456"),
         (output("imports", "[-0.0, 1]"), "imports shows a minus zero"),
         (output("imports", f"tensor({list(range(9))})"), "imports shows a raw tensor"),
+    ],
+    execution.pictures_are_transparent: [
+        (opaque_picture("imports"), "imports shows a picture that is not transparent"),
     ],
     exercises.every_exercise_has_a_stub_and_then_its_check: [
         (drop("softmax"), "softmax needs one cell"),

@@ -45,7 +45,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.lesson_order": "",
     "transformer_course.exercises": "exercise lesson_order attention layers models generation training",
     "transformer_course.slips": "exercise",
-    "transformer_course.checking": "slips",
+    "transformer_course.checking": "slips lesson_order",
     "transformer_course.locating": "checking",
     "transformer_course.workspace": "exercises atomic_write",
     "transformer_course.lesson": "locating exercises workspace",

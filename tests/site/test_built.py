@@ -199,6 +199,14 @@ def test_what_is_searched_for_is_found(browser: Browser, address: str) -> None:
         assert any("notebooks/01_lookup.html" in link for link in found), found
 
 
+def test_a_lesson_that_is_called_what_is_searched_for_comes_first(browser: Browser, address: str) -> None:
+    for asked, lesson in {"tokenizers": "tokenizers", "masks": "04_masks", "encoder": "06_encoder"}.items():
+        with opened(browser, address + f"search.html?q={asked}") as page:
+            first = page.locator("#search-results li a").first
+            first.wait_for()
+            assert f"notebooks/{lesson}.html" in str(first.get_attribute("href"))
+
+
 def test_a_lesson_is_found_once_with_its_question(browser: Browser, address: str) -> None:
     with opened(browser, address + "search.html?q=masks") as page:
         lesson = page.locator(
@@ -230,11 +238,29 @@ def test_most_lessons_with_a_view_have_it_alive() -> None:
 @pytest.mark.parametrize("name", LIVE)
 def test_the_views_of_a_lesson_take_the_place_of_their_pictures(browser: Browser, address: str, name: str) -> None:
     with opened(browser, address + f"notebooks/{name}.html", PHONE) as page:
-        page.locator(".tl-view .tl-said:not(:empty)").first.wait_for()
-        n_states = sum(STATE in m for m in metadata(stored_lessons()[name]))
-        assert page.locator(".tl-view").count() == n_states
-        assert page.locator(".cell_output:has(.tl-view) img").count() == 0
+        page.locator(".tl-view .tl-said:not(:empty)").first.wait_for(state="attached")  # the first may be folded away
+        is_live = [
+            [STATE in output.get("metadata", {}) for output in cell.outputs if "image/png" in output.get("data", {})]
+            for cell in stored_lessons()[name].cells
+            if cell.cell_type == "code"
+        ]
+        assert page.locator(".tl-view").count() == sum(map(sum, is_live))
+        stills = sum(pictures.count(False) for pictures in is_live if any(pictures))  # plots beside a view
+        assert page.locator(".cell_output:has(.tl-view) img").count() == stills
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_in_the_dark_nothing_that_a_cell_shows_stands_on_a_light_ground(browser: Browser, address: str) -> None:
+    light = """() => [...document.querySelectorAll('.cell_output, .cell_output *')].filter(node => {
+        const [red, green, blue, opacity = 1] = getComputedStyle(node).backgroundColor.match(/[\\d.]+/g).map(Number);
+        return !node.closest('.tl-view') && opacity * (red + green + blue) > 300;
+    }).map(node => node.outerHTML.slice(0, 100))"""
+    for name in ("01_lookup", "08_training", "14_post_training"):
+        with opened(browser, address + f"notebooks/{name}.html") as page:
+            page.emulate_media(color_scheme="dark")
+            page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+            assert page.locator(".cell_output img").count() > 3
+            assert page.evaluate(light) == [], name
 
 
 def test_a_trained_model_can_be_looked_into_and_generates_a_date(browser: Browser, address: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.transformer_course.messages import LADDER
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, capitalised
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.lesson_06_encoder import FEED_FORWARD
 from transformer_lab.layers.lora import LoRALinear
@@ -28,6 +28,14 @@ def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
     assert mistake.variants == [no_division]
     assert mistake.with_ways(min).attempts == [min]
     assert mistake.with_ways(min).says == mistake.says
+
+
+def test_a_clause_begins_with_a_capital_letter_and_a_symbol_does_not():
+    assert capitalised("the sum is missing") == "The sum is missing"
+    assert capitalised("a sum is missing") == "A sum is missing"
+    assert capitalised("torch's sum is missing") == "Torch's sum is missing"
+    for symbol in ("p_j is used", "d is too large", "`softmax` is missing", "W_c is used", "n² is used"):
+        assert capitalised(symbol) == symbol
 
 
 def test_what_is_said_takes_the_clause_from_what_the_mistake_does():

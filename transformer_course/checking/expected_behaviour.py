@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import itertools
-import math
+import operator
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,9 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from transformer_course.checking.tolerance import observation_distance
+from transformer_course.checking import mistake_pairs
+from transformer_course.checking.mistake_pairs import RIGHT, SEEN, Pair, Single
+from transformer_course.checking.tolerance import observation_distance, outputs_agree
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
@@ -22,40 +24,17 @@ from transformer_course.running.observation import Observation
 from transformer_course.running.observe import count_samples, observe
 from transformer_course.running.plain_data import count_numbers, to_plain_data
 from transformer_course.running.record import call_inputs, copy_inputs, load_module, seeded
-from transformer_course.slips.catalogue import catalogue_of
+from transformer_course.slips.catalogue import catalogue_of, outline
 from transformer_course.slips.slip import Slip, SlipMistake
 from transformer_course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
-MAX_PAIRS = 6000
-"""Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
-same on every machine; a thousand take a tenth of a second."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two mistakes made at once.
-
-    Args:
-        mistakes: The two, in the order of the steps that they change.
-        way: The answer that makes both.
-        n_changes: Number of steps that are changed, one that both change counted twice.
-        n_slips: Number of the two that nobody has written down.
-    """
-
-    mistakes: tuple[Mistake, Mistake]
-    way: Variant
-    n_changes: int
-    n_slips: int = 0
-
-    @property
-    def rank(self) -> tuple[int, int]:
-        """What puts the likely pairs first."""
-        return self.n_slips, self.n_changes
+N_LOOKED_AT = 2
+"""Number of cases, where an attempt is right and where it is wrong, that show which mistakes fit it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +70,14 @@ class Behaviour:
         found = catalogue_of(self.exercise).candidates(self.cases, self.expected, observed)
         return [self.slips[one] for one in found]
 
+    def slips_like_in_some(self, observed: Sequence[Observation]) -> Sequence[SlipMistake]:
+        """List the slips that may be what was observed in one of the cases that are looked at, and right in the other.
+
+        Where the cases are those of another seed, that is not known, and none are listed.
+        """
+        found = catalogue_of(self.exercise).candidates_in_some(self.cases, self.expected, observed)
+        return [self.slips[one] for one in found]
+
     def named(self, names: Collection[str], message: str) -> Sequence[Mistake]:
         """List the mistakes that a verdict names; slips share names, so of those, the one that its message tells."""
         slips = {
@@ -102,18 +89,31 @@ class Behaviour:
 
     @property
     def pairs(self) -> Sequence[Pair]:
-        """Two mistakes at once, the likeliest first: those that change the fewest steps, in the order of the lists."""
-        return _paired(self.exercise, 0)
+        """Two mistakes that are written down at once, the likeliest first."""
+        return _pairs(self.exercise)
 
-    @property
-    def pairs_with_slips(self) -> Sequence[Pair]:
-        """A mistake and a likely slip at once, then two likely slips; of both, those with the fewest changes first.
+    def pairs_with_slips(self, observed: Sequence[Observation]) -> Sequence[Pair]:
+        """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``."""
+        singles, stored = _singles(self.exercise), catalogue_of(self.exercise).cases
+        if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
+            return ()
+        forms = [{outline(shown[i]).form for shown in (self.expected, observed)} for i in stored]
+        hidden = ["error" in observed[i] for i in stored]  # a crash hides what else is wrong
+        fitting = [
+            one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
+        ]
+        right = [index for index, seen in enumerate(observed) if outputs_agree(seen, self.expected[index])]
+        looked_at = [*right[:N_LOOKED_AT], *[i for i in range(len(observed)) if i not in right][:N_LOOKED_AT]]
+        shown = dict.fromkeys(fitting, "")
+        for index in looked_at:
+            for one, output in zip(fitting, self.outputs([one.way for one in fitting], index), strict=True):
+                shown[one] += mistake_pairs.shown(output, self.expected[index], observed[index])
+        likely = mistake_pairs.likely(singles, shown, "".join(RIGHT if i in right else SEEN for i in looked_at))
+        return mistake_pairs.in_order(likely)
 
-        The likely are those that a teacher has words for, or that choose wrongly where a step is a choice and no more,
-        and then the first: as many as ``MAX_PAIRS`` allows. What crashes is left out, for it hides all else.
-        """
-        n_ways = sum(len(mistake.variants) for mistake in self.exercise.mistakes)
-        return _paired(self.exercise, math.isqrt(n_ways**2 + 2 * MAX_PAIRS) - n_ways)  # n_slips · n_ways + n_slips² / 2
+    def _forms(self, one: Single) -> Sequence[str]:
+        """Return the forms of what a mistake gives in the cases whose outlines are stored for slips."""
+        return one.forms or [outline(self.output(one.way, i)).form for i in catalogue_of(self.exercise).cases]
 
     def run(self, way: Way) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""
@@ -226,30 +226,29 @@ def _slips(exercise: Exercise) -> Mapping[Slip, SlipMistake]:
 
 
 @lru_cache(maxsize=40)
-def _paired(exercise: Exercise, n_slips: int) -> Sequence[Pair]:
-    """Return the pairs of mistakes; if there are to be slips, those in which there is one of so many likely ones."""
-    steps, mistakes = exercise.steps, exercise.mistakes
-    if steps is None:
-        return ()
-    meets_others = [mistake for slip, mistake in _slips(exercise).items() if not slip.crashes] if n_slips else []
-    slips = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))[:n_slips]
-    are_slips = set(slips)
-    order = {name: place for place, name in enumerate([*steps.arguments.parameters, *steps.steps])}
-    single = [
-        (min(order[name] for name in way.changes), rank + later, mistake, way)
-        for rank, mistake in enumerate([*mistakes, *slips])
-        for later, way in enumerate(mistake.variants)
-        if way.changes and way.of is steps
+def _pairs(exercise: Exercise) -> Sequence[Pair]:
+    return mistake_pairs.in_order(itertools.combinations(_written(exercise), 2))
+
+
+@lru_cache(maxsize=40)
+def _written(exercise: Exercise) -> Sequence[Single]:
+    return mistake_pairs.written(exercise.mistakes, exercise.steps) if exercise.steps else ()
+
+
+@lru_cache(maxsize=40)
+def _singles(exercise: Exercise) -> Sequence[Single]:
+    """Return the mistakes that are written down, and then the slips.
+
+    Those slips are likely that a teacher has words for, or that choose wrongly where a step is a choice and no more,
+    and then the first. What crashes is left out, for it hides all else.
+    """
+    meets_others = [mistake for slip, mistake in _slips(exercise).items() if not slip.crashes]
+    likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
+    slips = [
+        Single(mistake, 0, rank, is_slip=True, forms=[one.form for one in mistake.slip.shows])
+        for rank, mistake in enumerate(likely, len(exercise.mistakes))
     ]
-    single.sort(key=lambda one: one[0])
-    found = [
-        (rank + other_rank, Pair((first, second), both, len(one.changes) + len(other.changes), n))
-        for (_, rank, first, one), (_, other_rank, second, other) in itertools.combinations(single, 2)
-        if bool(n := (first in are_slips) + (second in are_slips)) == bool(n_slips)
-        and (first is not second or not one.changes.keys() & other.changes.keys())
-        and (both := one.combined(other)) is not None
-    ]
-    return [pair for _, pair in sorted(found, key=lambda one: (one[1].rank, one[0]))]
+    return [*_written(exercise), *slips]
 
 
 def _along_the_distributions(gradient: Any) -> Any:

@@ -22,7 +22,7 @@ from transformer_course.checking.side_effects import (
 )
 from transformer_course.checking.tolerance import agree, comparable_error, observation_distance
 from transformer_course.checking.verdict import Status, Verdict
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, capitalised
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
@@ -96,18 +96,15 @@ def _recognised(
     names: tuple[str, ...]
     if found.stops_at:
         told, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
+    elif found.either:
+        [one], (this, that) = found.mistakes, found.either
+        told = _two_bugs(_sentence(one.does), f"{_sentence(this.does)}, or {that.does}: both give the same here")
+        names = (one.name,)
     elif found.and_more:
         [one] = found.mistakes
         told, names = f"{_sentence(one.does)}. Something else is wrong, too: put this right first.", (one.name,)
     elif len(found.mistakes) > 1:
-        numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
-        told = "\n".join(
-            [
-                "Your code has two bugs.",
-                *numbered,
-                "Fix the first one and run the check again.",
-            ]
-        )
+        told = _two_bugs(*[_sentence(mistake.does or mistake.says) for mistake in found.mistakes])
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
         told, names = found.mistakes[0].says, (found.mistakes[0].name,)
@@ -131,6 +128,11 @@ def _recognised(
     if found.mistakes and isinstance(found.mistakes[0], SlipMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
     return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
+
+
+def _two_bugs(*clauses: str) -> str:
+    numbered = [f"{number}. {clause}." for number, clause in enumerate(clauses, 1)]
+    return "\n".join(["Your code has two bugs.", *numbered, "Fix the first one and run the check again."])
 
 
 def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
@@ -175,7 +177,7 @@ def _without_effect(names: str, *, is_one: bool) -> str:
 
 
 def _sentence(clause: str) -> str:
-    return clause[:1].upper() + clause[1:].rstrip(".")
+    return capitalised(clause).rstrip(".")
 
 
 def _explain(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:

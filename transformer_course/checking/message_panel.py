@@ -4,10 +4,12 @@ import html
 import re
 from dataclasses import dataclass
 
+from transformer_course.lesson_order import UNNUMBERED
+
 TINTS = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
 """Colours that colour-blind people tell apart; laid on thinly, they suit light and dark themes."""
 
-LESSON = re.compile(r"(\d\d_\w+|primer|tokenizers)\.ipynb")
+LESSON = re.compile(rf"(\d\d_\w+|{'|'.join(UNNUMBERED)})\.ipynb")
 """The name of a lesson's file."""
 
 VERDICTS = {

@@ -11,13 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from transformer_course.checking.expected_behaviour import MAX_PAIRS, Behaviour, Pair, Way, in_isolation
+from transformer_course.checking.different_cases import two_in_different_cases
+from transformer_course.checking.expected_behaviour import Behaviour, Way, in_isolation
+from transformer_course.checking.mistake_pairs import MAX_PAIRS, Pair
 from transformer_course.checking.side_effects import is_cut_entirely
 from transformer_course.checking.tolerance import (
     agree,
     comparable_error,
-    distance,
-    frequency_distance,
+    may_show,
     observation_distance,
     within,
 )
@@ -37,6 +38,8 @@ otherwise. Any two mistakes of an exercise are ten times as far apart, and furth
 mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
 
 
+AS_LIKELY = 2
+"""Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
 MIN_WRONG_CASES = 3
 """In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
 
@@ -49,6 +52,7 @@ class Recognition:
         way: An answer that behaves the same.
         mistakes: The mistakes it makes, in the order of the steps.
         and_more: Whether it makes one more, which is not known for certain.
+        either: Where the second of two mistakes may be one of two, these.
         stops_at: The step after which it stops, or the argument that it returns.
         crashes: The index of the first case in which it crashes, and the mistakes alone would not.
     """
@@ -56,6 +60,7 @@ class Recognition:
     way: Way
     mistakes: tuple[Mistake, ...] = ()
     and_more: bool = False
+    either: tuple[Mistake, ...] = ()
     stops_at: str | None = None
     crashes: int | None = None
 
@@ -70,11 +75,13 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
             _single(known, observed, reach) or _half_finished(known, observed, reach) or _slip(known, observed, reach)
         )
         if found is None and (others := _without_first_crash(observed, reach)):
-            named = _single(known, observed, others) or _slip(known, observed, others)
+            named = (
+                _single(known, observed, others)
+                or _slip(known, observed, others)
+                or _two_at_once(known, observed, others)
+            )
             found = named and replace(named, crashes=next(index for index in sorted(reach) if index not in others))
-        return (
-            found or _pair(known, observed, reach, known.pairs) or _pair(known, observed, reach, known.pairs_with_slips)
-        )
+        return found or _in_different_cases(known, observed, reach) or _two_at_once(known, observed, reach)
 
 
 def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
@@ -167,18 +174,36 @@ def _is_something(output: object) -> bool:
     return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
 
 
+def _in_different_cases(
+    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
+) -> Recognition | None:
+    found = two_in_different_cases(known, observed, reach)
+    return found and Recognition(found[0][1], (found[0][0], found[1][0]))
+
+
+def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    if not MAX_PAIRS or any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
+        return None
+    if found := _pair(known, observed, reach, known.pairs):
+        return found
+    return _pair(known, observed, reach, known.pairs_with_slips(observed)) if _tells_pairs_apart(observed) else None
+
+
+def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:
+    """Return whether more was observed than answers of yes and no: of thousands of pairs, some give these by chance."""
+    return not all(isinstance(seen.get("output"), bool) for seen in observed)
+
+
 def _pair(
     known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float], pairs: Sequence[Pair]
 ) -> Recognition | None:
-    if any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
-        return None
     left: Sequence[Pair] = pairs[:MAX_PAIRS]
     for index, tolerances in reach.items():
         outputs = known.outputs([pair.way for pair in left], index)
         left = [
             pair
             for pair, output in zip(left, outputs, strict=True)
-            if _may_show(output, observed[index], tolerances, crashed_later=False)
+            if may_show(output, observed[index], tolerances, crashed_later=False)
         ]
     if len(left) > MAX_ALIKE:
         return None
@@ -188,11 +213,22 @@ def _pair(
             break  # what changes fewer steps is likelier
         if _shows_the_same(known, pair.way, observed, reach):
             found.append(pair)
-    shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]
+    shared = _shared(found)
+    if not shared and found:
+        least = min(pair.unlikeliness for pair in found)
+        shared = _shared(found := [pair for pair in found if pair.unlikeliness <= AS_LIKELY * least])
     if not shared:
         return None
-    # two ways of one mistake are that mistake
-    return Recognition(found[0].way, tuple(dict.fromkeys(shared)), and_more=len(shared) == 1)
+    named = tuple(dict.fromkeys(shared))  # two ways of one mistake are that mistake
+    if len(shared) > 1:
+        return Recognition(found[0].way, named)
+    others = {other.does: other for pair in found for other in pair.mistakes if other not in shared}
+    either = tuple(others.values()) if len(others) == 2 else ()
+    return Recognition(found[0].way, named, and_more=True, either=either)
+
+
+def _shared(pairs: Sequence[Pair]) -> list[Mistake]:
+    return [one for one in (pairs[0].mistakes if pairs else ()) if all(one in pair.mistakes for pair in pairs)]
 
 
 def _is_of_no_step(error: object) -> bool:
@@ -209,7 +245,7 @@ def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], rea
     for index, tolerances in reach.items():
         case = known.cases[index]
         may_crash_later = bool(case.later)
-        if _may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
+        if may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
             continue
         if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
             return False
@@ -222,22 +258,3 @@ def _shows_the_same(known: Behaviour, way: Way, observed: Sequence[Observation],
         within(tolerances, observed[index], known.run_case(way, index), numbers_only=True)
         for index, tolerances in reach.items()
     )
-
-
-def _may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
-    """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
-
-    ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
-    """
-    if "frequencies" in first_call:
-        return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
-    if "output" in first_call:
-        return (
-            distance(seen["output"], first_call["output"]) <= tolerances
-            if "output" in seen
-            else crashed_later and "error" in seen
-        )
-    if "error" in first_call:
-        error = seen.get("error")
-        return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
-    return seen.get("parameters") == first_call.get("parameters")

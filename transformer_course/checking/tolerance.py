@@ -1,6 +1,7 @@
 """How far apart two results are, in tolerances: where numbers agree, and where observations do."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -19,6 +20,10 @@ GRADIENTS = ("gradients", "parameter_gradients")
 """Where observations hold gradients."""
 SIDE_EFFECTS = (*GRADIENTS, "changed")
 """What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
+
+_DOES_NOT_FILL = re.compile(
+    r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up"
+)
 
 
 def distance(seen: object, right: object) -> float:
@@ -103,7 +108,7 @@ def gradient_distance(seen: Observation, right: Observation) -> float:
     No gradient is one of 0. Where an output is not finite, nothing is known of its gradients. Where it is a plain
     number, there are none, and those of a number in a tensor do not count.
     """
-    if not _is_finite(right.get("output")) or isinstance(right.get("output"), float):
+    if not is_finite(right.get("output")) or isinstance(right.get("output"), float):
         return 0.0
     apart = 0.0
     for kind in GRADIENTS:
@@ -134,17 +139,23 @@ def gradients_apart(seen: object, right: object) -> float:
     return float(((seen.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
 
 
-def _is_finite(value: object) -> bool:
+def is_finite(value: object) -> bool:
+    """Return whether all numbers in plain data are finite."""
     if isinstance(value, Tensor):
         return not value.is_floating_point() or bool(value.isfinite().all())
     if isinstance(value, Mapping):
         value = list(value.values())
-    return all(map(_is_finite, value)) if isinstance(value, list | tuple) else True
+    return all(map(is_finite, value)) if isinstance(value, list | tuple) else True
 
 
 def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
-    """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a."""
-    return {"type": error.get("type"), "message": sorted(str(error.get("message")).split())}
+    """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a.
+
+    Nor which function was to put numbers into a shape that they do not fill: ``unflatten``, ``view`` or ``reshape``.
+    """
+    message = str(error.get("message"))
+    words = ["does not fill the shape"] if _DOES_NOT_FILL.match(message) else sorted(message.split())
+    return {"type": error.get("type"), "message": words}
 
 
 def within(tolerances: float, seen: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
@@ -169,3 +180,27 @@ def agree(
         within(tolerances, seen, right, numbers_only=numbers_only)
         for seen, right in zip(observed, expected, strict=True)
     )
+
+
+def outputs_agree(one: Observation, other: Observation) -> bool:
+    """Return whether two calls both returned something, and the same within the tolerance."""
+    return "output" in one and "output" in other and distance(one["output"], other["output"]) <= 1
+
+
+def may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
+    """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
+
+    ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
+    """
+    if "frequencies" in first_call:
+        return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
+    if "output" in first_call:
+        return (
+            distance(seen["output"], first_call["output"]) <= tolerances
+            if "output" in seen
+            else crashed_later and "error" in seen
+        )
+    if "error" in first_call:
+        error = seen.get("error")
+        return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
+    return seen.get("parameters") == first_call.get("parameters")

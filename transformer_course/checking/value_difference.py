@@ -33,7 +33,8 @@ def describe_difference(value: object, right: object) -> str:
         return "it contains nan"
     if a.isinf().any() and not b.isinf().any():
         return "it contains an infinity"
-    return _of_sums(a, b) or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
+    of_sums = _of_sums(a, b) if right.is_floating_point() else ""  # whole numbers add up to 1 by chance
+    return of_sums or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
 
 
 def _as_clause(sentence: str) -> str:

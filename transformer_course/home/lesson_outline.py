@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from transformer_course.home.reading_time import minutes_to_read, promised_minutes
-from transformer_course.lesson_order import BEFORE, place
+from transformer_course.lesson_order import UNNUMBERED, place
 
 STRETCH = "★"
 """What the heading of a stretch exercise begins with."""
@@ -57,7 +57,7 @@ def read_outlines(published: Path) -> list[Outline]:
         ValueError: One is no notebook.
     """
     names = [path.stem for path in published.glob("[0-9][0-9]_*.ipynb")]
-    in_order = sorted(["primer", *BEFORE, *names], key=place)
+    in_order = sorted([*UNNUMBERED, *names], key=place)
     return [outline_of(name, nbformat.read(published / f"{name}.ipynb", as_version=4)) for name in in_order]
 
 

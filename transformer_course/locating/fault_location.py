@@ -144,7 +144,7 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
     if order and (found := search.place_of_mistake(*order)):
         expression, step = found
         if len(order) == 1 and isinstance(order[0], SlipMistake):
-            told = told.replace(order[0].says, order[0].says_at(step))
+            told = told.replace(order[0].says, order[0].says_at(step, expression.text))
         told += f"\n{'It' if len(order) == 1 else 'The first'} is here:\n{_marked_line(expression)}"
     if place := search.place_of_change(changed):
         told += f"\n{place.message}"
@@ -234,7 +234,7 @@ class _Search:
         for self.besides in others[0].variants if others else (None,):
             found = self._mending({}, changed)
             if found and self._is_certain(*found) and not self._may_be_a_loop(found[0]):
-                return found if not _READS_A_SIZE.fullmatch(found[0].text) else None
+                return found if not _READS.fullmatch(found[0].text) else None
         return None
 
     def shapes_that_met(self, verdict: Verdict) -> str:
@@ -340,9 +340,22 @@ class _Search:
         shown = self.failing[0]
         put = self._put({**given, number: step}, shown)
         if not isinstance(put[number], int | float):
-            return False
+            return self._decides_a_comparison(number, put, shown)
         put[number] = 3 * put[number] + 1
         return self._is_mended(shown, self._run(shown.index, put))
+
+    def _decides_a_comparison(self, number: int, put: Mapping[int, Any], shown: _Case) -> bool:
+        """Return whether what is put makes a comparison of numbers around it come out the same everywhere.
+
+        Then it takes away what the comparison was for, such as a mask, and is no right value of anything.
+        """
+        around = [
+            one for one in self.traced.expressions[number].inside if self.traced.expressions[one].kind == "Compare"
+        ]
+        if not around:
+            return False
+        trace = self._run(shown.index, put, is_watched=True)
+        return any(_is_decided(trace.values(one)) and not _is_decided(shown.trace.values(one)) for one in around)
 
     def _is_the_answer(self, step: str) -> bool:
         right = self.failing[0].right
@@ -403,6 +416,10 @@ class _Search:
                 events = shown.trace.values(number)
                 if not self._may_stand(shown, number, step) or not has_the_shape(events, shown.right[step]):
                     continue  # what has another shape may be meant for something else
+                if any(
+                    is_right(events, right) for name, right in shown.right.items() if name != step and _is_table(right)
+                ):
+                    continue  # it is right as something else
                 trace = self._run(shown.index, self._put({**given, number: step}, shown), is_watched=True)
                 gained = len(self._recognised(shown, trace) - now - {step})
                 if gained and (best is None or gained > best[0]):
@@ -597,8 +614,9 @@ class _Search:
 
 _FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.new_(?:zeros|ones|empty|full)\(")
 """Calls that make a table to be filled."""
-_READS_A_SIZE = re.compile(r"[\w.]+\.(?:shape\[[^\]]*\]|size\([^)]*\)|numel\(\))|len\(\w+\)")
-"""An expression that reads a size: many sizes are equal, so that another one mends all proves little."""
+_READS = re.compile(r"[\w.]+\.(?:shape\[[^\]]*\]|size\([^)]*\)|numel\(\))|len\(\w+\)|self\.\w+(?:\.m?T)?")
+"""An expression that reads a size, or what a constructor has made: many sizes are equal, so that another one mends all
+proves little, and what is wrong with an attribute is wrong where it is made."""
 THE_REST = "Put that right, and the rest of your code gives the right output."
 
 
@@ -688,6 +706,14 @@ def _where(place: Expression) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _is_decided(events: Sequence[Any]) -> bool:
+    return all(isinstance(one, Tensor) and bool(one.all() or not one.any()) for one in events)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.numel() > 1
 
 
 def _is_in_pieces(events: Sequence[Any], right: Any) -> bool:

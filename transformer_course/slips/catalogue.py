@@ -95,17 +95,33 @@ class Catalogue:
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[Slip]:
         """List the slips that may be what was observed: all, where the cases are those of another seed."""
-        if (
-            len(observed) != len(cases)
-            or len(expected) != len(cases)
-            or not all(
-                index < len(cases) and right.may_be(outline(expected[index]))
-                for index, right in zip(self.cases, self.right, strict=True)
-            )
-        ):
+        if not self._is_of(cases, expected, observed):
             return self.slips
         seen = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
         return [slip for slip in self.slips if all(map(_may_show, slip.shows, seen))]
+
+    def candidates_in_some(
+        self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
+    ) -> Sequence[Slip]:
+        """List the slips that may be what was observed in one of the cases, and that or right in the other."""
+        if not self._is_of(cases, expected, observed):
+            return []
+        seen = [outline(observed[index]) for index in self.cases]
+
+        def may_be(slip: Slip) -> bool:
+            now = [shown.may_be(one) for shown, one in zip(slip.shows, seen, strict=True)]
+            as_right = [shown.may_be(one) for shown, one in zip(slip.shows, self.right, strict=True)]
+            return any(now) and all(one or other for one, other in zip(now, as_right, strict=True))
+
+        return [slip for slip in self.slips if may_be(slip)]
+
+    def _is_of(self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]) -> bool:
+        """Return whether these are the cases whose outlines are stored."""
+        return (
+            len(observed) == len(cases) == len(expected)
+            and all(index < len(cases) for index in self.cases)
+            and all(right.may_be(outline(expected[index])) for index, right in zip(self.cases, self.right, strict=True))
+        )
 
     def as_text(self) -> str:
         """Return it as it is stored: JSON, with a slip in each line."""

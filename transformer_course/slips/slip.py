@@ -6,6 +6,7 @@ A slip is stored as text. It is compiled when it is needed for the first time, w
 import ast
 import inspect
 import math
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -13,7 +14,7 @@ from typing import Any
 
 import torch
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, capitalised
 from transformer_course.slips.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
 
@@ -54,6 +55,12 @@ class Slip:
         """Whether it crashes wherever it was tried."""
         return bool(self.shows) and all(one.form.startswith("error ") for one in self.shows)
 
+    @property
+    def code_on_top(self) -> dict[str, str]:
+        """The same as something done to what the step gives, so that it meets another slip of that step; else none."""
+        is_whole = list(self.code) == [self.step] and not self.code[self.step].startswith("if ")
+        return {self.step: self.new.replace("§", self.step)} if is_whole and "§" in self.new else {}
+
 
 class SlipMistake(Mistake):
     """A slip as a mistake of an exercise.
@@ -83,7 +90,7 @@ class SlipMistake(Mistake):
     @cached_property
     def ways(self) -> Sequence[Variant]:  # type: ignore[override]
         """The answer with this slip."""
-        return (variant(self.steps, self.slip.code),)
+        return (variant(self.steps, self.slip.code_on_top or self.slip.code),)
 
     @cached_property
     def _words(self) -> Words:
@@ -99,14 +106,19 @@ class SlipMistake(Mistake):
         """What is told of it alone: where other steps may be to blame as well, that too."""
         if self._told:
             return self._told
-        told = f"{self.does[:1].upper()}{self.does[1:]}."
-        others = [other for one in self.slip.readings if (other := words(self.steps, one).does) != self.does]
+        told = f"{capitalised(self.does)}."
+        readings = [one for one in self.slip.readings if not _say_the_same(one, self.slip)]
+        others = [other for one in readings if (other := words(self.steps, one).does) != self.does]
         return f"{told} The same comes out where {others[0]}." if others else told
 
-    def says_at(self, step: str) -> str:
-        """Return what is told of it where a step is known to be to blame: the reading that is about that step."""
+    def says_at(self, step: str, code: str = "") -> str:
+        """Return what is told of it where a step is known to be to blame: the reading that is about that step.
+
+        Where the code that is to blame asks for the very argument that this is about, it is told of that.
+        """
         reading = next((one for one in self.slip.readings if one.step == step), None)
-        if self._told or reading is None or step == self.slip.step:
+        is_there = self.slip.step not in self.steps.steps and re.search(rf"\b{self.slip.step}\b", code)
+        if self._told or reading is None or step == self.slip.step or is_there:
             return self.says.partition(" The same comes out where ")[0]
         return SlipMistake(reading, self.steps).says
 
@@ -114,6 +126,12 @@ class SlipMistake(Mistake):
     def hints(self) -> Sequence[str]:
         """Three hints: a question, what should come out of the step, and the step as code."""
         return (self._words.question, *self.steps.ladder(self.slip.step))
+
+
+def _say_the_same(one: Slip, other: Slip) -> bool:
+    """Return whether one slip puts a value in the place of a step, and the other where that step is asked for."""
+    first, second = (one, other) if one.kind == "wrong_input" else (other, one)
+    return first.kind == "wrong_input" and (first.old, first.new) == (second.step, second.new)
 
 
 def variant(steps: InSteps, code: Mapping[str, str]) -> Variant:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from transformer_course.slips.slip import Slip
 
 AXES = {
-    "-1": "the last axis", "-2": "the second-to-last axis", "0": "the first axis",
-    "1": "axis 1, counted from the front", "2": "axis 2, counted from the front", "-3": "the third axis from the end",
+    "-1": "the last axis", "-2": "the second-to-last axis", "-3": "the third axis from the end",
+    "0": "the first axis", "1": "the second axis", "2": "the third axis",
     "(-2, -1)": "the last two axes together",
 }  # fmt: skip
 TAKES = {
@@ -50,7 +50,7 @@ PLURALS = {
 }
 DTYPES = {"float": "floats", "long": "whole numbers", "int": "whole numbers", "double": "float64"}
 KINDS = {
-    **{"as_a_list": "a list", "as_an_array": "an array of NumPy", "as_a_number": "a number of Python"},
+    **{"as_a_list": "a list", "as_an_array": "a NumPy array", "as_a_number": "a plain Python number"},
     "in_a_tuple": "a tuple",
 }
 
@@ -71,10 +71,15 @@ def words(steps: InSteps, slip: "Slip") -> Words:
 
 def is_plural(noun: str) -> bool:
     """Return whether a noun of English, with what follows it, is a plural."""
-    head = re.split(r" (?:of|that|in|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[0].split()[
-        -1:
-    ]
-    return bool(head) and head[0].endswith("s") and not head[0].endswith(("ss", "axis", "bias", "is"))
+    head = re.split(r" (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[
+        0
+    ].split()[-1:]
+    return (
+        bool(head)
+        and not noun.startswith("what ")
+        and head[0].endswith("s")
+        and not head[0].endswith(("ss", "axis", "bias", "is"))
+    )
 
 
 class _Teller:
@@ -90,8 +95,13 @@ class _Teller:
         return f"the step “{self.steps.describe(name)}”" if name in self.steps.steps else f"`{name}`"
 
     def short(self, name: str) -> str:
-        """Return the noun of a value, without what explains it further if that is not needed to tell it from others."""
+        """Return the noun of a value, without what explains it further if that is not needed to tell it from others.
+
+        What is told as a question, such as whether a text is finished, is the result of its step.
+        """
         full = self.steps.noun(name)
+        if full.startswith(("which ", "whether ", "how ")):
+            return f"the result of “{self.steps.describe(name).partition(':')[0]}”"
         brief = _brief(full)
         others = {_brief(self.steps.noun(one)) for one in self.steps.steps if one != name}
         if brief not in others and brief.removeprefix("the ") not in self.steps.arguments.parameters:
@@ -103,11 +113,14 @@ class _Teller:
 
     @property
     def by_hand(self) -> str:
-        return f"On a small case, worked out by hand: what should {self.noun} be, and what does the code give?"
+        if self.noun.startswith(("what ", "the function ")):
+            return f"Work a small case out by hand: what should come out of {self.step}, and what does?"
+        return f"Work a small case out by hand: what should {self.noun} be, and what does the code give?"
 
     @property
     def shape(self) -> str:
-        return f"Which shape should {self.noun} have? Which shape is there?"
+        noun = f"the result of {self.step}" if self.noun.startswith("what ") else self.noun
+        return f"Which shape should {noun} have? Which shape is there?"
 
     @property
     def circumstances(self) -> str:
@@ -119,7 +132,7 @@ class _Teller:
         if slip.other not in self.steps.steps or slip.kind in TELL_THE_OTHER:
             return ""
         return (
-            f", and so in {self.named(slip.other)}"
+            f", and the same goes for {self.named(slip.other)}"
             if len(slip.code) > 1
             else f", and {self.named(slip.other)} is left out"
         )
@@ -157,15 +170,24 @@ class _Teller:
         return self.taken_for()
 
     def taken_for(self) -> tuple[str, str]:
-        verb = "are" if is_plural(self.new) else "is"
-        return f"{self.new} {verb} taken for {self.noun}", f"How does {self.noun} come from {self.new}?"
+        verb, they_were = ("are", "they were") if is_plural(self.new) else ("is", "it were")
+        does = f"{self.new} {verb} used as if {they_were} {self.noun}"
+        return does, f"Which step leads from {self.new} to {self.noun}?"
 
     def wrong_input(self) -> tuple[str, str]:
-        verb = "stand" if is_plural(self.new) else "stands"
+        if self.slip.old in self.steps.arguments.parameters and self._is_constant(self.slip.new):
+            return (
+                f"{self.old} has no effect in {self.step}",
+                f"What should change in this step where {self.old} changes?",
+            )
+        verb, belong = "are" if is_plural(self.new) else "is", "belong" if is_plural(self.old) else "belongs"
         return (
-            f"in {self.step}, {self.new} {verb} where {self.old} should",
+            f"in {self.step}, {self.new} {verb} used where {self.old} {belong}",
             f"Which of the two belongs in this step: {self.old}, or {self.new}?",
         )
+
+    def _is_constant(self, name: str) -> bool:
+        return name in self.steps.steps and not needs(self.steps.steps[name])
 
     def exchanged(self) -> tuple[str, str]:
         one, two = self.old, self.new
@@ -193,11 +215,11 @@ class _Teller:
             )
         order = list(self.steps.steps)
         late = order.index(self.slip.other) > order.index(self.slip.step)
-        return f"{self.step} comes too {'late' if late else 'early'}", "In which order do the steps follow one another?"
+        return f"{self.step} comes too {'late' if late else 'early'}", "In which order do the steps come?"
 
     def added(self) -> tuple[str, str]:
         verb = "are" if is_plural(self.new) else "is"
-        return f"{self.new} {verb} added to {self.noun}", "Is there a term that the formula does not have?"
+        return f"{self.new} {verb} added to {self.noun}", "Is there a term that is not in the formula?"
 
     def as_well(self) -> tuple[str, str]:
         verb = "are" if is_plural(self.new) else "is"
@@ -264,6 +286,9 @@ class _Teller:
             return f"{self.step} is done with another operation", self.by_hand
 
     def order(self) -> tuple[str, str]:
+        if self.slip.old.endswith(")") and not self.slip.old.startswith("("):
+            question = "In which order does the function that is called here take its arguments?"
+            return f"two arguments in {self.step} are in the wrong order", question
         return f"the two sides of {self.step} are the wrong way round", f"Which of the two comes first? {self.by_hand}"
 
     def part(self) -> tuple[str, str]:
@@ -330,7 +355,15 @@ class _Teller:
             return self.keepdim()
         if "dtype=" in self.slip.old and "dtype=" not in self.slip.new:
             return self.dtype()
+        if self.slip.kind == "option_left_out" and self.slip.old.count("=") == self.slip.new.count("="):
+            return (
+                f"an argument is missing in {self.step}",
+                "Which arguments does the function need that is called here?",
+            )
         return f"an option in {self.step} is missing, or set the other way", "What does each option of this call do?"
+
+    def always_one(self) -> tuple[str, str]:
+        return f"in {self.step}, the same is done in both cases", "When should each of the two cases be taken?"
 
     def number(self) -> tuple[str, str]:
         new, old = self.slip.new, self.slip.old
@@ -385,6 +418,8 @@ class _Teller:
         question = "Count on a short case: which entry comes first, which last?"
         if self.slip.kind == "slice" and "None" in self.slip.old + self.slip.new:
             return f"{self.step} puts an axis of length 1 in the wrong place", self.shape
+        if self.slip.kind == "slice" and self.slip.old.replace("-1:]", "-1]") == self.slip.new:
+            return f"{self.step} loses an axis: it picks one entry where a slice of length 1 belongs", self.shape
         does = {
             "index": "picks the wrong entry",
             "slice": "cuts in the wrong place",
@@ -414,7 +449,7 @@ class _Teller:
     # What is done to a value
 
     def done_to_it(self) -> tuple[str, str]:
-        form, question = self.slip.new, f"Is anything done to {self.noun} that the formula does not have?"
+        form, question = self.slip.new, f"Is something done to {self.noun} that is not in the formula?"
         function = re.search(r"\.(\w+)\(", form)
         if self.slip.kind == "scaled":
             size = next(
@@ -438,16 +473,17 @@ class _Teller:
             for one, many in PLURALS.items() if self.is_ == "are" else ():
                 told = told.replace(one, many)
             return f"{self.noun} {told}", question
+        it, its = ("them", "their") if self.is_ == "are" else ("it", "its")
         told = {
             "function": f"{self.is_} raised to a power or has its root taken",
-            "inverse": f"{self.is_} turned over: one over it is used",
+            "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
             "complement": f"{self.is_} taken from 1",
-            "normalised": f"{self.is_} divided by a sum or a length of its own",
+            "normalised": f"{self.is_} divided by {its} own sum or length",
             "centred": f"{self.has} the mean taken away",
             "rounded": f"{self.is_} rounded",
             "nan_hidden": f"{self.has} 0 in place of nan",
-            "first_for_all": f"{self.is_} {'those' if self.is_ == 'are' else 'that'} of the first row, for every row",
-            "one_number": f"{self.is_} reduced to one number or row, and used for all",
+            "first_for_all": f"of the first row {self.is_} used for every row",
+            "one_number": f"{self.is_} reduced to a single number or row that is used for all",
             "reversed": f"{self.is_} in the reverse order",
             "moved_by_one": f"{self.is_} moved by one position",
             "first_false": f"{self.has} False in all of the first row or column",
@@ -474,8 +510,8 @@ class _Teller:
         )
 
     def only(self) -> tuple[str, str]:
-        what = "the largest is" if self.slip.kind == "largest_only" else "the first is"
-        return f"of {self.noun}, only {what} returned", self.shape
+        what = "the place of the largest number" if self.slip.kind == "largest_only" else "the first entry"
+        return f"only {what} of {self.noun} is returned", self.shape
 
 
 def _without_lost_commas(text: str) -> str:
@@ -541,6 +577,7 @@ OF_KIND: dict[str, Callable[[_Teller], tuple[str, str]]] = {
     "terms": _Teller.terms,
     "power": _Teller.power,
     "comparison": _Teller.comparison,
+    "always_one": _Teller.always_one,
     "number": _Teller.number,
     "mean_by": _Teller.mean_by,
     "absolute": _Teller.absolute,

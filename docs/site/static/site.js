@@ -42,7 +42,17 @@ function tellWhatIsFound() {
   };
 }
 
+// A lesson that is called what was asked for comes first, before modules of that name and pages that mention it.
+function putLessonsFirst() {
+  if (typeof Scorer === "undefined") return;
+  const asked = new URLSearchParams(location.search).get("q")?.trim().toLowerCase() ?? "";
+  const isCalledSo = ([page, title, anchor]) =>
+    !anchor && page.startsWith("notebooks/") && title.toLowerCase().includes(asked);
+  Scorer.score = (found) => found[4] + (isCalledSo(found) ? 100 : 0);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   prepareSlides();
+  putLessonsFirst();
   tellWhatIsFound();
 });

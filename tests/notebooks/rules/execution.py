@@ -1,7 +1,11 @@
 """A stored lesson has been run from top to bottom, and nothing went wrong."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
+from io import BytesIO
+
+from PIL import Image
 
 from tests.notebooks.lesson import Lesson, shown
 
@@ -45,9 +49,18 @@ def numbers_are_short(lesson: Lesson) -> Iterator[str]:
                 yield f"{cell.id} shows a raw tensor: {tensor[:40]}…"
 
 
+def pictures_are_transparent(lesson: Lesson) -> Iterator[str]:
+    """Else they would be white blocks in the dark."""
+    for cell in lesson.code:
+        pictures = [output.data["image/png"] for output in cell.outputs if "image/png" in output.get("data", {})]
+        if any(Image.open(BytesIO(b64decode(png))).convert("RGBA").getpixel((0, 0))[3] for png in pictures):
+            yield f"{cell.id} shows a picture that is not transparent"
+
+
 RULES = [
     every_code_cell_was_run_in_order,
     nothing_went_wrong,
     nothing_belongs_to_one_machine,
     numbers_are_short,
+    pictures_are_transparent,
 ]

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
+from transformer_course.checking import mistake_pairs
 from transformer_course.checking.expected_behaviour import MAX_KEPT_NUMBERS, Behaviour, behaviour, in_isolation
 from transformer_course.checking.tolerance import distance
 from transformer_course.exercises import every_exercise
 from transformer_course.running.plain_data import count_numbers
+from transformer_course.slips.catalogue import catalogue_of
 from transformer_course.steps import needs
 
 SOFTMAX = every_exercise()["softmax"]
@@ -83,8 +85,19 @@ def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
             )
 
 
+def test_a_crash_hides_of_which_form_the_rest_would_be(monkeypatch):
+    monkeypatch.setattr(mistake_pairs, "MAX_OTHERS", 0)
+    known, crash = behaviour(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
+    seen = [{"output": one["output"].double()} for one in known.expected]
+    stored = catalogue_of(SOFTMAX).cases
+    hidden = [crash if index in stored else one for index, one in enumerate(seen)]
+    with in_isolation():
+        tried = [{m.name for pair in known.pairs_with_slips(shown) for m in pair.mistakes} for shown in (seen, hidden)]
+    assert all(any(name.startswith("dtype") for name in names) for names in tried)
+
+
 def test_an_exercise_that_is_not_told_in_steps_has_no_pairs():
-    assert Behaviour(replace(SOFTMAX, steps=None), []).pairs == ()
+    assert not Behaviour(replace(SOFTMAX, steps=None), []).pairs
 
 
 def test_in_isolation_nothing_shows_and_nothing_stays(capsys):

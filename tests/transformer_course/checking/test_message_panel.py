@@ -2,6 +2,7 @@
 
 import pytest
 
+from notebooks.build import lessons
 from transformer_course.checking.message_panel import TINTS, Panel, code_block
 
 
@@ -37,7 +38,7 @@ def test_stress_may_hold_code_and_a_star_in_code_is_none():
 
 
 def test_the_file_of_a_lesson_is_a_link_to_it_and_other_files_are_none():
-    for name in ("02_scaling.ipynb", "tokenizers.ipynb"):
+    for name in [f"{lesson}.ipynb" for lesson in lessons()]:
         assert f'in <a href="{name}"><code>{name}</code></a>.' in page(f"in `{name}`.")
     assert "<a" not in page('`my.ipynb`, `../02_scaling.ipynb`, `02_a b.ipynb`, `02_" x.ipynb`, 02_scaling.ipynb')
 

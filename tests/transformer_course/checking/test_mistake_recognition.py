@@ -116,18 +116,51 @@ def test_two_ways_of_one_mistake_are_that_mistake():
     assert verdict_on(both.attempt, exercise).mistakes == ("rounds",)
 
 
-def test_of_pairs_that_behave_alike_only_what_they_share_is_told():
+def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readings_of_the_rest_are_told():
     either = [
         known("doubles", STEPS.but(weights=lambda weights: 2 * weights), does="the weights are doubled"),
         known("doubles_values", STEPS.but(values=lambda values: 2 * values), does="the values are doubled"),
         MISTAKES[1],
     ]
     exercise = Exercise(mixture, cases, either[:1] + either[2:], HINTS, 1, "Right.", steps=STEPS)
+    third = known("doubles_the_output", STEPS.but(output=lambda output: 2 * output), does="the output is doubled")
     two = STEPS.but(scores=lambda products: products, values=lambda values: 2 * values).attempt
     assert verdict_on(two, exercise).mistakes == ("not_scaled", "doubles")
     verdict = verdict_on(two, Exercise(mixture, cases, either, HINTS, 1, "Right.", steps=STEPS))
     assert verdict.mistakes == ("not_scaled",)
+    assert verdict.message == (
+        "Your code has two bugs.\n"
+        "1. The products are not divided.\n"
+        "2. The weights are doubled, or the values are doubled: both give the same here.\n"
+        "Fix the first one and run the check again."
+    )
+    verdict = verdict_on(two, Exercise(mixture, cases, [*either, third], HINTS, 1, "Right.", steps=STEPS))
+    assert verdict.mistakes == ("not_scaled",)
     assert verdict.message == "The products are not divided. Something else is wrong, too: put this right first."
+
+
+@pytest.mark.parametrize("n_between", [0, 40])
+def test_of_pairs_that_share_no_mistake_the_likeliest_is_told_if_the_others_are_far_fetched(n_between):
+    def times(name, value, factor):
+        change = {"values": lambda values: factor * values, "output": lambda output: factor * output}[value]
+        return known(name, STEPS.but(**{value: change}), does=f"the {value} are {name}")
+
+    def shifted(i):
+        return known(f"shifted_{i}", STEPS.but(scores=lambda scores: scores + torch.arange(scores.shape[-1]) / (i + 1)))
+
+    between = [shifted(i) for i in range(n_between)]
+    likely = [times("doubled", "values", 2), times("tripled", "output", 3)]
+    exercise = Exercise(
+        mixture,
+        cases,
+        [*likely, *between, times("tripled_first", "values", 3), times("doubled_last", "output", 2)],
+        HINTS,
+        1,
+        "Right.",
+        steps=STEPS,
+    )
+    verdict = verdict_on(lambda q, k, v: 6 * mixture(q, k, v), exercise)
+    assert verdict.mistakes == (("doubled", "tripled") if n_between else ())
 
 
 def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
@@ -286,3 +319,25 @@ def test_a_crash_in_some_cases_does_not_hide_what_is_wrong_in_the_others():
     assert (verdict.status, verdict.mistakes) == ("mistake", ("not_scaled",))
     assert verdict.message.startswith("It not_scaled.\nAlso, your code crashes in case 1 of 6")
     assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell
+
+
+def test_a_crash_in_some_cases_does_not_hide_two_mistakes_in_the_others():
+    more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
+
+    def attempt(q, k, v):
+        if len(q) == 2 and q.dim() == 2:
+            return None.any()
+        return torch.softmax(q @ k.mT, dim=-2) @ v
+
+    verdict = verdict_on(attempt, more)
+    assert verdict.mistakes == ("not_scaled", "over_queries")
+    assert "Also, your code crashes in case 1 of 6" in verdict.message
+
+
+def test_answers_of_yes_and_no_tell_no_pairs_with_slips_apart(monkeypatch: pytest.MonkeyPatch):
+    known_behaviour, tried = behaviour(EXERCISE, 0), []
+    monkeypatch.setattr(Behaviour, "pairs_with_slips", lambda *_: tried.append(1) or ())
+    assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": True}]) is None
+    assert not tried
+    assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
+    assert tried

@@ -5,7 +5,15 @@ import math
 import pytest
 import torch
 
-from transformer_course.checking.tolerance import agree, distance, gradients_apart, observation_distance, within
+from transformer_course.checking.tolerance import (
+    agree,
+    comparable_error,
+    distance,
+    gradients_apart,
+    observation_distance,
+    outputs_agree,
+    within,
+)
 
 
 @pytest.mark.parametrize(
@@ -116,3 +124,25 @@ def test_plain_numbers_are_compared_relatively():
 
 def test_the_numbers_of_draws_count_as_well():
     assert observation_distance({**frequencies([0.5, 0.5]), "n_samples": 10**9}, frequencies([0.5, 0.5])) == math.inf
+
+
+def test_by_which_function_numbers_do_not_fill_a_shape_is_all_the_same():
+    def crash(call):
+        with pytest.raises(RuntimeError) as caught:
+            call(torch.zeros(2, 5, 4))
+        return comparable_error({"type": "RuntimeError", "message": str(caught.value)})
+
+    alike = [
+        crash(lambda x: x.unflatten(-1, (3, -1))),
+        crash(lambda x: x.reshape(2, 5, 3, 4 // 3)),
+        crash(lambda x: x.view(2, 5, 3, -1)),
+    ]
+    assert alike[1:] == alike[:-1]
+    assert crash(lambda x: x @ x) not in alike
+
+
+def test_outputs_agree_only_where_there_are_two():
+    one, error = {"output": torch.ones(2)}, {"error": {"type": "ValueError", "message": ""}}
+    assert outputs_agree(one, {"output": torch.ones(2) + 1e-6, "repeatable": False})
+    assert not outputs_agree(one, {"output": torch.zeros(2)})
+    assert not outputs_agree(error, error)

@@ -5,12 +5,13 @@ with an attempt in each line: its exercise, its kind (``single``, ``pair`` or ``
 with it in words. Another FOLDER may hold a module for each exercise, with a list ``ATTEMPTS``: dicts of ``id``,
 ``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. Whoever
 works on what is told looks at the half ``development`` alone; what is reported is the half ``held-out``. ``--mutants
-N`` adds N random changes to the right answers of each exercise: nobody imagined those. ``--list`` prints what is told
-of the attempts that are neither named nor located.
+N`` takes N random changes of the solutions in their place, as many of each: nobody imagined those. ``--list`` prints
+what is told of the attempts that are neither named nor located.
 
 An attempt is *named* where a mistake, a slip or the step after which it stops is told; *located* where the line that
 is shown is one that is marked; *misled* where another line is; *placed* where a line is shown and none is marked. Of
-two mistakes, *both* are told or *one* is.
+two mistakes, *both* are told or *one* is. A random change is *equivalent* where it passes, and is right on the cases of
+other seeds as well: it counts for nothing.
 """
 
 import argparse
@@ -25,23 +26,29 @@ import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from tests.transformer_course.cells import cell
+from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
+from transformer_course.checking.judge import judge
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.shared.library_parts import parts
 from transformer_course.lesson.session import Session
+from transformer_course.running.observe import observe_all
+from transformer_course.running.time_limit import SECONDS_PER_CHECK
 
 FOLDER = Path(__file__).parent / "blind_attempts"
 KINDS = {"single": "one", "pair": "two", "right": "right"}
 MARK = re.compile(r"⟦(.*?)¦(.*?)⟧", re.DOTALL)
 IMPORTS = """\
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import torch
@@ -49,7 +56,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 """
-GENERAL = ("changes_argument", "gradient_cut", "remembers_an_earlier_call")
+TWO_BUGS = "Your code has two bugs."
+OTHER_SEEDS = (1, 2, 3)
+GENERAL = (CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL)
 
 
 @dataclass(frozen=True)
@@ -167,6 +176,24 @@ def mutants(right: Attempt, n: int, draw: random.Random) -> Iterator[Attempt]:
             yield Attempt(right.exercise, f"{right.id}~{number}", "mutant", mutant, frozenset({change.line}))
 
 
+def draw_mutants(n: int, only: Collection[str] = ()) -> list[Attempt]:
+    """Return so many random changes of the solutions, about as many of each."""
+    draw, exercises = random.Random(7), [one for one in every_exercise().values() if not only or one.name in only]
+    rights = [Attempt(one.name, one.name, "right", one.solution, frozenset()) for one in exercises]
+    of_each = [list(mutants(right, -(-n // len(rights)), draw)) for right in rights]
+    in_turn = [one for several in itertools.zip_longest(*of_each) for one in several if one is not None]
+    return sorted(in_turn[:n], key=lambda one: one.exercise)
+
+
+def is_equivalent(mutant: Attempt) -> bool:
+    """Return whether an attempt is right on the cases of other seeds than those of the lessons."""
+    exercise, attempt = every_exercise()[mutant.exercise], defined(mutant)
+    return all(
+        judge(exercise, seed, observe_all(attempt, list(exercise.cases(seed)), SECONDS_PER_CHECK)).passed
+        for seed in OTHER_SEEDS
+    )
+
+
 def _values(functions: Sequence[ast.FunctionDef]) -> set[str]:
     stored = {n.id for f in functions for n in ast.walk(f) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return stored | {a.arg for f in functions for a in f.args.args} - {"self"}
@@ -184,7 +211,7 @@ def told(verdict: Verdict, attempt: Attempt) -> str:
     if attempt.kind == "two":
         return (
             "both"
-            if len(names) > 1
+            if len(names) + (CHANGES_ARGUMENT in verdict.mistakes) > 1 or verdict.message.startswith(TWO_BUGS)
             else "one"
             if verdict.mistakes or verdict.status == "half_finished"
             else place or "neither"
@@ -192,12 +219,17 @@ def told(verdict: Verdict, attempt: Attempt) -> str:
     return "named" if verdict.mistakes or verdict.status == "half_finished" else place or "neither"
 
 
-def check(attempt: Attempt, session: Session) -> Verdict:
-    """Return the verdict on an attempt."""
+def defined(attempt: Attempt) -> Any:
+    """Return the function or class of an attempt."""
     scope: dict[str, object] = {}
     exec(IMPORTS, scope)
     scope.pop("__builtins__")
-    return session.check(cell(attempt.code, attempt.exercise, parts=parts, **scope), attempt.exercise)
+    return cell(attempt.code, attempt.exercise, parts=parts, **scope)
+
+
+def check(attempt: Attempt, session: Session) -> Verdict:
+    """Return the verdict on an attempt."""
+    return session.check(defined(attempt), attempt.exercise)
 
 
 def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Counter[str]]:
@@ -214,11 +246,13 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
             continue
         seconds.append(time.process_time() - started)
         what = told(verdict, attempt)
+        if attempt.kind == "mutant" and verdict.passed and is_equivalent(attempt):
+            what = "equivalent"
         counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[what] += 1
         if (
             lists
             and what not in ("named", "located", "placed", "both")
-            and (attempt.kind, what) not in (("right", "passed"), ("mutant", "passed"))
+            and (attempt.kind, what) not in (("right", "passed"), ("mutant", "equivalent"))
         ):
             wrong = [line for number, line in enumerate(attempt.code.splitlines(), 1) if number in attempt.lines]
             print(f"--- {attempt.id}: {what} {verdict.mistakes}\n{chr(10).join(wrong)}\n    {verdict.message[:300]}")
@@ -239,12 +273,10 @@ def main() -> None:
     torch.set_num_threads(1)
     attempts = [a for a in read(chosen.folder) if not chosen.only or a.exercise in chosen.only.split(",")]
     if chosen.mutants:
-        draw = random.Random(7)
-        rights = {a.exercise: a for a in attempts if a.kind == "right"}
-        attempts = [m for right in rights.values() for m in mutants(right, chosen.mutants, draw)]
+        attempts = draw_mutants(chosen.mutants, chosen.only.split(",") if chosen.only else ())
     attempts = [a for a in attempts if chosen.half in (None, a.half)]
     for kind, counts in measure(attempts, lists=chosen.list).items():
-        n = counts.total() - (counts["passed"] if "mutant" in kind else 0)  # a mutant that passes may be right
+        n = counts.total() - counts["equivalent"]
         print(
             kind, counts.total(), {what: f"{count} ({count / max(n, 1):.1%})" for what, count in counts.most_common()}
         )

@@ -8,7 +8,16 @@ from collections import Counter
 import pytest
 
 from tests.helpers.thoroughness import one_in
-from tests.transformer_course.exercises.blind import FOLDER, check, made_wrong, read, told
+from tests.transformer_course.exercises.blind import (
+    FOLDER,
+    Attempt,
+    check,
+    draw_mutants,
+    is_equivalent,
+    made_wrong,
+    read,
+    told,
+)
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson.session import Session
 
@@ -34,6 +43,21 @@ def test_nearly_all_are_told(kind, session):
     counts = Counter(told(check(attempt, session), attempt) for attempt in attempts)
     is_told = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
     assert is_told >= LEAST[kind] * len(attempts), counts
+
+
+def test_random_changes_are_the_same_every_time_and_of_all_exercises():
+    some = draw_mutants(100)
+    assert [one.code for one in some] == [one.code for one in draw_mutants(100)]
+    assert len(some) == 100 and len({one.exercise for one in some}) == len(every_exercise())
+    assert len({one.code for one in some}) == 100 and all(one.lines for one in some)
+
+
+def test_a_change_is_equivalent_where_it_is_right_on_other_cases_as_well():
+    def changed(code):
+        return Attempt("score_variance", "", "mutant", f"def score_variance(d_k, variance):\n    {code}", frozenset())
+
+    assert is_equivalent(changed("return variance * variance * d_k"))
+    assert not is_equivalent(changed("return variance * d_k"))
 
 
 def test_marks_say_what_is_wrong_and_in_which_lines():

@@ -1,6 +1,8 @@
 """Where nothing is named, the place is: proven by putting the right value there, and told in words that are true."""
 
 import pytest
+import torch
+from jaxtyping import Float
 
 from tests.transformer_course.cells import cell
 from transformer_course.checking.expected_behaviour import behaviour
@@ -328,3 +330,42 @@ def test_what_only_its_size_is_read_of_is_not_told_to_be_another_tensor():
     verdict = Session(every_exercise()).check(cell(source, "attend_with_cache", parts=parts))
     assert "uses `key`" not in verdict.message
     assert "Put that right" not in verdict.message
+
+
+def test_what_is_right_as_something_else_is_not_blamed_where_later_steps_go_wrong():
+    head, *lines = (
+        "def relative_bias(table, n_query, n_key):",
+        "q = torch.arange(n_key - n_query, n_key).view(-1, 1)",
+        "k = torch.arange(n_key).view(1, -1)",
+        "index = ((k - q) + table.shape[1] // 2) % table.shape[1]",
+        "return table[:, index]",
+    )
+    place = place_in(*lines, head=head, name="relative_bias")
+    assert (place.expression.line, place.step) == (4, "columns")
+    assert "add up to 1" not in place.message  # the columns of the first row do, by chance
+
+
+def test_what_takes_a_comparison_away_is_no_right_value():
+    head, *lines = (
+        "def alibi_bias(n_heads, n_query, n_key):",
+        "slope = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)",
+        "q, k = torch.arange(n_query).unsqueeze(1) + n_key - n_query, torch.arange(n_key)",
+        "bias = -slope[:, None, None] * (q - k).abs()",
+        "return bias.masked_fill(k > q, -100.0)",
+    )
+    place = place_in(*lines, head=head, name="alibi_bias")
+    assert place is None or place.expression.text not in ("q", "k")
+
+
+def test_what_a_constructor_has_made_is_not_blamed_where_it_is_read():
+    edit = ("new_zeros(linear.out_features, rank)", "new_ones(linear.out_features, rank)")
+    source = every_exercise()["LoRALinear"].solution.replace(*edit)
+    verdict = Session(every_exercise()).check(cell(source, "LoRALinear", Float=Float, Tensor=torch.Tensor))
+    assert verdict.mistakes == ("b_does_not_start_at_zero",)
+    assert "It is here" not in verdict.message
+
+
+def test_an_argument_that_is_changed_before_it_is_used_is_told_of_where_it_is_read():
+    source = "def score_variance(d_k, variance):\n    return d_k * variance**4"
+    message = Session(every_exercise()).check(cell(source, "score_variance")).message
+    assert message.startswith("`variance` is raised to a power or has its root taken before it is used.\nIt is here:")

@@ -23,6 +23,17 @@ def test_a_slip_may_meet_another_mistake():
     assert SlipMistake(LEFT_OUT, STEPS).variants[0].combined(other).attempt(ROWS, WEIGHTS).tolist() == [-10, -17, -31]
 
 
+def test_two_slips_of_one_step_may_meet():
+    other = SlipMistake(LEFT_OUT, STEPS).variants[0]
+    for form, wanted in (("§ * 2", [20, 34, 62]), ("§[:1]", [4, 7, 13])):
+        code = {"shares": f"return {form.replace('§', '(weights / total)')}"}
+        both = SlipMistake(Slip("shares", "other", "", form, code=code), STEPS).variants[0].combined(other)
+        assert both.attempt(ROWS, WEIGHTS).tolist() == wanted
+    only_given = "if scale is None:\n    return weights / total\nreturn (weights / total) * 2"
+    given = SlipMistake(Slip("shares", "scaled", "", "§ * 2", code={"shares": only_given}), STEPS)
+    assert given.variants[0].attempt(ROWS, WEIGHTS).tolist() == STEPS.reference(ROWS, WEIGHTS).tolist()
+
+
 def test_a_slip_is_told_in_the_words_of_its_step():
     mistake = SlipMistake(LEFT_OUT, STEPS)
     assert mistake.name == "left_out_shares"
@@ -34,12 +45,16 @@ def test_a_slip_is_told_in_the_words_of_its_step():
 
 
 def test_another_reading_of_the_same_behaviour_is_told_as_well():
-    other = Slip("scaled", "wrong_input", "shares", "weights", "weights")
+    other = Slip("scaled", "sign", "", "-§")
     both = Slip("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [other])
-    assert SlipMistake(both, STEPS).says.endswith(
-        "The same comes out where in the step “multiply by the scale, if there is one”, `weights` stands where the "
-        "shares should."
-    )
+    assert SlipMistake(both, STEPS).says.endswith("The same comes out where the scaled shares have the wrong sign.")
+
+
+def test_a_value_in_the_place_of_a_step_is_told_once():
+    there = Slip("scaled", "wrong_input", "shares", "weights", "weights")
+    both = Slip("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [there])
+    assert SlipMistake(both, STEPS).says == "The step “divide by the sum” is left out."
+    assert "`weights` is used where the shares belong" in SlipMistake(both, STEPS).says_at("scaled")
 
 
 def test_a_teacher_may_say_it_in_words_of_her_own():

@@ -40,6 +40,21 @@ from transformer_course.slips.wording import is_plural, words
             Slip("shares", "order", code={"shares": "if scale is None:\n    return shares\nreturn 0"}),
             "the two sides of {} are the wrong way round, where `scale` is given",
         ),
+        (
+            Slip("total", "clamped", "", "§", "shares", code={"total": "0", "shares": "0"}),
+            "{} takes the larger of two terms, and should add them, and the same goes for the step “divide by the sum”",
+        ),
+        (Slip("total", "order", "torch.full(a, b)", "torch.full(b, a)"), "two arguments in {} are in the wrong order"),
+        (
+            Slip("total", "slice", "weights[..., -1:]", "weights[..., -1]"),
+            "{} loses an axis: it picks one entry where a slice of length 1 belongs",
+        ),
+        (Slip("shares", "inverse", "", "1 / §"), "the shares are inverted: 1 divided by them is used"),
+        (Slip("shares", "first_for_all", "", "§[:1]"), "the shares of the first row are used for every row"),
+        (Slip("total", "option_left_out", "a.gather(-1, b)", "a.gather(-1)"), "an argument is missing in {}"),
+        (Slip("shares", "always_one"), "in {}, the same is done in both cases"),
+        (Slip("mean", "taken_for", "", "scaled"), "the scaled shares are used as if they were the mean"),
+        (Slip("mean", "wrong_input", "rows", "scaled"), "in {}, the scaled shares are used where `rows` belongs"),
     ],
 )
 def test_a_slip_is_said_in_the_words_of_its_step(slip, does):
@@ -48,9 +63,27 @@ def test_a_slip_is_said_in_the_words_of_its_step(slip, does):
     )
 
 
+def test_a_value_that_is_told_as_a_question_is_the_result_of_its_step():
+    steps = every_exercise()["leaks_future"].steps
+    said = words(steps, Slip("answer", "shifted", "", "§ + 1"))
+    assert said.does == f"the result of “{steps.describe('answer')}” is too large by 1"
+
+
+def test_a_constant_in_the_place_of_an_argument_means_that_the_argument_has_no_effect():
+    steps = every_exercise()["next_token_loss"].steps
+    said = words(steps, Slip("real", "wrong_input", "pad_id", "vocabulary_axis", "vocabulary_axis"))
+    assert said.does == f"`pad_id` has no effect in the step “{steps.describe('real')}”"
+
+
 def test_plurals_are_told_from_their_heads():
-    assert all(is_plural(noun) for noun in ("the shares", "the products of queries and keys", "the weights"))
-    assert not any(is_plural(noun) for noun in ("the sum of the weights", "the mean", "the last axis", "the bias"))
+    assert all(
+        is_plural(noun)
+        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "the weights")
+    )
+    assert not any(
+        is_plural(noun)
+        for noun in ("what `w_q` makes of x", "the sum of the weights", "the mean", "the last axis", "the bias")
+    )
 
 
 @pytest.mark.parametrize("name", every_exercise())

@@ -195,3 +195,21 @@ def test_the_open_block_stands_beside_the_stacks_where_there_is_room_and_in_sigh
         assert chosen is not None
         assert chosen["y"] + chosen["height"] <= stacks["y"] + stacks["height"] + 1, "the chosen block is out of sight"
     page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_no_word_of_a_table_is_broken_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    show(page, VIEWS["residual_stream"]())
+    broken = """() => [...document.querySelectorAll('.tl-runs thead th')].flatMap(head => {
+        const node = head.firstChild, found = [];
+        for (const word of node?.data?.matchAll(/\\S+/g) ?? []) {
+            const range = new Range();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            if (range.getClientRects().length > 1) found.push(word[0]);
+        }
+        return found;
+    })"""
+    assert page.locator(".tl-runs thead th", has_text="positions").count() == 1
+    assert page.evaluate(broken) == []
+    page.set_viewport_size({"width": 1280, "height": 720})

@@ -116,6 +116,10 @@ SHARING = [
             keys=lambda self, split, from_keys: split(from_keys, self.n_heads),
             values=lambda self, split, from_values: split(from_values, self.n_heads),
         ).attempt,
+        STEPS.but(
+            keys=lambda self, split, repeated, from_keys: repeated(split(from_keys, self.n_heads)),
+            values=lambda self, split, repeated, from_values: repeated(split(from_values, self.n_heads)),
+        ).attempt,
         STEPS.but(keys=lambda self, split, from_keys: split(from_keys, self.n_heads)).attempt,
         STEPS.but(values=lambda self, split, from_values: split(from_values, self.n_heads)).attempt,
         says=(

@@ -1,0 +1,75 @@
+"""Which pairs of mistakes are tried: those that fit what an attempt shows come first, and there are only so many."""
+
+import itertools
+
+import pytest
+
+from tests.transformer_course.slips.answer import ROWS, STEPS, WEIGHTS
+from transformer_course.checking import mistake_pairs
+from transformer_course.checking.mistake_pairs import Single, in_order, likely, written
+from transformer_course.exercise import Mistake
+from transformer_course.slips.slip import Slip, SlipMistake
+
+MISTAKES = [
+    Mistake("negative", STEPS.but(rows=lambda rows: -rows), STEPS.but(mean=lambda mean: -mean), does="it is negative"),
+    Mistake("whole", lambda rows, weights, scale=None: rows, says="Rows are no mean."),
+    Mistake("doubled", STEPS.but(shares=lambda shares: 2 * shares), does="the shares are doubled"),
+]
+
+
+def single(name, rank, *, is_slip=True):
+    slip = SlipMistake(Slip("shares", name, code={"shares": "weights"}), STEPS)
+    return Single(slip, 0, rank, is_slip=is_slip)
+
+
+def names(pairs):
+    return [(one.mistake.name.partition("_")[0], other.mistake.name.partition("_")[0]) for one, other in pairs]
+
+
+def test_what_does_no_step_otherwise_meets_no_other_mistake():
+    singles = written(MISTAKES, STEPS)
+    assert [(one.mistake.name, one.number, one.rank) for one in singles] == [
+        ("negative", 0, 0), ("negative", 1, 1), ("doubled", 0, 2),
+    ]  # fmt: skip
+    pairs = in_order(itertools.combinations(singles, 2))
+    assert [pair.mistakes[-1].name for pair in pairs] == ["negative", "doubled", "negative"]
+    assert pairs[1].way.attempt(ROWS, WEIGHTS).tolist() == [-5.0, -8.5, -15.5]
+
+
+def tried(shown, seen):
+    """Return which pairs are tried, in order, of mistakes that alone show this in each case."""
+    some = [single(name, rank) for rank, name in enumerate("abcdef"[: len(shown)])]
+    return ["".join(pair) for pair in names(likely(some, dict(zip(some, shown, strict=True)), seen))]
+
+
+def test_where_the_attempt_is_right_both_are():
+    assert tried(["or", "oo", "oo", "or"], "sr")[0] == "ad"
+
+
+def test_where_one_is_right_the_other_gives_what_the_attempt_does():
+    assert tried(["ro", "oo", "ro", "so"], "ss")[:3] == ["ad", "bd", "cd"]
+
+
+def test_what_cannot_be_read_may_be_anything():
+    assert tried(["ro", "no", "oo"], "ss")[:2] == ["ab", "bc"]
+
+
+def test_what_has_a_strange_form_comes_last_and_all_pairs_come():
+    found = tried(["", "o", "o", "o"], "s")
+    assert found == ["bc", "bd", "cd", "ab", "ac", "ad"]
+
+
+def test_no_more_are_tried_than_may_be(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mistake_pairs, "MAX_PAIRS", 4)
+    monkeypatch.setattr(mistake_pairs, "MAX_OTHERS", 2)
+    assert tried(["", "o", "o", "o"], "s") == ["bc", "bd", "ab", "ac"]
+
+
+def test_a_likely_one_with_a_far_fetched_one_comes_before_two_that_are_neither():
+    some = [single(name, rank) for name, rank in (("a", 0), ("b", 50), ("c", 50), ("d", 200))]
+    assert names(likely(some, dict.fromkeys(some, "o"), "s"))[2] == ("a", "d")
+
+
+def test_two_that_are_written_down_are_no_pair_with_a_slip():
+    some = [single("a", 0, is_slip=False), single("b", 1, is_slip=False), single("c", 2)]
+    assert names(likely(some, {}, "s")) == [("a", "c"), ("b", "c")]

@@ -1,0 +1,70 @@
+"""Two mistakes of which each shows where the other is right: in such cases, nothing has to combine them."""
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+
+from transformer_course.checking.expected_behaviour import Behaviour, Way
+from transformer_course.checking.tolerance import may_show, within
+from transformer_course.exercise import Mistake
+from transformer_course.running.observation import Observation
+
+Made = tuple[Mistake, Way]
+"""A mistake, and the way in which it is made."""
+MAX_TRIED = 100
+"""Number of pairs of which all is looked at that they show."""
+
+
+def two_in_different_cases(
+    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
+) -> tuple[Made, Made] | None:
+    """Return two mistakes of which each shows where the other is right, or hidden by a crash: then none combines them.
+
+    So one in the constructor of a module is found beside one in its ``forward``.
+    """
+    wrong = {index for index, seen in enumerate(observed) if not _shows(known.expected[index], seen, 1.0)}
+    ways: list[Made] = [
+        *((mistake, way) for mistake in known.exercise.mistakes for way in mistake.ways),
+        *((slip, way) for slip in known.slips_like_in_some(observed) for way in slip.ways),
+    ]
+    shown: dict[Made, frozenset[int]] = {
+        one: cases for one in ways if (cases := _cases_like(known, one[1], observed, reach, wrong))
+    }
+    pairs = [
+        (one, other)
+        for one, other in itertools.combinations(shown, 2)
+        if one[0] is not other[0] and shown[one] | shown[other] == wrong and not shown[one] & shown[other]
+    ]
+    proven = [
+        (one, other)
+        for one, other in pairs[:MAX_TRIED]
+        if all(
+            _shows(known.run_case((one if index in shown[one] else other)[1], index), observed[index], reach[index])
+            for index in wrong
+        )
+    ]
+    if len({(one.name, other.name) for (one, _), (other, _) in proven}) != 1:
+        return None
+    return proven[0]
+
+
+def _cases_like(
+    known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float], wrong: Collection[int]
+) -> frozenset[int]:
+    """Return the cases where an attempt that is wrong may show what this way does; none unless it is right elsewhere.
+
+    Where the attempt crashes and this way does not, another mistake may hide it.
+    """
+    found = set()
+    for index, tolerances in reach.items():
+        seen, shown = observed[index], known.output(way, index)
+        if index in wrong and may_show(shown, seen, tolerances, crashed_later=False):
+            found.add(index)
+        elif (index not in wrong or "error" not in seen) and not may_show(
+            shown, known.expected[index], 1.0, crashed_later=False
+        ):
+            return frozenset()
+    return frozenset(found)
+
+
+def _shows(way: Observation, seen: Observation, tolerances: float) -> bool:
+    return within(tolerances, seen, way, numbers_only=True)

@@ -1,0 +1,170 @@
+"""Two mistakes at once: which pairs are tried, and in which order they are told."""
+
+import heapq
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from transformer_course.checking.tolerance import is_finite, outputs_agree
+from transformer_course.exercise import Mistake
+from transformer_course.running.observation import Observation
+from transformer_course.steps import InSteps, Variant
+
+MAX_PAIRS = 6000
+"""Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
+same on every machine; a thousand take a tenth of a second."""
+
+
+MAX_OTHERS = 1000
+"""Number of those among them that hardly fit what an attempt shows."""
+FIRST = 10
+"""So many mistakes that come first are about as likely."""
+RIGHT, SEEN, OTHER, NOTHING = "r", "s", "o", "n"
+"""What a mistake shows in a case: what is right, what an attempt gives, something else, or no numbers to be read."""
+SHOWS = (SEEN, NOTHING)
+"""What a mistake shows where another one is right, and the attempt is not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two mistakes made at once.
+
+    Args:
+        mistakes: The two, in the order of the steps that they change.
+        way: The answer that makes both.
+        n_changes: Number of steps that are changed, one that both change counted twice.
+        n_slips: Number of the two that nobody has written down.
+        unlikeliness: How far-fetched the two are.
+    """
+
+    mistakes: tuple[Mistake, Mistake]
+    way: Variant
+    n_changes: int
+    n_slips: int = 0
+    unlikeliness: int = 0
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What puts the likely pairs first."""
+        return self.n_slips, self.n_changes
+
+
+@dataclass(frozen=True, eq=False)
+class Single:
+    """One way of making one mistake.
+
+    Args:
+        mistake: The mistake.
+        number: The number of the way, among those that do a step otherwise.
+        rank: How many are likelier.
+        is_slip: Whether nobody has written it down.
+        forms: The forms of what it gives in the cases whose outlines are stored.
+    """
+
+    mistake: Mistake
+    number: int
+    rank: int
+    is_slip: bool = False
+    forms: Sequence[str] = ()
+
+    @cached_property
+    def way(self) -> Variant:
+        """The way; that of a slip is compiled when it is first asked for."""
+        return self.mistake.variants[self.number]
+
+    @cached_property
+    def place(self) -> int:
+        """The place in the answer of the first step or argument that it does otherwise."""
+        steps = self.way.of
+        order = enumerate([*steps.arguments.parameters, *steps.steps])
+        return min(place for place, name in order if name in self.way.changes)
+
+
+def written(mistakes: Iterable[Mistake], steps: InSteps) -> list[Single]:
+    """List the ways of mistakes that can meet others, for they do some step otherwise."""
+    return [
+        Single(mistake, number, rank + number)
+        for rank, mistake in enumerate(mistakes)
+        for number, way in enumerate(mistake.variants)
+        if way.changes and way.of is steps
+    ]
+
+
+def in_order(chosen: Iterable[tuple[Single, Single]]) -> list[Pair]:
+    """List pairs in the order in which they are told: those that change the fewest steps first.
+
+    Where there is no answer that makes both, there is no pair.
+    """
+    found = ((one.rank + other.rank, pair) for one, other in chosen if (pair := _pair(one, other)) is not None)
+    return [pair for _, pair in sorted(found, key=lambda ranked: (ranked[1].rank, ranked[0]))]
+
+
+@lru_cache(maxsize=4 * MAX_PAIRS)  # what a pair gives is kept for the next attempt, and is known by the pair's way
+def _pair(one: Single, other: Single) -> Pair | None:
+    if one.mistake is other.mistake and one.way.changes.keys() & other.way.changes.keys():
+        return None
+    if (way := one.way.combined(other.way)) is None:
+        return None
+    first, second = sorted((one, other), key=lambda single: single.place)
+    n_changes = len(one.way.changes) + len(other.way.changes)
+    n_slips = one.is_slip + other.is_slip
+    return Pair((first.mistake, second.mistake), way, n_changes, n_slips, _unlikeliness((one, other)))
+
+
+def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> list[tuple[Single, Single]]:
+    """List pairs with a slip: first those that may give what was seen, the likeliest first; then any others.
+
+    Args:
+        some: The single mistakes.
+        shown: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is right,
+            ``SEEN`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or what is not
+            finite; the rest has a strange form.
+        seen: The same of the attempt: where it is right, or gives what it gives.
+    """
+    groups: dict[str, list[Single]] = {}
+    for one in some:
+        groups.setdefault(shown.get(one, ""), []).append(one)
+    fitting = [
+        pair
+        for one, other in itertools.combinations_with_replacement(groups, 2)
+        if one and other and _may_give(one, other, seen)
+        for pair in (
+            itertools.combinations(groups[one], 2) if one == other else itertools.product(groups[one], groups[other])
+        )
+        if pair[0].is_slip or pair[1].is_slip
+    ]
+    found = sorted(fitting, key=_unlikeliness)[: max(MAX_PAIRS - MAX_OTHERS, 0)]
+    tried = set(found)
+    rest = (
+        pair
+        for pair in itertools.combinations(some, 2)
+        if (pair[0].is_slip or pair[1].is_slip) and pair not in tried and pair[::-1] not in tried
+    )
+    return [*found, *heapq.nsmallest(min(MAX_OTHERS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
+
+
+def shown(output: Observation, right: Observation, seen: Observation) -> str:
+    """Return what a mistake shows in a case, as a letter."""
+    if outputs_agree(output, right):
+        return RIGHT
+    if outputs_agree(output, seen):
+        return SEEN
+    return OTHER if "output" in output and is_finite(output["output"]) else NOTHING
+
+
+def _unlikeliness(pair: tuple[Single, Single]) -> int:
+    """Return what puts a likely mistake with a far-fetched one as early as two that are neither."""
+    one, other = pair
+    return (one.rank + FIRST) * (other.rank + FIRST)
+
+
+def _may_give(one: str, other: str, seen: str) -> bool:
+    """Return whether two mistakes that show this alone may together give what was seen.
+
+    Nearly always, both are right where the attempt is, and where one of them shows nothing, the other shows all.
+    """
+    return all(
+        (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b in SHOWS) and (b != RIGHT or a in SHOWS)
+        for a, b, now in zip(one, other, seen, strict=True)
+    )
