@@ -531,8 +531,8 @@ compare(fewer_bits, measured=two["bits per byte"].idxmin())
 table.astype({"perplexity": int}).round(2)
 
 # %% [markdown]
-# Its tokens have 1.5 times as many bytes, so each is harder to guess: in perplexity the stored model looks worse, in
-# bits per byte it is far better. And what does it write?
+# Its tokens have 1.5 times as many bytes, so each is harder to guess: in perplexity the stored model looks no better,
+# in bits per byte it is far better. And what does it write?
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
