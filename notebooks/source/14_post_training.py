@@ -765,6 +765,8 @@ diagrams.post_training.built(whose)
 # - **reward model**: a model that predicts, as a number, how much people would like an answer.
 # - **RLVR**: reinforcement learning with verifiable rewards: a program judges the answers.
 # - **policy**: in reinforcement learning, the model that acts; here, the one that generates the answers.
+# - **GRPO**: group relative policy optimisation: samples of one prompt are compared with their group, and what is
+#   better than the group is made likelier.
 # - **advantage**: by how much a sample was better than expected.
 # - **clip**: in PPO and GRPO, the limit beyond which a change of probability gains nothing more.
 # - **KL divergence**: how far one distribution is from another: the mean difference of log-probabilities, over
