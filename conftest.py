@@ -6,6 +6,7 @@ import tempfile
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from notebooks.build import NOT_RUN
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
 
@@ -56,12 +57,20 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("slow")
 
 
+def _tags(item: pytest.Item) -> list[str]:
+    cell = getattr(item, "cell", None)  # of a lesson
+    return list(cell.metadata.get("tags", [])) if cell else []
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only a thorough run or another shard has; let workers begin with what takes longest."""
+    """Leave out what only a thorough run or another shard has, and the cells of lessons that are never run.
+
+    Those are Colab's and the reader's own experiment, which nbval would execute. Workers begin with what takes longest.
+    """
     thorough, shard = config.option.thorough, Shard.parse(config.option.shard)
     left_out = {item for item in items if not thorough and item.get_closest_marker("thorough")}
-    left_out |= {item for item in items if item.nodeid not in shard}
+    left_out |= {item for item in items if item.nodeid not in shard or NOT_RUN in _tags(item)}
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
     if hasattr(config, "workerinput"):

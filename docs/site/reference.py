@@ -46,6 +46,7 @@ def course_rooms(course: Path) -> list[Room]:
         Room("lesson", lesson, [f"{COURSE}.lesson.notebook"]),
         _room(course, "views"),
         _room(course, "diagrams"),
+        _room(course, "stored_models"),
         Room("exercise", exercise, [f"{COURSE}.{name}" for name in ("exercise", "steps", "running.case")]),
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks.build import FOLDER, execute
+from notebooks.build import FOLDER, NOT_RUN, execute
 
 SETTINGS = FOLDER.parent / "pyproject.toml"
 
@@ -26,3 +26,13 @@ def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
     told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False).stdout
     verdicts = re.findall(r"^(PASSED|FAILED) lesson\.ipynb::Cell (\d)", told, re.MULTILINE)
     assert sorted(verdicts, key=lambda verdict: verdict[1]) == [("PASSED", "0"), ("FAILED", "1"), ("FAILED", "2")], told
+
+
+def test_what_the_build_does_not_run_is_not_run_by_nbval_either() -> None:
+    lesson = "notebooks/01_lookup.ipynb"
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider", lesson]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False).stdout
+    collected = {int(number) for number in re.findall(r"::Cell (\d+)$", told, re.MULTILINE)}
+    code = [cell for cell in nbformat.read(FOLDER.parent / lesson, as_version=4).cells if cell.cell_type == "code"]
+    left_out = {number for number, cell in enumerate(code) if NOT_RUN in cell.metadata.get("tags", [])}
+    assert collected == set(range(len(code))) - left_out and len(left_out) >= 1, told
