@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args, get_origin
 from docutils.nodes import document
 from docutils.nodes import paragraph as paragraph_of_text
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 
 from docs.site import live_views
 from docs.site.repository import published
@@ -108,9 +107,10 @@ def skip_aliases_with_bars(
     return True if get_origin(value) is Literal and any("|" in str(each) for each in get_args(value)) else None
 
 
-def list_no_builtins(app: Sphinx, env: BuildEnvironment) -> None:
-    """Keep the list of source files from naming that of Python's own types, which has no page."""
-    getattr(env, "_viewcode_modules", {}).pop("builtins", None)
+def list_no_builtins(app: Sphinx) -> list[Any]:
+    """Keep the list of source files, which is made next, from naming that of Python's own types: it has no page."""
+    getattr(app.env, "_viewcode_modules", {}).pop("builtins", None)
+    return []
 
 
 def setup(app: Sphinx) -> None:
@@ -120,4 +120,4 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", write_views)
     app.connect("builder-inited", leave_slides_out_of_search)
     app.connect("html-page-context", describe)
-    app.connect("env-check-consistency", list_no_builtins)
+    app.connect("html-collect-pages", list_no_builtins, priority=400)  # before those of the source files
