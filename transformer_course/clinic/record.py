@@ -167,13 +167,15 @@ def score_at_random(number: int) -> float:
 def _score_in_order(number: int, draw: random.Random) -> int:
     order = draw.sample([instrument.__name__ for instrument in CRITERIA], len(CRITERIA))
     fit, n_measured = list(MEASURED), 0
-    while len({_LETTERS[other] for other in fit}) > 1 and n_measured < len(order):
+    while len({_letter(other) for other in fit}) > 1 and n_measured < len(order):
         name = order[n_measured]
         fit = [other for other in fit if (name in MEASURED[other]) == (name in MEASURED[number])]
         n_measured += 1
-    left = sorted({_LETTERS[other] for other in fit})
-    n_wrong = draw.sample(left, len(left)).index(_LETTERS[number])
+    left = sorted({_letter(other) for other in fit})
+    n_wrong = draw.sample(left, len(left)).index(_letter(number))
     return n_measured + COST_OF_A_WRONG_DIAGNOSIS * n_wrong
 
 
-_LETTERS = {number: report(number).diagnosis for number in MEASURED}
+@cache
+def _letter(number: int) -> str:
+    return report(number).diagnosis
