@@ -21,6 +21,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from transformer_course.stored_models.stored_model import FOLDER, store
+from transformer_lab.atomic_write import atomic_write
 from transformer_lab.data.docstrings import docstrings_of, python_docstrings
 from transformer_lab.data.tokenizers import BOS_ID, PAD_ID, bpe_tokenizer
 from transformer_lab.models.language_model import LanguageModel
@@ -138,8 +139,8 @@ class Training:
             "losses": self.losses,
             "seconds": self.seconds,
         }
-        torch.save(state, path.with_suffix(".new"))
-        path.with_suffix(".new").replace(path)
+        with atomic_write(path) as temporary:
+            torch.save(state, temporary)
 
     def resume(self, path: Path) -> None:
         """Go on where the stored run was."""
