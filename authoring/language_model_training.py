@@ -1,0 +1,161 @@
+"""The recipe by which the stored language models are trained: a run that can be stopped and taken up again.
+
+``train_gpt`` trains by it on Python's documentation, ``train_plays`` on Shakespeare's plays.
+"""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from transformer_lab.atomic_write import atomic_write
+from transformer_lab.data.tokenizers import BOS_ID, PAD_ID
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.training.loss import batch_loss
+from transformer_lab.training.metrics import bits_per_byte
+from transformer_lab.training.muon import make_muon
+
+SEED = 0
+MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARMUP, COOLDOWN = 0.03, 6e-3, 0.01, 100, 0.2
+REPORT_EVERY = 100
+FIRST = 8
+"""Number of steps whose losses a card has one by one; a test takes the same steps."""
+
+
+def rate_factor(step: int, n_steps: int) -> float:
+    """Return the learning rate at a step as a fraction of its peak: it rises, stays, and falls at the end to 0."""
+    return min(1.0, (step + 1) / WARMUP, (n_steps - step) / (COOLDOWN * n_steps))
+
+
+def encoded(texts: Sequence[str], tokenizer: Tokenizer) -> Int[Tensor, " n"]:
+    """Return the tokens of all texts in a row, each after ``<bos>``."""
+    return torch.tensor([token for text in texts for token in [BOS_ID, *tokenizer.encode(text).ids]])
+
+
+class Training:
+    """A run that can be stopped, stored, and taken up again where it was.
+
+    Args:
+        model: The untrained model.
+        ids: The text; each batch is ``batch`` pieces of it, of ``length`` tokens and the next, drawn at random.
+        batch: See ``ids``.
+        length: See ``ids``.
+
+    Attributes:
+        losses: The loss of each step so far: nats per token of a random batch.
+        seconds: Processor time so far.
+    """
+
+    def __init__(self, model: LanguageModel, ids: Int[Tensor, " n"], batch: int, length: int) -> None:
+        self.model, self.ids, self.batch, self.length = model, ids, batch, length
+        self.random = torch.Generator().manual_seed(SEED)
+        self.optimizers = make_muon(self.model, MUON_RATE, ADAMW_RATE, WEIGHT_DECAY)
+        self.peaks = [group["lr"] for group in self._groups()]
+        self.losses: list[float] = []
+        self.seconds = 0.0
+
+    def draw(self) -> Int[Tensor, "batch n"]:
+        """Return the next batch."""
+        starts = torch.randint(len(self.ids) - self.length - 1, (self.batch, 1), generator=self.random)
+        return self.ids[starts + torch.arange(self.length + 1)]
+
+    def step(self, n_steps: int) -> float:
+        """Take the next of n_steps steps, and return its loss."""
+        start = time.process_time()
+        for group, peak in zip(self._groups(), self.peaks, strict=True):
+            group["lr"] = peak * rate_factor(len(self.losses), n_steps)
+        batch = self.draw()
+        loss = batch_loss(self.model, (batch[:, :-1],), batch[:, 1:], PAD_ID) / (self.batch * self.length)
+        self.model.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for optimizer in self.optimizers:
+            optimizer.step()
+        self.losses.append(loss.item())
+        self.seconds += time.process_time() - start
+        return self.losses[-1]
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """List the optimisers' groups, which are others after ``resume``."""
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
+
+    def save(self, path: Path) -> None:
+        """Store the run, whole or not at all."""
+        state = {
+            "model": self.model.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "random": self.random.get_state(),
+            "losses": self.losses,
+            "seconds": self.seconds,
+        }
+        with atomic_write(path) as temporary:
+            torch.save(state, temporary)
+
+    def resume(self, path: Path) -> None:
+        """Go on where the stored run was."""
+        state = torch.load(path)
+        self.model.load_state_dict(state["model"])
+        for optimizer, stored in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(stored)
+        self.random.set_state(state["random"])
+        self.losses, self.seconds = state["losses"], state["seconds"]
+
+    def run(self, n_steps: int, checkpoint: Path) -> None:
+        """Take all steps that are left of n_steps, from the checkpoint if there is one; it is kept up to date."""
+        if checkpoint.exists():
+            self.resume(checkpoint)
+        checkpoint.parent.mkdir(exist_ok=True)
+        while len(self.losses) < n_steps:
+            self.step(n_steps)
+            if len(self.losses) % REPORT_EVERY == 0:
+                self.save(checkpoint)
+                mean = sum(self.losses[-REPORT_EVERY:]) / REPORT_EVERY
+                minutes = self.seconds / 60
+                print(f"step {len(self.losses)} of {n_steps}: loss {mean:.2f}, {minutes:.1f} minutes", flush=True)
+
+
+@torch.no_grad()
+def mean_loss(model: nn.Module, ids: Int[Tensor, " n"], length: int) -> float:
+    """Return the mean loss of a text, cut into windows of ``length`` tokens."""
+    windows = ids[: len(ids) // length * length].view(-1, length)
+    losses = [batch_loss(model, (some[:, :-1],), some[:, 1:], PAD_ID).item() for some in torch.split(windows, 16)]
+    return sum(losses) / (len(windows) * (length - 1))
+
+
+def card(
+    run: Training, training: Sequence[str], held_out: Sequence[str], tokenizer: Tokenizer, **about: Any
+) -> dict[str, Any]:
+    """Return what is to be known of a trained model.
+
+    Args:
+        run: The finished run.
+        training: The texts that it was trained on.
+        held_out: Texts of the same kind, which it was not.
+        tokenizer: Its tokenizer.
+        about: ``command``, ``data`` and whatever else only the command knows.
+    """
+    ids = encoded(held_out, tokenizer)
+    loss = mean_loss(run.model, ids, run.length)
+    rows = [*range(0, len(run.losses), REPORT_EVERY), len(run.losses)]
+    trained_on = "".join(training).encode()
+    return {
+        **about,
+        "training_bytes": len(trained_on),
+        "training_sha256": hashlib.sha256(trained_on).hexdigest(),
+        "parameters": sum(p.numel() for p in run.model.parameters()),
+        "steps": len(run.losses),
+        "tokens_per_step": run.batch * run.length,
+        "cpu_minutes": round(run.seconds / 60, 1),
+        "machine": "one thread of a busy virtual machine without AVX-512; a quiet core of today takes less",
+        "held_out_loss": round(loss, 3),
+        "held_out_bits_per_byte": round(bits_per_byte(loss, len(ids), sum(len(t.encode()) for t in held_out)), 3),
+        "first_losses": [round(loss, 4) for loss in run.losses[:FIRST]],
+        "mean_losses": {end: round(sum(run.losses[start:end]) / (end - start), 3) for start, end in pairwise(rows)},
+    }
