@@ -9,4 +9,7 @@ library's ``data`` and ``tensor_files``. A lesson needs this much::
     stored = trained("gpt-docstrings")
     gpt = stored.load_into(GPT(**stored.sizes))  # the learner's own class, of lesson 09
     stored.tokenizer, stored.card                # how it reads, and how it was trained
+
+``llama-plays`` is stored as models are published: also with ``config.json``, and under the names of the hub, by which
+lesson 11 and ``transformer_lab.pretrained.load`` load its folder.
 """
