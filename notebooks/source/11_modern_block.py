@@ -51,6 +51,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab import LanguageModel, LanguageModelConfig, plots, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
@@ -609,7 +610,7 @@ class Experts(nn.Module):
 prediction_facts, prediction_without, prediction_loss, prediction_bonus = ..., ..., ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 pairs = torch.cartesian_prod(torch.arange(48), torch.arange(48))
 
 
@@ -770,8 +771,56 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 # </details>
 
 # %% [markdown]
-# **Optional: a real model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"`, or to the folder of a model that you trained
-# by `transformer-course train --text`, and it continues a text in *your* classes.
+# ### A model that talks
+#
+# The course has such a folder of a small Llama that was *trained*, on 35 plays of Shakespeare. Its head is its embedding
+# (lesson 08), and is stored once.
+
+
+# %% id="a-model-that-talks"
+def published_model(where: Path) -> tuple[Model, Tokenizer]:
+    """Return a model of your own classes with the parameters of a folder, and its tokenizer."""
+    tensors = read_model_tensors(where)
+    tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
+    model = own_llama(read_json(where / "config.json"), tensors, pairs_from_halves)
+    return model, Tokenizer.from_file(str(where / "tokenizer.json"))
+
+
+actor, tokenizer = published_model(FOLDER / "llama-plays")
+card = read_json(FOLDER / "llama-plays" / "card.json")
+facts = ["command", "data", "parameters", "cpu_minutes", "held_out_loss", "held_out_bits_per_byte"]
+print("\n".join(f"{fact}: {card[fact]}" for fact in facts))
+
+
+# %% [markdown]
+# A play is a conversation: you write a line, and the model says who answers, and what (temperature 0.7, top-p 0.9).
+
+
+# %% id="a-model-that-talks-3"
+@torch.no_grad()
+def answered(model: Model, play: str, seed: int) -> str:
+    """Return a play with one speech more, of 80 tokens at most."""
+    ids, generator = tokenizer.encode(play).ids, torch.Generator().manual_seed(seed)
+    for _ in range(80):
+        logits = model(torch.tensor([ids[-256:]]))[:, -1]
+        ids += parts.sample_next(logits, 0.7, top_p=0.9, generator=generator).tolist()
+        if "\n\n" in tokenizer.decode(ids)[len(play) :]:
+            break
+    return tokenizer.decode(ids).strip() + "\n\n"
+
+
+# %% id="a-model-that-talks-4" tags=["nbval-ignore-output"]
+lines = ["ROMEO: Who art thou?", "ROMEO: Dost thou love me?", "ROMEO: Then come with me to Verona."]  # your lines
+play = ""
+for seed, line in enumerate(lines):
+    play = answered(actor, play + line + "\n\n", seed)
+print(play)
+
+# %% [markdown]
+# What is stored here was made by this cell. Write lines of your own, as HAMLET or as yourself.
+#
+# **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"`, or to the folder of a model that you
+# trained by `transformer-course train --text`, and it continues a text in *your* classes.
 #
 # <details><summary>What does that need?</summary>
 #
@@ -782,13 +831,10 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 # </details>
 
 
-# %% id="continue-a-text"
+# %% id="continue-a-text" tags=["hide-input"]
 def continued(name: str, prompt: str, n_tokens: int = 20) -> str:
-    """Return a text as your own classes continue it with a model's parameters: always by the likeliest token."""
-    where = fetch_model(name)
-    tensors, tokenizer = read_model_tensors(where), Tokenizer.from_file(str(where / "tokenizer.json"))
-    tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])  # tied embeddings are stored once
-    model = own_llama(read_json(where / "config.json"), tensors, pairs_from_halves)
+    """Return a text as a model continues it in your own classes: always by the likeliest token."""
+    model, tokenizer = published_model(fetch_model(name))
     ids = torch.tensor([tokenizer.encode(prompt).ids])
     for _ in range(n_tokens):
         with torch.no_grad():
@@ -873,7 +919,7 @@ check(LoRALinear)
 # German, Italian and English. Then LoRA of rank 2, at `w_q` and `w_v` as in the paper, should teach it Spanish.
 
 
-# %%
+# %% tags=["hide-input"]
 LANGUAGES = ["fr", "de", "it", "en_GB", "es"]
 days = [date(2000, 1, 1) + timedelta(days=n) for n in range(0, 9000, 3)]
 random.Random(0).shuffle(days)

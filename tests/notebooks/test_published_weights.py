@@ -10,9 +10,11 @@ import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from notebooks.build import FOLDER, read_source
+from transformer_course.stored_models import stored_model
+from transformer_lab.pretrained.load import load_language_model
 
 NEEDED = {"RMSNorm", "HeadProjection", "SelfAttention", "Block", "Model", "NAMES", "SIZES", "own_llama"}
-NEEDED |= {"pairs_from_halves", "continued"}
+NEEDED |= {"pairs_from_halves", "published_model", "continued", "answered"}
 WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))]
 
 
@@ -75,3 +77,23 @@ def test_it_continues_a_text_as_transformers_does(lesson, published):
         ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False, eos_token_id=None, pad_token_id=0
     )
     assert lesson["continued"](published, prompt, 12).split() == [WORDS[i] for i in written[0]]
+
+
+def test_the_stored_llama_has_the_same_logits_in_the_lessons_classes(lesson):
+    folder = stored_model.FOLDER / "llama-plays"
+    actor, tokenizer = lesson["published_model"](folder)
+    ids = torch.randint(tokenizer.get_vocab_size(), (2, 100), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        torch.testing.assert_close(actor(ids), load_language_model(folder)(ids), atol=1e-3, rtol=1e-3)
+
+
+def test_an_answer_is_one_speech_more(lesson):
+    actor, lesson["tokenizer"] = lesson["published_model"](stored_model.FOLDER / "llama-plays")
+    asked = "ROMEO: Who art thou?\n\n"
+    answers = [lesson["answered"](actor, asked, seed) for seed in (0, 0, 1)]
+    assert answers[0] == answers[1] != answers[2]
+    for answer in answers:
+        assert answer.startswith(asked)
+        assert answer.endswith("\n\n")
+        assert "\n\n" not in answer[len(asked) : -2]
+        assert answer[len(asked) : -2].strip()
