@@ -34,7 +34,7 @@ Pairs = Sequence[tuple[str, str]]
 
 NAME = "messages-en-fr"
 COMMAND = "python -m authoring.train_translator"
-SIZES = {"vocab_size": 3000, "d_model": 96, "n_heads": 4, "d_ff": 384, "n_layers": 2, "max_length": 64}
+SIZES: dict[str, Any] = {"vocab_size": 3000, "d_model": 96, "n_heads": 4, "d_ff": 384, "n_layers": 2, "max_length": 64}
 DROPOUT = 0.1
 STEPS = 3_000
 TRAINING = TrainingConfig(
