@@ -65,7 +65,7 @@ def test_the_card_is_that_of_the_command(stored):
     assert (stored.sizes, stored.card["steps"]) == (SIZES, TRAINING.steps)
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.1)
     means = list(stored.card["mean_losses"].values())
-    assert means[-1] == min(means) < means[0] / 1.5
+    assert means[-1] < 1.02 * min(means) < means[0] / 2
 
 
 def test_no_first_batch_holds_a_held_out_sentence(stored):
