@@ -912,8 +912,8 @@ else:
 # %% [markdown]
 # ## English into French
 #
-# The course stores the numbers of a Transformer that was trained on messages of smart homes, in English and French.
-# They fit into *your* class. No sentence below was among those messages, nor one with all but one of its words.
+# The course stores the parameters of a Transformer that was trained on the messages of Home Assistant, a program for
+# smart homes. They fit into *your* class. No sentence below was among them, nor one with all but one of its words.
 
 # %%
 stored = trained("messages-en-fr")
