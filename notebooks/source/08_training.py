@@ -85,8 +85,8 @@ diagrams.architecture.you_are_here(8)
 # %%
 pairs = date_pairs(60_000, seed=0, split="train")
 held_out = date_pairs(3_000, seed=0, split="held out")
-trained = {written for written, _ in pairs}
-print(f"{len(pairs):,} pairs to train on; held-out strings among them:", sum(text in trained for text, _ in held_out))
+seen = {written for written, _ in pairs}
+print(f"{len(pairs):,} pairs to train on; held-out strings among them:", sum(text in seen for text, _ in held_out))
 pd.DataFrame(held_out[:6], columns=["source", "target"])
 
 # %% [markdown]
@@ -932,7 +932,7 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
     print(f"BLEU of {len(sources)} sentences, {name}: {sacrebleu.corpus_bleu(generated, [references]).score:.1f}")
 
 # %% [markdown]
-# Type a sentence of your own. Your Transformer has read of lamps and doors; of poems it never read a word.
+# Type a sentence of your own. Your Transformer has read of lamps and doors, never of poems.
 
 # %% tags=["nbval-ignore-output"]
 yours = "The door of the garage is open."
