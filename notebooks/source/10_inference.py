@@ -57,7 +57,7 @@ _ = torch.manual_seed(10)
 # ## A model to serve
 #
 # A decoder-only model of characters, made of your own layers, learns from Python's docstrings for a few seconds, with
-# three seeds: too briefly for English, but enough to see what each shortcut does.
+# three seeds: too briefly for English, but enough to compare shortcuts.
 
 # %% tags=["hide-input"]
 train_texts, held_out_texts = python_docstrings()
@@ -451,6 +451,10 @@ pd.Series(ms, name="ms").round(1).to_frame()
 # %% [markdown]
 # `repeat_kv` copies the whole cache for every token, and memory traffic is what we wanted to save. Without the copy,
 # GQA is faster than 8 heads. In torch, `enable_gqa=True` avoids it.
+#
+# ---
+#
+# **Half-way.** A good place to stop for today.
 
 # %% [markdown]
 # ## Sliding windows
@@ -634,10 +638,10 @@ for name, rows in {"rows follow": followed, "rows stay": cache}.items():
 # Decode waits for parameters: above, five tokens in one pass took less time than five passes. A cheap **draft** model
 # proposes them, and the large one checks all at once: **speculative decoding** ([Leviathan et al.,
 # 2023](https://arxiv.org/abs/2211.17192)). A token x, drawn from the draft's q, is accepted with probability min(1,
-# p(x) / q(x)), where p is the large model's. At the first rejection another token is drawn, and the rest are dropped.
+# p(x) / q(x)), where p is the large model's. At the first rejection a replacement is drawn, and the rest are dropped.
 # If all are accepted, the pass yields one token more.
 #
-# **Predict.** The output should be distributed exactly as p. Is the other token drawn from `"p"`, the distribution that
+# **Predict.** The output should be distributed exactly as p. Is the replacement drawn from `"p"`, the distribution that
 # is wanted, or from `"max(0, p − q)"`, normalised?
 
 # %% tags=["prediction"]
@@ -704,7 +708,7 @@ print("accepted more often than unigrams, with each seed:", (accepted["bigram"] 
 # bigrams. So a good draft is trained on the large model's own texts. (The last column is 1 + a + a² + a³ + a⁴, if each
 # token is accepted with probability a.)
 #
-# Now run it; rejected tokens leave the cache:
+# Here, rejected tokens leave the cache:
 
 
 # %%

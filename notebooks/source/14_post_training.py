@@ -538,7 +538,7 @@ def grpo(
 
 # %% [markdown]
 # **Predict.** SFT leaves both forms about equally frequent, and the judge accepts either. After 40 batches, what
-# fraction of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
+# fraction of the right answers has the rarer form: 0.1, 0.3 or 0.5?
 
 # %% tags=["prediction"]
 prediction = ...

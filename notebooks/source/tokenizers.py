@@ -193,9 +193,9 @@ check(encode)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague has written a faster tokenizer, which looks only for pairs that occur in the text. Whatever it encodes
-# is decoded to the very same text. But a trained model predicts its tokens worse than the old ones. What is wrong?
-# Decide *before* you run the check. Then write a correct `mended` in the cell after it.
+# A colleague has written a faster tokenizer, which looks only for pairs that occur in the text. Whatever it encodes is
+# decoded to exactly the same text. But a model that has been trained predicts its tokens worse than those of the old
+# tokenizer. What is wrong? Decide *before* you run the check. Then write a correct `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
