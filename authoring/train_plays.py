@@ -27,7 +27,7 @@ COMMAND = "python -m authoring.train_plays"
 CONFIG = LanguageModelConfig.llama(
     1024, d_model=128, n_heads=4, n_kv_heads=2, d_ff=352, n_layers=4, max_length=256, norm_eps=1e-6, tied=True
 )
-STEPS, BATCH = 1_200, 4
+STEPS, BATCH = 4_000, 4
 CHECKPOINT = Path("build") / "llama.pt"
 
 
