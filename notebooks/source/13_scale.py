@@ -422,14 +422,14 @@ def pipeline_schedule(n_stages: int, n_microbatches: int) -> Int[Tensor, "n_stag
 check(pipeline_schedule)
 
 # %% [markdown]
-# **Predict.** With 4 stages and 8 micro-batches, for what fraction of the time is a device idle: nearest to 0.1, 0.3 or
-# 0.5? And how many micro-batches does the first stage hold at most: 1, 4 or 8?
+# **Predict.** With 4 stages and 6 micro-batches, for what fraction of the time is a device idle: nearest to 0.1, 0.3 or
+# 0.5? And how many micro-batches does the first stage hold at most: 1, 4 or 6?
 
 # %% tags=["prediction"]
 prediction_idle, prediction_held = ..., ...
 
 # %%
-schedule = parts.pipeline_schedule(4, 8)
+schedule = parts.pipeline_schedule(4, 6)
 held = schedule.sign().cumsum(dim=1)  # forward passes less backward passes
 compare(prediction_idle, measured=(schedule == 0).float().mean(), choices=(0.1, 0.3, 0.5))
 compare(prediction_held, measured=held[0].max())
