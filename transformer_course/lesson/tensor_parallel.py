@@ -30,6 +30,6 @@ def feed_forward_shard(
 
     columns, rows = shards[world.rank]
     hidden = parts.column_parallel(x, columns, 1).relu()
-    output = parts.row_parallel(hidden, rows, torch.zeros_like(bias))
+    output: Tensor = parts.row_parallel(hidden, rows, torch.zeros_like(bias))
     dist.all_reduce(output)
     return output + bias
