@@ -574,10 +574,12 @@ bandwidth = max(matrix.nbytes / measure(matrix.sum) / 1e9, *(s / i for s, i in z
 roof = [min(max(speed), bandwidth * operations) for operations in intensity]
 lines = {"measured": speed, f"roof: {bandwidth:.0f} GB/s, {max(speed):.0f}·10⁹/s": roof}
 ax = plots.lines(intensity, lines, "operations per byte", "10⁹ operations per second")
-ax.set(xscale="log", yscale="log")
-ax.annotate("decode: 1 row", (intensity[0], speed[0]), (0, -24), textcoords="offset points", va="top")
-ax.annotate("prefill: 256 rows", (intensity[-1], speed[-1]), (0, -40), textcoords="offset points", ha="right", va="top")
-ax.yaxis.set_minor_formatter("{x:.0f}")
+ax.set(xscale="log", yscale="log", ylim=(min(speed) / 2.5, 2 * max(speed)))
+ax.annotate("decode", (intensity[0], speed[0]), (0, -10), textcoords="offset points", va="top")
+ax.annotate("prefill", (intensity[-1], speed[-1]), (0, 6), textcoords="offset points", ha="right")
+ax.locator_params(axis="y", subs=(1, 2, 5))
+ax.yaxis.set_major_formatter("{x:.0f}")
+ax.yaxis.set_minor_formatter("")
 
 # %% [markdown]
 # Between the ends of the roof, neither bytes nor operations are at their limit.
@@ -918,9 +920,9 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 
 # %% [markdown]
 # The largest model reads too little, and is the worst; the smallest is too small for all that it reads. At the bottom a
-# parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny. The
-# seeds disagree about the place of the bottom far more than about the losses, as near its bottom a parabola is flat. So
-# a model somewhat smaller than the best costs little, and is cheaper to use.
+# parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny.
+# Near its bottom a parabola is flat, so the seeds tell the loss there better than the size; and a model somewhat
+# smaller than the best costs little, and is cheaper to use.
 #
 # With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
 # off the size for a budget that they had not spent yet.
