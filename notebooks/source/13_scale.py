@@ -672,7 +672,7 @@ ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{v
 
 # %% [markdown]
 # Ten times the parameters cost a hundred times the operations, as there are ten times the tokens. GPT-2's size takes
-# about an hour and a kilowatt-hour. The largest needs 128 GB without any activations, and an H100 has 80.
+# about an hour and a kilowatt-hour. The largest needs 128 GB without any activations.
 #
 # Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
 # models of N parameters on D tokens, and fitted the other five numbers of $L = E + A / N^{\alpha} + B / D^{\beta}$. The
@@ -921,8 +921,8 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 # %% [markdown]
 # The largest model reads too little, and is the worst; the smallest is too small for all that it reads. At the bottom a
 # parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny.
-# Near its bottom a parabola is flat, so the seeds tell the loss there better than the size; and a model somewhat
-# smaller than the best costs little, and is cheaper to use.
+# Near its bottom a parabola is flat, so the seeds tell the loss there better than the size; and a somewhat
+# smaller model loses little, and is cheaper to use.
 #
 # With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
 # off the size for a budget that they had not spent yet.
@@ -984,7 +984,7 @@ print("predicted:", prediction, " measured:", holds)
 # - float16 lacks range, bfloat16 lacks digits, FP8 both. The optimiser works in float32.
 # - Checkpointing saves memory at the price of a second forward pass, with equal gradients.
 # - Training costs about 6 operations for each parameter and token.
-# - At a given budget the loss has a minimum in the size of the model: too small or too large, and it is worse.
+# - For each budget there is a best size: smaller and larger models are worse.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
