@@ -48,7 +48,6 @@ FORMULAS = [
     Formula(
         "accumulation, all-reduce", 13, r"$L = \Sigma$ losses $/\ \Sigma$ tokens;  $\Sigma\, n_w g_w / \Sigma\, n_w$"
     ),
-    Formula("bubble of a pipeline", 13, r"$(p - 1)\,/\,(p - 1 + m)$  for $p$ stages, $m$ micro-batches"),
     Formula("operations of a training", 13, r"$C \approx 6 N D$;  Chinchilla: $D \approx 20 N$"),
     Formula("scaling law", 13, r"$L = a + b\, N^{-\alpha}$"),
     Formula("DPO", 14, r"$-\ln \sigma(\beta\,[r(y_+) - r(y_-)]),\ \ r = \ln \pi - \ln \pi_{ref}$"),
