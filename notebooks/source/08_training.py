@@ -2,7 +2,7 @@
 # # 08 · Training the whole Transformer
 #
 # **The question.** All parts are built. Does the whole model learn to read `3 mars 2021`, and dates in 31 more
-# languages, from examples alone and within minutes on one core? And how would we know?
+# languages, within minutes on one core? And how would we know?
 #
 # **Afterwards you can** turn text into batches, assemble a Transformer, train it on a file of your own, and tell a
 # model that works from one that only seems to.
@@ -183,8 +183,7 @@ print(f"padding in these batches: {padding(list(islice(epochs(ids), 150))):.2f}"
 #
 # Three matrices are one and the same: the embedding of the source, that of the target, and the last linear layer
 # (**tied embeddings**, [Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)). The logit of a token is the dot
-# product of its embedding with the decoder's output. In the picture, the encoder (left) hands one memory to every
-# decoder layer (right).
+# product of its embedding with the decoder's output.
 
 # %%
 diagrams.architecture.transformer()
@@ -262,8 +261,8 @@ print(f"ours {n_parameters(model):,}; base {n_parameters(base):,} and big {n_par
 #
 # The loss at a position is the cross-entropy, −log p, where p is the probability of the right token. Padding teaches
 # nothing, so both the sum and the count leave it out. **Label smoothing** ([Szegedy et al.,
-# 2015](https://arxiv.org/abs/1512.00567)) asks the model to keep some doubt: it mixes the one-hot target (1 for the
-# right token, 0 for all others) with equal probabilities. With ε = 0.1 and V tokens, the target probability is
+# 2015](https://arxiv.org/abs/1512.00567)) asks the model to keep some doubt: it mixes the one-hot target with equal
+# probabilities. With ε = 0.1 and V tokens, the target probability is
 #
 # $$1-\varepsilon+\frac{\varepsilon}{V}\ \text{ for the right token,}\qquad
 # \frac{\varepsilon}{V}\ \text{ for each other}$$
@@ -657,7 +656,7 @@ print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spr
 # </details>
 
 # %% [markdown]
-# Now type a date of your own, and follow it through the blocks and heads of your model, token by token.
+# Now type a date of your own, and follow it through your model's blocks and heads, token by token.
 
 
 # %% tags=["hide-input"]
