@@ -9,6 +9,8 @@ import os
 import sys
 from collections.abc import Iterable
 
+from transformer_course.jail.linux.process_settings import libc
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """Numbers of the system calls, the same on every architecture."""
 QUERY_VERSION, PATH_BENEATH = 1, 1
@@ -80,7 +82,7 @@ def _add_rule(rules: int, path: str, allowed: int) -> None:
 
 
 def _syscall(number: int, *arguments: object) -> int:
-    result = int(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments))
+    result = int(libc().syscall(number, *arguments))
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
