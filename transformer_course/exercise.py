@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from transformer_course.running.case import Case
@@ -133,8 +133,13 @@ class Exercise:
     @property
     def solution(self) -> str:
         """The source of the reference; of the model library's, what a learner is asked for."""
-        source = textwrap.dedent(inspect.getsource(self.reference))
-        return _without_contract(source) if self.reference.__module__.startswith("transformer_lab.") else source
+        return _source(self.reference)
+
+
+@cache  # to find and to read it takes as long as to judge a right answer to the exercise
+def _source(reference: Callable[..., Any]) -> str:
+    source = textwrap.dedent(inspect.getsource(reference))
+    return _without_contract(source) if reference.__module__.startswith("transformer_lab.") else source
 
 
 def _without_contract(source: str) -> str:
