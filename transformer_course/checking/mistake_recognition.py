@@ -42,7 +42,7 @@ mistakes that hardly change the numbers, so it has to be as many times nearer to
 AS_LIKELY = 2
 """Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
 MANY = 10
-"""So many slips are evaluated together, as on the cases of a seed for which no outlines are stored: in half the time."""
+"""So many slips are evaluated together, as where no outlines are stored of the cases: that takes half the time."""
 MIN_WRONG_CASES = 3
 """In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
 
