@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import inspect
 import itertools
 import operator
 import warnings
@@ -186,7 +187,9 @@ class Behaviour:
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
                 module = [common.module if common else self._module(index)] if way.of.is_module else []
-                bound = way.of.arguments.bind(*module, *inputs, **keywords)
+                bound = (common and common.bound) or way.of.arguments.bind(*module, *inputs, **keywords)
+                if common and case.kind != "sampler":
+                    common.bound = bound
                 returned = way.evaluate(bound, common.shared if common else None)
             else:
                 attempt = load_module(way, case) if case.kind == "module" else way
@@ -268,6 +271,8 @@ class _SharedEvaluation:
 
     def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
         self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
+        self.bound: inspect.BoundArguments | None = None
+        """The arguments as the answer takes them; None until they have been bound, and where each call has its own."""
         self._before = identity([*given.values()])
         for child in self.module.children() if self.module else []:
             for part in child if isinstance(child, nn.ModuleList) else [child]:

@@ -7,6 +7,7 @@ same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import builtins
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,8 @@ mistakes that hardly change the numbers, so it has to be as many times nearer to
 
 AS_LIKELY = 2
 """Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
+MANY = 10
+"""So many slips are evaluated together, as where no outlines are stored of the cases: that takes half the time."""
 MIN_WRONG_CASES = 3
 """In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
 
@@ -150,12 +153,15 @@ def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[in
 
 def _slip(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     """Return the likeliest slip that behaves the same; of those, one with the same gradients if there is one."""
-    alike = [
-        Recognition(way, (slip,))
-        for slip in known.slips_like([observed[index] if index in reach else {} for index in range(len(observed))])
-        for way in slip.ways
-        if _behaves_as(known, way, observed, reach)
-    ]
+    listed = known.slips_like([observed[index] if index in reach else {} for index in range(len(observed))])
+    ways = [(slip, way) for slip in listed for way in slip.ways]
+    if len(ways) >= MANY and reach and all(seen.get("repeatable", True) for seen in observed):
+        index, tolerances = next(iter(reach.items()))
+        outputs = known.outputs([way for _, way in ways], index)
+        crashed_later = bool(known.cases[index].later)
+        may_be = [may_show(one, observed[index], tolerances, crashed_later=crashed_later) for one in outputs]
+        ways = list(itertools.compress(ways, may_be))
+    alike = [Recognition(way, (slip,)) for slip, way in ways if _behaves_as(known, way, observed, reach)]
     return next((one for one in alike if agree(observed, known.run(one.way))), alike[0] if alike else None)
 
 

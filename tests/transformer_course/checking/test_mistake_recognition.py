@@ -9,6 +9,7 @@ from transformer_course.checking.expected_behaviour import Behaviour, behaviour
 from transformer_course.checking.judge import judge
 from transformer_course.checking.mistake_recognition import recognise
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observe
 from transformer_course.steps import InSteps
@@ -341,3 +342,17 @@ def test_answers_of_yes_and_no_tell_no_pairs_with_slips_apart(monkeypatch: pytes
     assert not tried
     assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
     assert tried
+
+
+def test_slips_that_are_evaluated_together_are_recognised_as_one_by_one(monkeypatch: pytest.MonkeyPatch):
+    exercise = every_exercise()["attention_weights"]
+    for slip in list(behaviour(exercise, 0).slips.values())[:8]:
+        found = []
+        for many in (1, 10**6):
+            monkeypatch.setattr(mistake_recognition, "MANY", many)
+            behaviour.cache_clear()
+            known = behaviour(exercise, 5)
+            assert len(known.slips_like(known.expected)) == len(known.slips)  # no outlines are stored of this seed
+            recognition = recognise(known, known.run(slip.ways[0]))
+            found.append(recognition and (recognition.mistakes, recognition.way))
+        assert found[0] == found[1] and found[0] is not None

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from transformer_course.checking.tolerance import (
+    ABSOLUTE,
+    RELATIVE,
     agree,
     comparable_error,
     distance,
@@ -146,3 +148,18 @@ def test_outputs_agree_only_where_there_are_two():
     assert outputs_agree(one, {"output": torch.ones(2) + 1e-6, "repeatable": False})
     assert not outputs_agree(one, {"output": torch.zeros(2)})
     assert not outputs_agree(error, error)
+
+
+def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():
+    values = [0.0, 1.0, 1.001, -2.0, 1e-6, math.inf, -math.inf, math.nan]
+    for seen in values:
+        for right in values:
+            pair = [torch.tensor([number, 1.0, 2.0], dtype=torch.float64) for number in (seen, right)]
+            is_same = seen == right or (math.isnan(seen) and math.isnan(right))
+            if is_same:
+                expected = 0.0
+            elif math.isfinite(seen) and math.isfinite(right):
+                expected = abs(seen - right) / (ABSOLUTE + RELATIVE * abs(right))
+            else:
+                expected = math.inf
+            assert distance(*pair) == pytest.approx(expected, rel=1e-9)
