@@ -7,7 +7,6 @@ runs no code, which is why nothing here is ever pickled.
 
 import json
 import math
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -32,11 +31,7 @@ MAX_HEADER_BYTES = 300
 """Size of a tensor's entry in the header of packed data."""
 MAX_DIMENSIONS = 16
 """Number of dimensions of a tensor in data of which the size is checked."""
-_SAFETENSORS = {
-    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64",
-    torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8", torch.bool: "BOOL",
-}  # fmt: skip
-DTYPES = {*_SAFETENSORS.values()}
+DTYPES = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"}
 """The dtypes of its tensors, as safetensors calls them."""
 
 
@@ -138,32 +133,7 @@ def pack(value: Any) -> bytes:
         return item
 
     tree = json.dumps(walk(to_plain_data(value))).encode()
-    return _file({**tensors, "tree": torch.frombuffer(bytearray(tree), dtype=torch.uint8)})
-
-
-def _file(tensors: Mapping[str, Tensor]) -> bytes:
-    """Return a safetensors file of contiguous tensors, as ``safetensors.torch.save`` does in five times the time.
-
-    That is made for a few large tensors, and these are hundreds of small ones.
-    """
-    if sys.byteorder == "big" or any(tensor.dtype not in _SAFETENSORS for tensor in tensors.values()):
-        return save(dict(tensors))
-    header: dict[str, Any] = {}
-    contents: list[bytes] = []
-    end = 0
-    for name in sorted(tensors, key=lambda name: -tensors[name].itemsize):  # so that each is aligned
-        tensor = tensors[name]
-        content = (tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor).numpy().tobytes()
-        begin, end = end, end + len(content)
-        header[name] = {
-            "dtype": _SAFETENSORS[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [begin, end],
-        }
-        contents.append(content)
-    told = json.dumps(header).encode()
-    told += b" " * (-len(told) % 8)
-    return b"".join([len(told).to_bytes(8, "little"), told, *contents])
+    return save({**tensors, "tree": torch.frombuffer(bytearray(tree), dtype=torch.uint8)})
 
 
 def check_size(data: bytes, max_tensors: int, max_numbers: int, max_tree_bytes: int) -> None:
