@@ -1,8 +1,9 @@
 # %% [markdown] id="title"
 # # 00 · Before attention: the bottleneck
 #
-# **The question.** A program reads `3 mars 2021`. Then the text is taken away. From 64 numbers, all that it kept, it
-# writes `2021-03-03`. For a date, that works. For a page? And if not, what else should it keep?
+# **The question.** A program reads `3 mars 2021`. Then the text is taken away, and all that the program has kept of it
+# is 64 numbers. From these it writes `2021-03-03`. For a date, that works. For a page? And if not, what else should it
+# keep? The answer of 2014 is what today's language models are built on.
 #
 # **Afterwards you can** explain how models translated before the Transformer, measure three weaknesses of that
 # approach, and write the step of a recurrent network and the weighted average that is now called attention.
@@ -124,7 +125,9 @@ print("largest difference after 1, 10 and 100 characters:", [round(differences[n
 #
 # $$h_t = z \cdot h_{t-1} + (1 - z) \cdot \text{new}_t$$
 #
-# (The older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns all its hidden states.
+# $\text{new}_t$ is computed much like the state of the simple RNN. Where $z$ is 1, the old number is kept as it is;
+# where $z$ is 0, the new one replaces it. (The older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns
+# all its hidden states.
 
 # %% [markdown]
 # ## The decoder generates one token at a time
@@ -577,8 +580,8 @@ print({"year": most[0], "month": most[1]})
 #
 # $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, even on a computer that can do a
 # thousand things at once. This is the third weakness. A weighted average does not wait: all n can be computed at once
-# (lesson 01). Nor does a **convolution**, which computes each position from its neighbours alone. That suits images
-# (such a built-in assumption is an **inductive bias**).
+# (lesson 01). Nor does a **convolution**, which computes each position from its neighbours alone. That only neighbours
+# count is an assumption built into the layer, an **inductive bias**, and a good one for images.
 #
 # **Predict.** A convolution of kernel size 3 reads one neighbour on each side. After how many such layers can the last
 # of 256 positions depend on the first?
@@ -621,9 +624,9 @@ print("256 tokens, the slowest:", max(best, key=lambda name: best[name][-1]))
 print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1] > 3 * best["GRU"][0]))
 
 # %% [markdown]
-# At 256 tokens the GRU is the slowest, even on a single core, where nothing runs in parallel. Table 1 of the
-# Transformer paper, adapted, compares the three layers for n tokens of width d. The **path length** is the number of
-# steps from one token to another.
+# At 256 tokens the GRU is the slowest, even on a single core, where nothing runs in parallel: many small products cost
+# more than a few large ones (primer). Table 1 of the Transformer paper, adapted, compares the three layers for n tokens
+# of width d. The **path length** is the number of steps from one token to another.
 #
 # | layer | operations | sequential steps | longest path |
 # |---|---|---|---|

@@ -2,7 +2,8 @@
 # # 01 · Attention is a soft dictionary lookup
 #
 # **The question.** A Python dict finds a value only if the key matches exactly. How can a program look something up
-# when *nothing* matches exactly, but some keys are similar?
+# when *nothing* matches exactly, but some keys are similar? The answer fits on one line, and nearly every language
+# model of today is built around it.
 #
 # **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
 # agree, and tell self-attention from cross-attention.
@@ -209,10 +210,10 @@ ax = plots.histogram(cosines, xlabel="cosine of two random vectors", bins=40)
 print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
-# The wider the vectors, the narrower the curve: in high dimensions *random* vectors are nearly orthogonal. So a large
-# cosine is unlikely to be chance, and the dot products of unrelated words are not negative, as is sometimes said, but
-# small. (Trained embeddings often share a common direction, so their cosines are not centred at 0: Mu and Viswanath,
-# 2018.)
+# The wider the vectors, the narrower the curve: its standard deviation is $1/\sqrt d$. In high dimensions, *random*
+# vectors are nearly orthogonal. So a large cosine is unlikely to be chance, and the cosine of two unrelated words is
+# not negative, as is sometimes said, but near 0. (Trained embeddings often share a common direction; then their cosines
+# are not centred at 0: Mu and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights

@@ -9,7 +9,7 @@
 # compare dot-product attention with additive attention.
 #
 # Reading: 39 minutes. Exercises: 40 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 100 minutes.
+# 100 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
@@ -153,9 +153,9 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # width.
 
 # %% [markdown]
-# Try it with five keys in the plane. Each arrow stands for a vector of $d_k$ independent numbers, whose dot products
-# are $\sqrt{d_k / 2}$ times as large as those of the arrows, which have two numbers each. Change the width: which
-# divisor keeps the weights as they are? Which turns the lookup into a dict, and which into a plain average?
+# Try it with five keys in the plane. The arrows have two numbers each; their dot products are multiplied by
+# $\sqrt{d_k/2}$, as if each arrow had $d_k$ independent numbers. Change the width: which divisor keeps the weights as
+# they are? Which turns the lookup into a dict, and which into a plain average?
 
 # %%
 angles = torch.arange(5) * 1.2  # radians
@@ -505,6 +505,9 @@ for name, f in {"the colleague's": attention_of_a_colleague, "yours or the libra
 # %% [markdown]
 # ## The scale is a temperature
 #
+# **Half-way.** The question is answered, and this is a good place to stop for today. The second half shows the limits
+# of √d_k and other ways to score.
+#
 # The divisor √d_k is what lesson 01 called a temperature. It does not fix how sharp attention is: a model that needs
 # sharper attention can learn longer queries. Here one query grows longer and longer, with the division in place, until
 # one key has nearly all the weight.
@@ -609,7 +612,7 @@ check(additive_scores)
 # ### The cost of additive attention
 #
 # **Predict.** 256 queries, 256 keys, and a hidden width d_h of 64. Before it can compute its scores, additive attention
-# needs $\tanh(W_q q + W_k k)$ for every pair. How many numbers are that? (The folded cell also takes the time.)
+# needs $\tanh(W_q q + W_k k)$ for every pair. How many numbers is that? (The folded cell also takes the time.)
 
 # %% tags=["prediction"]
 prediction = ...

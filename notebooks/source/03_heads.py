@@ -1,8 +1,8 @@
 # %% [markdown] id="title"
 # # 03 · Multi-head attention: several lookups at once
 #
-# **The question.** Attention gives each query one weighted average. What if a position has to attend to two others, for
-# two different reasons?
+# **The question.** *The cat that was chased by the dog ran away.* Who ran? And who did the chasing? To tell, a word has
+# to attend to several others, but attention gives each query only *one* weighted average. What would a second one add?
 #
 # **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its parameters,
 # and measure what a second head is good for.
@@ -32,7 +32,7 @@
 # softmax has almost no gradient.
 # </details>
 #
-# The map below shows where we are: this lesson completes multi-head attention, except for the mask.
+# On the map, this lesson completes multi-head attention, except for the mask.
 
 # %% id="imports"
 import math
@@ -59,8 +59,7 @@ diagrams.architecture.you_are_here(3)
 # %% [markdown]
 # ## Is one lookup enough?
 #
-# *The cat that was chased by the dog ran away.* In this sentence, a word may need several others, for different
-# reasons:
+# `ran` and `chased` each need two other words:
 #
 # | word | needs | for the reason |
 # |---|---|---|
@@ -69,8 +68,8 @@ diagrams.architecture.you_are_here(3)
 # | `chased` | `cat` | whom |
 # | `chased` | `dog` | by whom |
 #
-# But each query gets *one* weighted average. Take two dates that are easily mixed up: `3.5.2021` is the 3rd of May,
-# `5.3.2021` the 5th of March. A model has to know *both* of the first two numbers, and which comes first.
+# What does one average lose? Take two dates that are easily mixed up: `3.5.2021` is the 3rd of May, `5.3.2021` the 5th
+# of March. A model has to know *both* of the first two numbers, and which comes first.
 #
 # **Predict.** A query attends to the two numbers, with a weight of one half each. What is its output for `3.5.2021`,
 # and what for `5.3.2021`?
@@ -321,9 +320,8 @@ trace_shapes(parts.MultiHeadAttention(128, 4), iso, x, x)
 # %% [markdown]
 # ## What does the number of heads change?
 #
-# The four layers have the same shapes for any number of heads. So the same parameters can be loaded into modules of
-# 1, 2, 4 and 8 heads (`load_state_dict` copies them by name). Some texts write $\operatorname{MultiHead}(Q, K, V) =
-# \operatorname{Attention}(Q W^Q, K W^K, V W^V)\, W^O$: heads would then be just a way to compute one attention.
+# The four layers have the same shapes for any number of heads. So the same parameters can be loaded into modules of 1,
+# 2, 4 and 8 heads (`load_state_dict` copies them by name).
 #
 # **Predict.** Do 1 head and 4 heads with the same layers give the `"same"` output, or a `"different"` one?
 
@@ -347,8 +345,9 @@ single = one.w_o(parts.scaled_dot_product_attention(one.w_q(x), one.w_k(x), one.
 print("one head is a single attention on the projections:", torch.allclose(single, one(x, x, x), atol=1e-5))
 
 # %% [markdown]
-# The parameters are the same, the outputs are not. That equation holds for one head only: with four, each quarter of
-# the columns has attention weights of its own. The number of heads is not learned; we choose it before training, as a
+# The parameters are the same, the outputs are not. Some texts write $\operatorname{MultiHead}(Q, K, V) =
+# \operatorname{Attention}(Q W^Q, K W^K, V W^V)\, W^O$. That holds for one head only: with four, each quarter of the
+# columns has attention weights of its own. The number of heads is not learned; we choose it before training, as a
 # **hyperparameter**. This number says how the outputs of the layers are *split*, so a trained model works only with the
 # number that it was trained with.
 #
@@ -473,7 +472,7 @@ pd.DataFrame(rows, columns=["heads", "d_k", "scores in all", "rank of one head's
 # In a head of width 2, every row of scores is a linear combination of just two, so a narrow head can form fewer
 # patterns. One has to choose between few wide heads and many narrow ones. The paper's authors tried 1 to 32 heads at
 # equal cost: one head was 0.9 BLEU (a score for translations) worse than the best number, and with too many the score
-# fell again. Their base model has 8.
+# fell again. Their base model has 8. (Today several query heads often share their keys and values: lesson 10.)
 
 # %% [markdown]
 # ## Bug hunt
@@ -613,7 +612,7 @@ print(f"one neighbour is right at {right.max():.1f} of the positions, the other 
 print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).float().mean():.1f} of them")
 
 # %% [markdown]
-# So what is said of one head is true if a linear layer follows. An MLP can tell which vector came with the larger
+# So the saying is true if only a linear layer follows the head. An MLP can tell which vector came with the larger
 # weight: it recovers both neighbours (the last curve), but more slowly, and in some runs not completely. With more
 # layers, a model can do without a second head; with a second head, the task is easy.
 
@@ -710,8 +709,9 @@ for i, head in enumerate(first_layer):
     print(f"`with` attends most to `{sentence[head[6].argmax()]}`, `by` to `{sentence[head[by].argmax()]}`")
 
 # %% [markdown]
-# In the stored run, head 0 often stays with the word itself, heads 1 and 3 go back to words that say more, such as
-# `copy`, `old` and `followed`, and head 2 spreads its weight widely. Another seed may give the heads other jobs.
+# In the stored run, head 0 often stays with the word itself. Heads 1 and 3 go back to words that say more: look for the
+# bright columns at `copy`, `old` and `followed`. Head 2 spreads its weight widely. Another seed may give the heads
+# other jobs.
 
 # %% [markdown]
 # ## ★ Transfer: what does each head add?
@@ -910,6 +910,9 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 #   model.
 # - Michel et al. (2019), [arXiv:1905.10650](https://arxiv.org/abs/1905.10650): many heads of trained models can be
 #   removed.
+# - Elhage et al. (2021),
+#   [*A Mathematical Framework for Transformer Circuits*](https://transformer-circuits.pub/2021/framework/index.html):
+#   what follows if heads are terms of a sum.
 # - `transformer_lab/attention/multi_head.py`: the library's version, with faster kernels.
 
 # %% [markdown]

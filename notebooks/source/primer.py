@@ -13,9 +13,8 @@
 
 # %% [markdown]
 # Run every cell in order with **Shift+Enter**. Where a cell holds `...`, replace it with what you expect *before* you
-# run it. The next code cell gives the answer. Nothing here is graded, and a wrong guess teaches more than a right one.
-# (If you like, say how sure you are: `prediction = "same", "70 %"`. At the end you see how often you were sure and
-# wrong.)
+# run it. Nothing here is graded, and a wrong guess teaches more than a right one. (If you like, say how sure you are:
+# `prediction = "same", "70 %"`. At the end you see how often you were sure and wrong.)
 
 # %% id="imports"
 import re
@@ -160,6 +159,11 @@ except RuntimeError as error:
 # 2. On every axis the sizes must be equal, or one of them must be 1 or missing.
 # 3. Along an axis that is 1 or missing, the same numbers are used again and again. Nothing is copied.
 #
+# $$\begin{pmatrix} 8 & 7 & 6 & 9 \\ 7 & 6 & 8 & 7 \\ 6 & 8 & 10 & 8 \end{pmatrix} \Big/
+# \begin{pmatrix} 30 \\ 28 \\ 32 \end{pmatrix} \;=\;
+# \begin{pmatrix} 8 & 7 & 6 & 9 \\ 7 & 6 & 8 & 7 \\ 6 & 8 & 10 & 8 \end{pmatrix} \Big/
+# \begin{pmatrix} 30 & 30 & 30 & 30 \\ 28 & 28 & 28 & 28 \\ 32 & 32 & 32 & 32 \end{pmatrix}$$
+#
 # | | | | |
 # |---|---|---|---|
 # | `hours` | 3 | 4 | |
@@ -185,7 +189,12 @@ print("mean of each row, keepdim kept:     ", [round(x, 1) + 0.0 for x in kept.m
 
 # %% [markdown]
 # The numbers are wrong, and there is no error: person 0's mean was subtracted from all of column 0, everybody's first
-# night. When shapes match by accident, the bug is silent. So **try code with sizes that all differ**.
+# night:
+#
+# $$\text{subtracted:} \begin{pmatrix} 7 & 7 & 8 \\ 7 & 7 & 8 \\ 7 & 7 & 8 \end{pmatrix} \qquad
+# \text{should have been:} \begin{pmatrix} 7 & 7 & 7 \\ 7 & 7 & 7 \\ 8 & 8 & 8 \end{pmatrix}$$
+#
+# When shapes match by accident, the bug is silent. So **try code with sizes that all differ**.
 #
 # `x[:, None]` inserts an axis of length 1 and turns (3,) into (3, 1); `x.unsqueeze(1)` does the same. With one such
 # axis in each of two tensors, broadcasting forms all *pairs*:
@@ -227,11 +236,16 @@ print("view(3, 2):", matrix.view(3, 2).tolist())
 print("T:         ", matrix.T.tolist())
 
 # %% [markdown]
-# Both have the shape (3, 2), but their numbers are in different places. `view` reads the numbers row by row and cuts
-# them into rows of another length. `.T`, the **transpose**, swaps rows and columns. With more than two axes,
-# `x.transpose(1, 2)` swaps axes 1 and 2, and `x.mT` the last two. In `view(-1, 2)` the −1 stands for whatever length
-# fits. `flatten` merges several axes into one, and `unflatten` splits one into several. (`x.reshape` also works where
-# `view` cannot, by copying; see lesson 03.)
+# Both have the shape (3, 2), but their numbers are in different places (bold: first row of `matrix`):
+#
+# $$\text{matrix} = \begin{pmatrix} \mathbf 0 & \mathbf 1 & \mathbf 2 \\ 3 & 4 & 5 \end{pmatrix} \qquad
+# \text{.view(3, 2)} = \begin{pmatrix} \mathbf 0 & \mathbf 1 \\ \mathbf 2 & 3 \\ 4 & 5 \end{pmatrix} \qquad
+# \text{.T} = \begin{pmatrix} \mathbf 0 & 3 \\ \mathbf 1 & 4 \\ \mathbf 2 & 5 \end{pmatrix}$$
+#
+# `view` reads the numbers row by row and cuts them into rows of another length. `.T`, the **transpose**, swaps rows and
+# columns. With more than two axes, `x.transpose(1, 2)` swaps axes 1 and 2, and `x.mT` the last two. In `view(-1, 2)`
+# the −1 stands for whatever length fits. `flatten` merges several axes into one, and `unflatten` splits one into
+# several. (`x.reshape` also works where `view` cannot, by copying; see lesson 03.)
 
 # %% [markdown]
 # ## A matrix product is many dot products
@@ -387,9 +401,9 @@ print(f"any two words: {cosines.median():.2f}")
 # %% [markdown]
 # ## Gradients
 #
-# Training asks about every number in a model: if this number grew a little, how fast would the result change? All the
-# answers together are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation, and
-# then goes through the steps in reverse (**backpropagation**).
+# To train a model, we ask of every number in it: if this number grew a little, how fast would the result change? All
+# the answers together are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation,
+# and then goes through the steps in reverse (**backpropagation**).
 #
 # **Predict.** Let $y = x^2$, and $x = 3$. If $x$ grows by a tiny amount, how many times as much does $y$ grow?
 
@@ -580,12 +594,12 @@ at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 
 # %% [markdown]
-# The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (Languages borrow words, as the
-# count above shows: avril, aprile, april.) But the training curve ends near 1, far above the held-out curve: the
-# difference is memorised, which is called **overfitting**. So judge a model by its held-out set, and look at the
+# The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (The count above shows why:
+# languages borrow words, as in avril, aprile, april.) But the training curve ends near 1, far above the held-out curve:
+# the difference is memorised, which is called **overfitting**. So judge a model by its held-out set, and look at the
 # curves: a loop that runs without an error proves nothing.
 #
-# And `srma`? All that the model sees of a name is the *mean* of the embeddings of its letters and the padding.
+# And `srma`? All the model sees of a name is the *mean* of the embeddings of its letters and the padding.
 
 
 # %%

@@ -7,6 +7,7 @@ Notebooks are read and written as plain JSON: to import ``nbformat`` can take lo
 import hashlib
 import json
 import os
+import platform
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,18 @@ EDITIONS_FILE = ".editions.json"
 
 COLAB = "colab"
 """The cell of a published lesson that installs the course on Colab, by its id: elsewhere it does nothing."""
+
+LANGUAGE = {
+    "name": "python",
+    "version": platform.python_version(),
+    "mimetype": "text/x-python",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+    "file_extension": ".py",
+}
+"""What the kernel says of its language. JupyterLab writes it into any notebook that says less, and so a lesson would
+show the sign for unsaved changes as soon as it is opened."""
 
 
 def published_lessons() -> Path:
@@ -169,6 +182,7 @@ def _to_work_in(book: dict[str, Any]) -> dict[str, Any]:
     for cell in book["cells"]:
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}
+    book["metadata"] = {**book.get("metadata", {}), "language_info": LANGUAGE}
     return book
 
 

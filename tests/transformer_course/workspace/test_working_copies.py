@@ -5,6 +5,7 @@ import sys
 
 import nbformat
 import pytest
+from ipykernel.ipkernel import IPythonKernel
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from transformer_course.workspace import working_copies
@@ -215,6 +216,11 @@ def test_a_published_lesson_that_is_no_notebook_is_named(published, mine):
 def test_a_copy_is_written_as_jupyter_writes_it(published, mine):
     copy_lessons(published, mine)
     assert (mine / NAME).read_text() == nbformat.writes(nbformat.read(mine / NAME, as_version=4))
+
+
+def test_a_copy_says_of_its_language_what_the_kernel_says(published, mine):
+    copy_lessons(published, mine)
+    assert nbformat.read(mine / NAME, as_version=4).metadata.language_info == IPythonKernel.language_info
 
 
 def test_a_first_pass_does_not_wait_for_nbformat():

@@ -1,31 +1,24 @@
-// The page in its panel: asks the server for it as long as it can be seen, and shows it when it is another than before.
+// The page: asks the server for it as long as it can be seen, and shows it when it is another than before.
 const MILLISECONDS = 2000;
-
-export function ask(address) {
-  return fetch(address, { credentials: 'same-origin' });
-}
 
 export class HomePage {
   /**
-   * @param node Where to show it.
    * @param address Where the server has it.
-   * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
-   * @param early The server's answer, if it was asked before.
-   * @param ownModel What shows the learner's own model, if the page has a place for it.
+   * @param isFileAsked Whether JupyterLab was opened at a file, so that the page stays behind it.
    */
-  constructor(node, address, openFile, early, ownModel) {
-    this.ownModel = ownModel;
-    this.address = address;
-    this.openFile = openFile;
-    this.early = early;
+  constructor(address, isFileAsked) {
+    Object.assign(this, { address, isFileAsked });
     this.shown = null;
     this.timer = null;
     this.isAsking = false;
-    node.classList.add('tl-home');
-    node.setAttribute('role', 'region');
-    node.setAttribute('aria-label', 'Transformer Course home');
-    this.body = node.appendChild(document.createElement('div'));
-    this.status = node.appendChild(document.createElement('p'));
+    this.ownModel = null;
+    this.openFile = new Promise(resolve => (this.canOpen = resolve));
+    this.node = document.createElement('div');
+    this.node.className = 'tl-home';
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', 'Transformer Course home');
+    this.body = this.node.appendChild(document.createElement('div'));
+    this.status = this.node.appendChild(document.createElement('p'));
     this.status.className = 'tl-status';
     this.status.setAttribute('role', 'status');
     this.body.addEventListener('click', event => this.follow(event));
@@ -46,18 +39,17 @@ export class HomePage {
     if (this.isAsking) return;
     this.isAsking = true;
     try {
-      const answer = await (this.early ?? ask(this.address));
+      const answer = await fetch(this.address, { credentials: 'same-origin' });
       if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
       const html = await answer.text();
       const active = document.activeElement;
       this.show(html);
-      await this.ownModel.place(this.body.querySelector('#tl-own-model'));
-      if (active !== document.activeElement && this.ownModel.node.contains(active)) active.focus();
+      await this.ownModel?.place(this.body.querySelector('#tl-own-model'));
+      if (active !== document.activeElement && this.ownModel?.node.contains(active)) active.focus();
     } catch (error) {
       this.fail(error);
     } finally {
       this.isAsking = false;
-      this.early = null;
     }
   }
 
@@ -83,10 +75,25 @@ export class HomePage {
     return this.body.querySelector('#tl-total')?.textContent ?? '';
   }
 
-  follow(event) {
+  /**
+   * Work with JupyterLab from now on.
+   *
+   * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
+   * @param ownModel What shows the learner's own model, if the page has a place for it.
+   */
+  join(openFile, ownModel) {
+    this.ownModel = ownModel;
+    this.canOpen(openFile);
+  }
+
+  async follow(event) {
     const link = event.target.closest('a[data-path]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    this.openFile(link.dataset.path, link.dataset.cell);
+    const { path, cell } = link.dataset;
+    if (!this.ownModel) this.status.textContent = 'JupyterLab is starting; then this opens.';
+    const openFile = await this.openFile;
+    this.status.textContent = '';
+    openFile(path, cell);
   }
 }

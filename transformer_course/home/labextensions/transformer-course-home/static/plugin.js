@@ -2,7 +2,6 @@
 // also brings back the views of notebooks that are opened, and answers the buttons in them.
 import { answerButtons } from './hints.js';
 import { OwnModel } from './own_model.js';
-import { ask, HomePage } from './page.js';
 import { bringBackViews } from './views.js';
 
 const COMMAND = 'transformer-course:home';
@@ -15,9 +14,9 @@ const NARROW = 700;
 
 /**
  * @param lab JupyterLab's own classes and tokens.
- * @param folder Where our files are.
+ * @param page The home page, which may be there already.
  */
-export function makePlugin(lab, folder) {
+export function makePlugin(lab, page) {
   const { Widget, ICommandPalette, ILauncher, PageConfig } = lab;
 
   return {
@@ -26,22 +25,16 @@ export function makePlugin(lab, folder) {
     autoStart: true,
     optional: [ICommandPalette, ILauncher],
     activate(app, palette, launcher) {
-      for (const name of ['page.css', 'notebooks.css']) {
-        const sheet = document.createElement('link');
-        sheet.rel = 'stylesheet';
-        sheet.href = new URL(name, folder);
-        document.head.append(sheet);
-      }
-
-      const address = `${PageConfig.getBaseUrl()}transformer-course/home`;
-      let early = ask(address); // the answer is there when JupyterLab is
-      early.catch(() => {}); // who waits for it is told
-
       let panel = null;
       const add = () => {
         if (panel && !panel.isDisposed) return;
+        const focused = document.activeElement;
+        const { scrollTop } = page.node;
         panel = makePanel();
         app.shell.add(panel, 'main', { mode: 'tab-before', activate: false });
+        // Both were lost on the way into the panel.
+        if (panel.node.contains(focused)) focused.focus();
+        requestAnimationFrame(() => (page.node.scrollTop = scrollTop));
       };
       const open = () => {
         add();
@@ -50,15 +43,13 @@ export function makePlugin(lab, folder) {
 
       /** Make a panel that asks for the page as long as it can be seen. */
       function makePanel() {
-        const made = new Widget();
+        page.node.className = 'tl-home'; // no longer early, nor hidden as in a panel that was closed
+        const made = new Widget({ node: page.node });
         made.id = ID;
         made.title.label = 'Home';
         made.title.caption = 'Transformer Course: what has passed, and where to go on';
         made.title.closable = true;
         made.node.tabIndex = -1;
-        const ownModel = new OwnModel(app.shell, Widget, address.replace(/home$/, 'model'));
-        const page = new HomePage(made.node, address, openFile, early, ownModel);
-        early = null;
         made.onAfterShow = () => page.start();
         made.onAfterAttach = () => made.isVisible && page.start();
         made.onBeforeHide = () => page.stop();
@@ -103,10 +94,11 @@ export function makePlugin(lab, folder) {
       palette?.addItem({ command: COMMAND, category: 'Transformer Course' });
       launcher?.add({ command: COMMAND, category: 'Transformer Course' });
       answerButtons(app.shell);
-      const isFileAsked = PageConfig.getOption('treePath') !== '';
+      const ownModel = new OwnModel(app.shell, Widget, `${PageConfig.getBaseUrl()}transformer-course/model`);
       app.restored.then(() => {
-        (isFileAsked ? add : open)();
+        (page.isFileAsked ? add : open)();
         hideFiles();
+        page.join(openFile, ownModel);
       });
     },
   };
