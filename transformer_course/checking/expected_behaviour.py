@@ -102,8 +102,8 @@ class Behaviour:
         return _likely_pairs(self.exercise)
 
     def is_far_fetched(self, mistake: Mistake) -> bool:
-        """Return whether a mistake is one that two likely ones at once are likelier than."""
-        return isinstance(mistake, SlipMistake) and mistake.slip.weight > FAR_FETCHED
+        """Return whether two likely mistakes at once are likelier than this one, unless it is one slip in two steps."""
+        return isinstance(mistake, SlipMistake) and len(mistake.slip.code) == 1 and mistake.slip.weight > FAR_FETCHED
 
     def pairs_with_slips(self, observed: Sequence[Observation], told_by: Collection[int]) -> Sequence[Pair]:
         """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``.

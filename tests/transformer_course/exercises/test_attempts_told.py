@@ -32,6 +32,9 @@ ATTEMPTS = {
          ("(wide / root_mean_square).to(x.dtype)", "wide / root_mean_square")],
         ["call_left_out_root", "call_left_out_narrow"],
     ),
+    "far-fetched, and the same in two steps": (
+        "cosine_attention", [("dim=-1, keepdim", "dim=1, keepdim")], ["number_query_lengths"],
+    ),
     "as in a widely read tutorial": (
         "layer_norm",
         [("square().mean(dim=-1, keepdim=True)", "square().sum(dim=-1, keepdim=True) / (x.shape[-1] - 1)"),
