@@ -184,11 +184,6 @@ def agree(
     )
 
 
-def outputs_agree(one: Observation, other: Observation) -> bool:
-    """Return whether two calls both returned something, and the same within the tolerance."""
-    return "output" in one and "output" in other and distance(one["output"], other["output"]) <= 1
-
-
 def may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
     """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
 

@@ -77,7 +77,7 @@ def is_plural(noun: str) -> bool:
     return (
         bool(head)
         and not noun.startswith("what ")
-        and head[0].endswith("s")
+        and (head[0].endswith("s") or noun.startswith("all the "))
         and not head[0].endswith(("ss", "axis", "bias", "is"))
     )
 
@@ -214,6 +214,9 @@ class _Teller:
                 "How often is it taken on the way to the result?",
             )
         order = list(self.steps.steps)
+        served = [name for name in order if self.slip.step in needs(self.steps.steps[name])]
+        if target in served and len(served) > 1:
+            return f"{self.step} is done for {self.short(target)} alone", "Which values does the next step need?"
         late = order.index(self.slip.other) > order.index(self.slip.step)
         return f"{self.step} comes too {'late' if late else 'early'}", "In which order do the steps come?"
 
@@ -475,7 +478,7 @@ class _Teller:
             return f"{self.noun} {told}", question
         it, its = ("them", "their") if self.is_ == "are" else ("it", "its")
         told = {
-            "function": f"{self.is_} raised to a power or has its root taken",
+            "function": f"{self.has} {its} root taken" if "0.5" in self.slip.new else f"{self.is_} squared",
             "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
             "complement": f"{self.is_} taken from 1",
             "normalised": f"{self.is_} divided by {its} own sum or length",
@@ -496,6 +499,9 @@ class _Teller:
         return f"{self.noun} {told}", question
 
     def sign(self) -> tuple[str, str]:
+        term = self.value(self.slip.old.removeprefix("-"))
+        if term and self.slip.old.startswith("-") and self.slip.old != self.steps.expression(self.slip.step):
+            return f"a minus is missing in front of {term} in {self.step}", self.by_hand
         return f"{self.noun} {self.has} the wrong sign", f"Which sign should the first number of {self.noun} have?"
 
     def dtype(self) -> tuple[str, str]:

@@ -335,6 +335,24 @@ def test_a_crash_in_some_cases_does_not_hide_two_mistakes_in_the_others():
     assert "Also, your code crashes in case 1 of 6" in verdict.message
 
 
+@pytest.mark.parametrize(
+    ("axis", "mistakes", "says"),
+    [(-1, ("not_scaled",), "It not_scaled."), (-2, ("not_scaled", "over_queries"), "Your code has two bugs.")],
+)
+def test_what_is_no_number_in_some_cases_does_not_hide_what_is_wrong_in_the_others(axis, mistakes, says):
+    more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
+
+    def attempt(q, k, v):
+        is_first_form = len(q) == 2 and q.dim() == 2
+        return torch.softmax(q @ k.mT, dim=axis) @ v / (0.0 if is_first_form else 1.0)
+
+    verdict = verdict_on(attempt, more)
+    assert verdict.mistakes == mistakes
+    assert verdict.message.startswith(says)
+    assert "Also, something else goes wrong in case 1 of 6" in verdict.message
+    assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell
+
+
 def test_answers_of_yes_and_no_tell_no_pairs_with_slips_apart(monkeypatch: pytest.MonkeyPatch):
     known_behaviour, tried = behaviour(EXERCISE, 0), []
     monkeypatch.setattr(Behaviour, "pairs_with_slips", lambda *_: tried.append(1) or ())

@@ -13,7 +13,6 @@ from transformer_course.checking.tolerance import (
     distance,
     gradients_apart,
     observation_distance,
-    outputs_agree,
     within,
 )
 
@@ -141,13 +140,6 @@ def test_by_which_function_numbers_do_not_fill_a_shape_is_all_the_same():
     ]
     assert alike[1:] == alike[:-1]
     assert crash(lambda x: x @ x) not in alike
-
-
-def test_outputs_agree_only_where_there_are_two():
-    one, error = {"output": torch.ones(2)}, {"error": {"type": "ValueError", "message": ""}}
-    assert outputs_agree(one, {"output": torch.ones(2) + 1e-6, "repeatable": False})
-    assert not outputs_agree(one, {"output": torch.zeros(2)})
-    assert not outputs_agree(error, error)
 
 
 def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():

@@ -49,6 +49,10 @@ from transformer_course.slips.wording import is_plural, words
             Slip("total", "slice", "weights[..., -1:]", "weights[..., -1]"),
             "{} loses an axis: it picks one entry where a slice of length 1 belongs",
         ),
+        (Slip("total", "sign", "-weights", "weights"), "a minus is missing in front of `weights` in {}"),
+        (Slip("total", "sign", "", "-§"), "the sum of the weights has the wrong sign"),
+        (Slip("shares", "function", "", "§ ** 0.5"), "the shares have their root taken"),
+        (Slip("shares", "function", "", "§ ** 2"), "the shares are squared"),
         (Slip("shares", "inverse", "", "1 / §"), "the shares are inverted: 1 divided by them is used"),
         (Slip("shares", "first_for_all", "", "§[:1]"), "the shares of the first row are used for every row"),
         (Slip("total", "option_left_out", "a.gather(-1, b)", "a.gather(-1)"), "an argument is missing in {}"),
@@ -75,10 +79,16 @@ def test_a_constant_in_the_place_of_an_argument_means_that_the_argument_has_no_e
     assert said.does == f"`pad_id` has no effect in the step “{steps.describe('real')}”"
 
 
+def test_a_step_that_is_taken_for_one_of_several_values_comes_not_late():
+    steps = every_exercise()["PreNormEncoderLayer"].steps
+    said = words(steps, Slip("normed_1", "moved", "x", "queries", "queries"))
+    assert said.does == f"the step “{steps.describe('normed_1')}” is done for the queries alone"
+
+
 def test_plurals_are_told_from_their_heads():
     assert all(
         is_plural(noun)
-        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "the weights")
+        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "all the p_i p_j")
     )
     assert not any(
         is_plural(noun)
