@@ -95,9 +95,9 @@ def words(steps: InSteps, slip: "Slip") -> Words:
 
 def is_plural(noun: str) -> bool:
     """Return whether a noun of English, with what follows it, is a plural."""
-    head = re.split(r" (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[
-        0
-    ].split()[-1:]
+    head = re.split(
+        r"(?<=s) \w+ed\b| (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun
+    )[0].split()[-1:]
     return (
         bool(head)
         and not noun.startswith("what ")
@@ -143,6 +143,8 @@ class _Teller:
 
     @property
     def shape(self) -> str:
+        if self.noun.startswith("the function "):
+            return "Which shape should the function return? Which shape comes out?"
         noun = f"the result of {self.step}" if self.noun.startswith("what ") else self.noun
         return f"Which shape should {noun} have? Which shape is there?"
 
@@ -310,6 +312,8 @@ class _Teller:
         )
 
     def one_axis_more(self) -> tuple[str, str]:
+        if self.slip.kind == "squeezed":
+            return f"axes of length 1 are lost in {self.noun}", self.shape
         more = "one axis more" if self.slip.kind == "one_axis_more" else "fewer axes"
         return f"{self.noun} {self.has} {more} than asked for", self.shape
 
@@ -352,6 +356,10 @@ class _Teller:
         return f"the two sides of {self.step} are the wrong way round", question
 
     def part(self) -> tuple[str, str]:
+        sign, first, _ = operands_of(self.slip.old)
+        is_whole = self.slip.old == self.steps.expression(self.slip.step)
+        if is_whole and self.slip.new == first in self.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
+            return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
         if missing := self._missing(self.slip.old):
             return (
                 f"{missing} {'are' if is_plural(missing) else 'is'} left out of {self.step}",
@@ -380,7 +388,15 @@ class _Teller:
         if self.slip.kind == "part_left_out" and len(set(parts_of(new))) == 1:
             return f"in {self.step}, one of the two parts stands in both places"
         function = function_of(old, new)
-        return NOT_DONE[function].format(self.step) if function in NOT_DONE else ""
+        if function in NOT_DONE:
+            return NOT_DONE[function].format(self.step)
+        if self.slip.kind == "call_left_out" and function in ("len", "range"):
+            it = self.new or "a value"
+            return f"in {self.step}, {it} stands where {'its length' if function == 'len' else 'a range'} belongs"
+        if self.slip.kind == "call_left_out" and (taken := TAKES.get(function, "")).startswith(("a ", "the ")):
+            taken = f"no {taken[2:]} is taken" if taken.startswith("a ") else f"{taken} is not taken"
+            return f"{taken} in {self.step}"
+        return ""
 
     def _missing(self, code: str) -> str:
         """Return the one of two operands that is left out, where it is a value."""
@@ -545,6 +561,11 @@ class _Teller:
     # What is done to a value
 
     def done_to_it(self) -> tuple[str, str]:
+        if self.noun.startswith("the axis "):
+            return (
+                f"{self.noun} is another one than it should be",
+                "Along which axis lie the numbers that belong together?",
+            )
         form, question = self.slip.new, f"Is something done to {self.noun} that is not in the formula?"
         function = re.search(r"\.(\w+)\(", form)
         if self.slip.kind in ("all_false", "all_true"):

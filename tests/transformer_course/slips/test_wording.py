@@ -25,7 +25,10 @@ from transformer_course.slips.wording import is_plural, words
         (Slip("mean", "scaled", "", "§ / 2"), "the mean is half what it should be"),
         (Slip("scale", "ignored", "scale", "None"), "`scale` has no effect"),
         (Slip("rows", "argument_for_another", "rows", "weights", "weights"), "`weights` is used where `rows` belongs"),
-        (Slip("shares", "moved", "weights", "mean", "mean"), "{} comes too late, and is done to the mean instead of `weights`"),
+        (
+            Slip("shares", "moved", "weights", "mean", "mean"),
+            "{} comes too late, and is done to the mean instead of `weights`",
+        ),
         (Slip("shares", "done_again", "weights", "mean", "mean"), "{} is done twice: to the mean as well"),
         (Slip("shares", "function", "", "§.abs()"), "the shares lose their sign"),
         (
@@ -43,7 +46,8 @@ from transformer_course.slips.wording import is_plural, words
         ),
         (
             Slip("total", "clamped", "", "§", "shares", code={"total": "0", "shares": "0"}),
-            "{} takes the larger of two terms where it should add them, and the same goes for the step “divide by the sum”",
+            "{} takes the larger of two terms where it should add them, "
+            "and the same goes for the step “divide by the sum”",
         ),
         (Slip("total", "order", "torch.full(a, b)", "torch.full(b, a)"), "two arguments in {} are in the wrong order"),
         (
@@ -94,11 +98,29 @@ from transformer_course.slips.wording import is_plural, words
             "in {}, True stands where False belongs",
         ),
         (Slip("scaled", "option_left_out", "f(shares, scale)", "f(shares)"), "`scale` is left out of {}"),
-        (Slip("total", "operand_squared", "rows + weights", "(rows) + (weights) ** 2"), "{} adds the square of `weights`"),
+        (
+            Slip("total", "operand_squared", "rows + weights", "(rows) + (weights) ** 2"),
+            "{} adds the square of `weights`",
+        ),
         (
             Slip("total", "sibling", "torch.cat([a, b])", "torch.stack([a, b])"),
             "{} stacks along a new axis where it should join along one that is there",
         ),
+        (Slip("shares", "part_left_out", "weights / total", "weights"), "{} is left out"),
+        (Slip("shares", "part_left_out", "weights / total", "total"), "`weights` is left out of {}"),
+        (
+            Slip("total", "call_left_out", "len(rows)", "rows", code={"total": "return rows * 2"}),
+            "in {}, `rows` stands where its length belongs",
+        ),
+        (
+            Slip("total", "call_left_out", "a.softmax(0)", "a", code={"total": "return a[0]"}),
+            "no softmax is taken in {}",
+        ),
+        (
+            Slip("total", "call_left_out", "a.log()", "a", code={"total": "return a[0]"}),
+            "the logarithm is not taken in {}",
+        ),
+        (Slip("mean", "squeezed", "", "§.squeeze()"), "axes of length 1 are lost in the mean"),
         (Slip("shares", "inverse", "", "1 / §"), "the shares are inverted: 1 divided by them is used"),
         (Slip("shares", "first_for_all", "", "§[:1]"), "the shares of the first row are used for every row"),
         (Slip("total", "option_left_out", "a.gather(-1, b)", "a.gather(-1)"), "an argument is missing in {}"),
@@ -125,10 +147,31 @@ def test_a_constant_in_the_place_of_an_argument_means_that_the_argument_has_no_e
     assert said.does == f"`pad_id` has no effect in the step “{steps.describe('real')}”"
 
 
+def test_an_axis_that_is_chosen_is_another_one():
+    steps = every_exercise()["soft_lookup"].steps
+    assert (
+        words(steps, Slip("axis", "inverse", "", "1 / §")).does
+        == "the axis of the sum is another one than it should be"
+    )
+
+
+def test_a_shape_is_told_once():
+    steps = every_exercise()["causal_mask"].steps
+    mask, keys = (Slip(name, "one_axis_more", "", "§[None]") for name in ("mask", "matrix"))
+    twice = Slip("mask", "one_axis_more", "", "§[None]", readings=[keys])
+    assert SlipMistake(twice, steps).says == SlipMistake(mask, steps).says
+
+
 def test_plurals_are_told_from_their_heads():
     assert all(
         is_plural(noun)
-        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "the weights")
+        for noun in (
+            "the shares",
+            "the products divided by √d_k",
+            "the weights on a diagonal",
+            "the products of queries and keys",
+            "the weights",
+        )
     )
     assert not any(
         is_plural(noun)
