@@ -1,9 +1,9 @@
 # %% [markdown] id="title"
 # # 10 · Fast inference
 #
-# **The question.** A model that reads its whole text again for each token took 6 milliseconds for token 512, in one
-# run; one that remembers what it has read took half a millisecond. What can be remembered, what does that cost, and is
-# the output still the same?
+# **The question.** For a model of 8 billion parameters, a large GPU (H100) could do the arithmetic of 60,000 tokens a
+# second. For one user it generates 200, at best. What does it wait for? What can it remember, what does that cost, and
+# is the output still the same?
 #
 # **Afterwards you can** serve a model with a KV cache, count its bytes, say why generation is slow, search with a beam,
 # and tell the shortcuts that change the output from those that do not.
@@ -56,8 +56,8 @@ _ = torch.manual_seed(10)
 # %% [markdown]
 # ## A model to serve
 #
-# A decoder-only model of characters, made of your own layers, learns from Python's docstrings for seconds, with three
-# seeds: too few for English, but enough to see what each shortcut does.
+# A decoder-only model of characters, made of your own layers, learns from Python's docstrings for a few seconds, with
+# three seeds: too briefly for English, but enough to compare shortcuts.
 
 # %% tags=["hide-input"]
 train_texts, held_out_texts = python_docstrings()
@@ -141,7 +141,7 @@ prediction_without, prediction_with = ..., ...
 
 # %% [markdown]
 # **Exercise.** One new token in each text: `query`, `key` and `value` are already split into heads. `cache` is the pair
-# (keys, values) of the tokens so far, oldest first, or None at the first token. Return the output and the new cache.
+# (keys, values) of the tokens so far, oldest first, or None at the first token.
 
 
 # %% id="attend_with_cache" tags=["exercise"]
@@ -209,8 +209,8 @@ for name, sizes in (cuts | {"pieces of 20, 13 and 7": [20, 13, 7]}).items():
     print(f"{name}: the same probabilities to 1e-5: {bool(difference < 1e-5)}")
 
 # %% [markdown]
-# Two errors are easy to make: positions that start at 0 again, and `is_causal=True` with 2 queries and 5 keys ([as many
-# have found](https://github.com/pytorch/pytorch/issues/103082)).
+# Two errors are common: positions that start at 0 again, and
+# [`is_causal=True`](https://github.com/pytorch/pytorch/issues/103082) with 2 queries and 5 keys.
 
 # %%
 _, cache = read(model, text[:, :35])
@@ -264,7 +264,7 @@ print("the same text:", torch.equal(without, with_cache))
 
 # %% [markdown]
 # 1 + 2 + … + 256 = 256 · 257 / 2, so the work grows with the square of the length. With a cache, it is one vector per
-# token (which still attends to all keys so far). The time of a token:
+# token (whose query meets all keys so far). The time per token:
 
 
 # %% tags=["hide-input"]
@@ -333,13 +333,16 @@ print("5 tokens in one pass take less time than 5 passes:", of_five < alone)
 
 # %% [markdown]
 # In prefill, each parameter that is loaded is used for 128 tokens, so arithmetic dominates: prefill is
-# **compute-bound**. In decode it is used for one token. Merely reading all parameters, to add them up, takes at least
-# twice as long as a token's arithmetic at prefill's speed, so the processor waits for bytes: decode is
-# **memory-bound**. The **arithmetic intensity** is the number of operations per byte read. A parameter has 4
-# bytes and costs each token a product and a sum: that is ½ in decode, and 64 in prefill with 128 tokens.
+# **compute-bound**. In decode it is used for one token. Merely adding up all parameters takes at least twice as long as
+# a token's arithmetic in prefill, so the processor waits for bytes: decode is **memory-bound**. The **arithmetic
+# intensity** is the number of operations per byte read. A parameter has 4 bytes and costs each token a product and a
+# sum: that is ½ in decode, and 64 in prefill with 128 tokens.
 
 # %% [markdown]
-# So texts are generated side by side, as many as memory for caches allows. **Throughput** (tokens per second,
+# The H100 needs 4.8 ms to read the 16 GB of an 8-billion-parameter model (3.35·10¹² bytes a second): at best, 209
+# tokens a second. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms.
+#
+# So texts are generated side by side, as many as the memory for their caches allows. **Throughput** (tokens per second,
 # of all texts) grows, while **latency** (the time until a user's next token) grows by less.
 
 # %% [markdown]
@@ -363,10 +366,12 @@ print("counted:", sum(x.nbytes for pair in cache for x in pair), "computed:", pa
 
 # %% [markdown]
 # Llama 3.1 8B reads up to 128 k (131,072) tokens. It has 32 layers and 32 query heads of width 128; its parameters take
-# 16 GB in bfloat16, two bytes each.
+# 16 GB in bfloat16, two bytes each. Each of 8 groups of query heads shares one head of keys and values (**grouped-query
+# attention**, GQA, [Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)). In **multi-query attention** (MQA,
+# [Shazeer, 2019](https://arxiv.org/abs/1911.02150)), all share one.
 #
-# **Predict.** With 32 heads of keys and values, too, how many GiB would the cache of a *single* text of that length
-# take: 1, 8 or 64?
+# **Predict.** With 32 heads of keys and values, too (MHA, multi-head), how many GiB would the cache of a *single* text
+# of that length take: 1, 8 or 64?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -384,12 +389,9 @@ n_numbers = {"MLA": 512 + 64, "with keys and values of each head": 128 * (192 + 
 pd.Series({kind: 61 * n * 131_072 * 2 / 2**30 for kind, n in n_numbers.items()}, name="GiB").round(1).to_frame()
 
 # %% [markdown]
-# - **Multi-query attention** (MQA, [Shazeer, 2019](https://arxiv.org/abs/1911.02150)): all query heads share one head
-#   of keys and values. **Grouped-query attention** (GQA, [Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)):
-#   each group shares one. Llama 3.1 8B has 8 groups.
-# - **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
-#   per token, from which matrices compute the keys and values of all heads: in DeepSeek-V3, 512 numbers, and 64 more
-#   for RoPE, in each of 61 layers. (Lesson 11 builds it.)
+# **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
+# per token, from which matrices compute the keys and values of all heads: in DeepSeek-V3, 512 numbers, and 64 more for
+# RoPE, in each of 61 layers. (Lesson 11 builds it.)
 
 # %%
 diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
@@ -449,6 +451,10 @@ pd.Series(ms, name="ms").round(1).to_frame()
 # %% [markdown]
 # `repeat_kv` copies the whole cache for every token, and memory traffic is what we wanted to save. Without the copy,
 # GQA is faster than 8 heads. In torch, `enable_gqa=True` avoids it.
+#
+# ---
+#
+# **Half-way.** A good place to stop for today.
 
 # %% [markdown]
 # ## Sliding windows
@@ -538,8 +544,8 @@ print(
 )
 
 # %% [markdown]
-# Eight bits cost nearly nothing. Fast implementations multiply int8 numbers, and round the inputs
-# of each layer. In large models a few of these are so large that with one scale all others become 0 ([Dettmers et al.,
+# Eight bits cost almost nothing. Fast implementations also round the inputs of each layer. In large models a few of
+# these are so large that, with one scale, most others become 0 ([Dettmers et al.,
 # 2022](https://arxiv.org/abs/2208.07339)).
 
 # %% [markdown]
@@ -613,7 +619,7 @@ print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {f
 
 # %% [markdown]
 # Greedy decoding takes *a*, and no good text begins with it. With a `length_penalty` of 0, the most probable text found
-# wins. Each further token lowers the probability, which favours short texts; a positive penalty counteracts that.
+# wins. Each further token lowers the probability, which favours short texts; a positive penalty counters that.
 #
 # Each text in the beam has a row in the cache. Where one text goes on twice, its row has to be copied:
 
@@ -632,10 +638,10 @@ for name, rows in {"rows follow": followed, "rows stay": cache}.items():
 # Decode waits for parameters: above, five tokens in one pass took less time than five passes. A cheap **draft** model
 # proposes them, and the large one checks all at once: **speculative decoding** ([Leviathan et al.,
 # 2023](https://arxiv.org/abs/2211.17192)). A token x, drawn from the draft's q, is accepted with probability min(1,
-# p(x) / q(x)), where p is the large model's. At the first rejection another token is drawn, and the rest are dropped.
+# p(x) / q(x)), where p is the large model's. At the first rejection a replacement is drawn, and the rest are dropped.
 # If all are accepted, the pass yields one token more.
 #
-# **Predict.** The output should be distributed exactly as p. Is the other token drawn from `"p"`, the distribution that
+# **Predict.** The output should be distributed exactly as p. Is the replacement drawn from `"p"`, the distribution that
 # is wanted, or from `"max(0, p − q)"`, normalised?
 
 # %% tags=["prediction"]
@@ -702,7 +708,7 @@ print("accepted more often than unigrams, with each seed:", (accepted["bigram"] 
 # bigrams. So a good draft is trained on the large model's own texts. (The last column is 1 + a + a² + a³ + a⁴, if each
 # token is accepted with probability a.)
 #
-# Now run it. The cache forgets rejected tokens.
+# Here, rejected tokens leave the cache:
 
 
 # %%
@@ -746,7 +752,7 @@ print("ms for 256 tokens:", {name: round(duration) for name, duration in ms.item
 print("less than half as many passes as tokens, with each seed:", bool((per_pass > 2).all()))
 
 # %% [markdown]
-# The time falls by less than the passes: drafting, testing and longer passes take some.
+# The time falls by less than the passes: drafting and testing take time, and each pass is longer.
 
 # %% [markdown]
 # ## Paged caches
@@ -817,8 +823,8 @@ print("largest error at tokens 1, 2 and 9:", [f"{errors[t]:.1f}" for t in (0, 1,
 # ## ★ Transfer: attention in blocks
 #
 # In prefill, the matrix of scores grows with the square of the length. But it need not exist as a whole. Go through the
-# keys in blocks, and keep for each query what is needed to go on: the largest score so far, and two sums. When a block
-# brings a larger score, the sums so far must be rescaled to the new maximum. The last block may be shorter.
+# keys in blocks, and keep three things for each query: the largest score so far, and two sums. When a block brings a
+# larger score, the sums so far must be rescaled to the new maximum. The last block may be shorter.
 
 
 # %% id="blockwise_attention" tags=["exercise"]
@@ -883,8 +889,7 @@ diagrams.online_softmax.blocks([1.0, 3.0, 2.0, 5.0, 4.0, 0.0], block=2)
 #
 # Ungraded, about 20 minutes. Now test a claim of your own as this course tests its claims, or begin with this one:
 #
-# **Claim.** With 8 drafted tokens instead of 4, speculative decoding is faster. (Passes become fewer, but each is
-# longer, and more is thrown away. `speculate` and `cpu_milliseconds` measure it.)
+# **Claim.** With 8 drafted tokens instead of 4, speculative decoding is faster.
 #
 # **Prediction.** Before you run anything, write into the cell in how many of three runs it will hold.
 #
@@ -952,8 +957,8 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #
 # <details><summary>What does a KV cache hold, and why not the queries?</summary>
 #
-# The keys and values of all tokens so far, in every layer. A query is asked once, by its own token; no later token
-# needs it. (<i>The KV cache</i>)
+# The keys and values of all tokens so far, in every layer. A query is used once, by its own token; no later token needs
+# it. (<i>The KV cache</i>)
 # </details>
 #
 # <details><summary>Does a KV cache change the output?</summary>

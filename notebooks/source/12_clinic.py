@@ -1,7 +1,9 @@
 # %% [markdown] id="title"
 # # 12 · The bug clinic
 #
-# **The question.** A model trains, its loss falls, and still something is wrong. How do you find out what?
+# **The question.** In 2024, a widely used library turned out to compute [the wrong
+# loss](https://github.com/huggingface/transformers/pull/34191) for batches split into parts. Nothing crashed, and
+# losses fell. How do you find a bug that raises no error?
 #
 # **Afterwards you can** list what may cause a symptom, choose the one measurement that tells the causes apart, and
 # write the test that would have caught the bug.
@@ -148,7 +150,7 @@ print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
 # Three causes have one **symptom**: half of the digits are wrong. All three curves fall, and none of them reveals its
-# cause. We have to measure, but what?
+# cause. So what do we measure?
 #
 # | | |
 # |---|---|
@@ -175,11 +177,11 @@ compare(prediction, measured=expected.nunique().idxmax())
 expected.rename_axis("cause")
 
 # %% [markdown]
-# Fill in such a table by reasoning, *before* you measure anything. Each row is a **hypothesis**: a cause, and what it
-# predicts. A column with the same entry in every row rules out nothing. In the column of a **discriminating
-# measurement** the entries differ, at best from row to row.
+# Fill in such a table *before* you measure anything. Each row is a **hypothesis**: a cause, and what it predicts. A
+# column with the same entry in every row rules out nothing. In the column of a **discriminating measurement** the
+# entries differ, at best from row to row.
 #
-# We try all but `"longer"`, and `"moved"` last.
+# We try three, `"moved"` last.
 
 
 # %%
@@ -262,7 +264,7 @@ for cause in ("layers", "none"):
 # 4. **Repair.** Then measure again: is the symptom gone?
 # 5. **Test.** Write the test that fails with the bug and passes without it.
 #
-# Here is what to measure first for four common symptoms:
+# What to measure first for four common symptoms:
 
 # %%
 diagrams.diagnosis.first_measurements()
@@ -304,8 +306,8 @@ pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis(index=
 # cache, the padding, or `eval()`. That is a measurement, too, and it was free.
 # </details>
 #
-# Each measurement adds 1 to your score, and each wrong diagnosis 2; low is good. The healthy twin's, shown beside
-# yours, costs nothing. Not all of the twenty diagnoses occur.
+# Each measurement adds 1 to your score, and each wrong diagnosis 2; low is good. The healthy twin's measurements cost
+# nothing. Not all of the twenty diagnoses occur.
 #
 # <details><summary>What is a micro-batch, in diagnosis I?</summary>
 #
@@ -341,7 +343,7 @@ def diagnose(number: int, letter: str) -> None:
 diagrams.diagnosis.instruments()
 
 # %% [markdown]
-# You will build three, and use each in the ward.
+# You will build three.
 
 # %% [markdown]
 # ### Gradient norms
@@ -388,7 +390,7 @@ print("with the mask:", *sorted({name.split(".")[-2] for name in zero["mask"]}))
 # cause. Where the layers were never given to the optimizer, gradients arrive, but no step uses them. In the picture,
 # the bar of this instrument ends one stage too early: an instrument says nothing about what it does not cover.
 #
-# In the ward, five patients get most answers right, but their owners have doubts all the same.
+# In the ward, five owners have doubts although their models get most answers right.
 
 
 # %%
@@ -456,7 +458,8 @@ pd.concat({n: clinic.admit(n).measure(instruments.cached_against_uncached) > 0.0
 #
 # <details><summary>Which one is ruled out?</summary>
 #
-# G: if positions were counted from 0 again, the *embeddings* of later tokens would differ, too.
+# G: if positions were counted from 0 again, the *embeddings* of later tokens would differ, too. (In a model with RoPE
+# they would not: there, positions enter only in the layers. No patient has G and RoPE.)
 # </details>
 #
 # These are the instruments of the clinic:
@@ -571,8 +574,8 @@ measure(12, ...)
 # ### The record
 #
 # For a closed case, `clinic.admit(4).report()` names the bug, its repair, where it was found in public, and the test;
-# `source()` returns the code. The lesson's own measurements count, too. Diagnose the other four patients, 13 to 16,
-# before you read on: the next section shows which diagnoses occur.
+# `source()` returns the code. The lesson's own measurements count, too. Four more patients, 13 to 16, are waiting:
+# `clinic.admit(13).complaint` says why. Diagnose them before you read on: the next section shows which diagnoses occur.
 #
 # Beside your score stands that of a bot. It knows what every instrument finds with every bug, and measures in random
 # order until one diagnosis is left. You can do better: complaints, loss curves and answers cost nothing.
@@ -620,7 +623,7 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # %% [markdown]
 # In the picture, each row is an instrument, and a bright cell a bug that it finds. Overfitting one batch finds the two
 # models that hardly learn. With each of the other thirteen bugs, a model overfits the batch, too. Comparing forced with
-# generated answers finds the most, six with little in common: it tells *that* something is wrong, not where.
+# generated answers finds the most, six bugs with little in common: it tells *that* something is wrong, not where.
 #
 # B and C have the same column, and so have G and H: to *find* is not yet to tell apart. For that you need the numbers,
 # or a second measurement.

@@ -1,8 +1,9 @@
 # %% [markdown] id="title"
 # # 14 · Post-training: from a model that continues to one that answers
 #
-# **The question.** A pretrained model continues any text. How does it become one that answers, that answers as people
-# prefer, and that is right more often without being shown more right answers?
+# **The question.** A pretrained model continues any text: asked a question, it may add a second one. How does it become
+# a model that answers, that answers as people prefer, and that is right more often without being shown a single further
+# right answer?
 #
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
@@ -194,10 +195,11 @@ show(pretrained)
 # %% [markdown]
 # In the form of its training text, the pretrained model knew the date. In the chat form, it does not know what is
 # wanted.
-#
+
+# %% [markdown]
 # ## Supervised fine-tuning
 #
-# **Supervised fine-tuning** (SFT) trains on chats with good answers, by the loss that you know, that of the next
+# **Supervised fine-tuning** (SFT) trains on chats with good answers, with the loss that you know, that of the next
 # token. One thing changes. The model reads the prompt, but the loss leaves it out: the model should learn to answer,
 # not to ask. So the labels are the tokens with padding, which does not count, in place of the prompt.
 #
@@ -223,8 +225,8 @@ def sft_loss(model: nn.Module) -> Tensor:
 
 
 # %% [markdown]
-# We judge a model by the probabilities of whole answers, for days that it has never seen: those of the two right
-# ones, and of all others together.
+# We judge a model by the probabilities of whole answers, for days that it has never seen: those of the two right ones,
+# and of all others together. (The last column, a mean log-probability, is for the section on DPO.)
 
 
 # %%
@@ -282,11 +284,12 @@ runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 # %% [markdown]
 # The knowledge comes from pretraining: without it, the same 60 steps give no right answers. SFT teaches the form, at a
 # price: asked in the old one, the model has forgotten some of what it knew (**catastrophic forgetting**).
-#
+
+# %% [markdown]
 # ## Preferences: DPO
 #
-# Both ways of writing a date are right. Suppose that people prefer dashes. To choose between two answers is easier
-# than to write one.
+# Both ways of writing a date are right. Suppose that people prefer dashes. Choosing the better of two answers is easier
+# than writing one.
 #
 # **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
 # model with a frozen copy from before, the **reference model**. By how much did the log-probability of the chosen
@@ -365,22 +368,25 @@ by_step.agg(["min", "max"]).round(2)
 # ## Where rewards come from
 #
 # Reinforcement learning came first. In **RLHF** ([Christiano et al., 2017](https://arxiv.org/abs/1706.03741); for
-# assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's
-# choices to give each answer a number, and PPO (proximal policy optimisation) raises the reward of what the model
-# generates. DPO needs neither: it learns from the same pairs, without sampling.
-#
+# assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's choices
+# to give each answer a number r. Its loss for a pair is $-\log \sigma(r_\text{chosen} - r_\text{rejected})$. PPO
+# (proximal policy optimisation) then raises the reward of what the model generates, less β times its drift from the
+# reference. DPO does both in one. For the model that makes the best of this trade-off, r is β times an answer's gain,
+# up to a constant for each prompt, which cancels in a pair. With that in place of r, the loss is DPO's, and nothing has
+# to be sampled.
+
+# %% [markdown]
 # For some questions, nobody has to be asked, because a program can judge: a proof checks, tests pass, a date is
 # right. Then the program is the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
 # 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this ([DeepSeek-R1,
 # 2025](https://arxiv.org/abs/2501.12948)).
-
-# %% [markdown]
+#
 # | | learns from | models in memory |
 # |---|---|---|
 # | SFT | answers that somebody wrote | model |
 # | RLHF with PPO | its own samples, judged by a reward model | model, reference, reward model, value model |
 # | DPO | pairs that somebody compared | model, reference |
-# | GRPO, with verifiable rewards | its own samples, judged by a program | model, reference |
+# | GRPO, with verifiable rewards | its own samples, judged by a program | model, and reference if β > 0 |
 #
 # The value model of PPO predicts the reward, so that a sample is compared with what was expected. GRPO, below, draws
 # several samples of each prompt and compares them with each other.
@@ -451,7 +457,7 @@ diagrams.post_training.group(
 )
 
 # %% [markdown]
-# A rare success counts for much, and a group in which all are right teaches nothing, nor does one in which all are
+# A rare success counts for a lot. A group in which all answers are right teaches nothing, nor does one in which all are
 # wrong. So prompts should be neither too easy nor too hard.
 
 # %% [markdown]
@@ -464,7 +470,8 @@ diagrams.post_training.group(
 # - the **clip** of PPO ([Schulman et al., 2017](https://arxiv.org/abs/1707.06347)): a ratio beyond 1 ± clip gains
 #   nothing more. The gain is the smaller of ratio · advantage and clipped ratio · advantage;
 # - the *drift* from the reference. With d = log_p_reference − log_p, it is e^d − d − 1: never negative, and, averaged
-#   over the model's samples, the **KL divergence** of the model from the reference.
+#   over the model's samples, the **KL divergence** of the model from the reference (the field calls this estimate
+#   *k3*).
 
 # %% [markdown]
 # The loss is minus the mean of gain − β · drift over all tokens that the model generated. (The paper averages within
@@ -531,7 +538,7 @@ def grpo(
 
 # %% [markdown]
 # **Predict.** SFT leaves both forms about equally frequent, and the judge accepts either. After 40 batches, what
-# fraction of the right answers has the rarer of the two forms: 0.1, 0.3 or 0.5?
+# fraction of the right answers has the rarer form: 0.1, 0.3 or 0.5?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -635,20 +642,20 @@ ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batch
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
 # quality of the answers, then goes on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)).
-# There, β earns its place: the drift costs more the farther the policy goes, so it stops where a little more reward
-# is not worth it. That does not fix the judge; it limits how far the gap is exploited. Where a program judges, many
-# set β to 0 and fix the program.
+# There β is needed: the further the policy drifts, the more that costs, until a little more reward is not worth it.
+# That does not fix the judge; it limits how far the gap is exploited. Where a program judges, many set β to 0 and fix
+# the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k
 #
-# A model that is right in 8 of 10 samples of any question, and one always right on 8 of 10 questions, have the same
-# mean reward. If you may try k times, and a program picks the answer, the first is far better: **pass@k** is the
-# probability that at least one of k samples is right.
+# A model right in 8 of 10 samples of any question, and one always right on 8 of 10 questions and never on the others,
+# have the same mean reward. If you may try k times and a program picks the answer, the first is better: **pass@k** is
+# the probability that at least one of k samples is right.
 #
-# To estimate it, draw n ≥ k samples, of which c are right, and ask how probable it is that k of these n, drawn
-# without replacement, include a right one ([Chen et al., 2021](https://arxiv.org/abs/2107.03374)). That is right on
-# average; 1 − (1 − c/n)^k is too low.
+# To estimate it, draw n ≥ k samples, of which c are right, and ask how probable it is that k of them, drawn without
+# replacement, include a right one ([Chen et al., 2021](https://arxiv.org/abs/2107.03374)). That is right on average; 1
+# − (1 − c/n)^k is too low.
 #
 # **Exercise.** Write the estimate. `math.comb(n, k)` is the number of ways of choosing k of n.
 

@@ -2,14 +2,14 @@
 # # Tokenizers · what a model reads instead of text
 #
 # **The question.** How many times does the letter r occur in `strawberry`? A model that writes essays may get this
-# wrong, and sums of long numbers too; and the same sentence costs several times as much in Thai as in English. The
-# Transformer is not to blame. What is?
+# wrong, and sums of long numbers too; and the same sentence costs more in one language than in another. The Transformer
+# is not to blame. What is?
 #
 # **Afterwards you can** learn a vocabulary of byte pairs, encode and decode any text with it, compare vocabularies in
 # bits per byte, and say what a tokenizer does to other scripts and to numbers.
 #
-# Reading: 18 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 75 minutes.
+# Reading: 19 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 76 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -72,8 +72,8 @@ compare(prediction, measured=len(characters), choices=(50, 300, 3_000))
 print(len(characters), "characters, among them", *filter(str.isalpha, sorted(characters)[::24]))
 
 # %% [markdown]
-# A new character, such as 😀, has no number: it becomes `<unk>`, and is lost. And Unicode has more than 150,000
-# characters, most of which a model would hardly ever see.
+# A new character, such as 😀, has no number: it becomes `<unk>`, and is lost. Unicode has more than 150,000 characters,
+# and a model would hardly ever see most of them.
 #
 # **UTF-8** writes every character as one to four **bytes**, numbers from 0 to 255. So 256 tokens are enough for any
 # text; nothing is unknown.
@@ -87,16 +87,16 @@ pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
 # The price is length: a letter takes one byte in English, two in Greek or Russian, three in Hindi, Thai or Japanese.
-# Even in English, a text has many bytes, and attention costs grow with the square of the length. So we look for
+# Even an English text is long in bytes, and the cost of attention grows with the square of the length. So we look for
 # something between bytes and words: longer tokens for what is frequent.
 
 # %% [markdown]
 # ## Byte pairs
 #
-# Byte-pair encoding, the BPE of lesson 08, begins with bytes and makes new tokens, one at a time. Which two tokens
-# are neighbours most often? That pair becomes a token of its own, number 256; then the next, number 257, and so on
-# (Gage, 1994, for compression; [Sennrich et al., 2016](https://arxiv.org/abs/1508.07909), from characters, for
-# translation; GPT-2, from bytes).
+# Byte-pair encoding (BPE), which lesson 08 used from characters, begins here with the 256 bytes and makes one new token
+# at a time. Which two tokens are neighbours most often? That pair becomes a token of its own, number 256; the next pair
+# becomes number 257, and so on (Gage, 1994, for compression; [Sennrich et al., 2016](https://arxiv.org/abs/1508.07909),
+# from characters, for translation; GPT-2, from bytes).
 #
 # **Exercise.** Count all pairs of neighbouring tokens.
 
@@ -127,8 +127,8 @@ def merge(tokens: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
 check(merge)
 
 # %% [markdown]
-# Together they learn a vocabulary. All that is kept is the **merges**, in their order: which pair became which token.
-# (`divmod` makes row and column of an index.)
+# Together, the two functions learn a vocabulary. All that is kept is the **merges**, in their order: which pair became
+# which token. (`divmod` turns an index into a row and a column.)
 
 
 # %%
@@ -170,13 +170,13 @@ print("the longest:", repr(longest.decode()))
 
 # %% [markdown]
 # First come pairs of characters, soon the first short word, later whatever the text repeats. Nobody said what a word
-# is. GPT-2 and its successors first cut the text before each space and at punctuation, so that no token spans two
-# words: **pre-tokenization**.
+# is. GPT-2 and its successors first cut the text before each space and at punctuation, `Return| the| value|.`, so that
+# no token spans two words: **pre-tokenization**.
 
 # %% [markdown]
 # ## Encoding
 #
-# A new text becomes bytes; then all merges are applied, in the order in which they were learned.
+# A new text is turned into bytes; then all merges are applied, in the order in which they were learned.
 #
 # **Exercise.** The bytes are the tokens 0 to 255, the first merge makes token 256. Your `merge` is in `parts`.
 
@@ -193,9 +193,9 @@ check(encode)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague has written a faster tokenizer, which looks only for pairs that occur in the text. Whatever it encodes
-# is decoded to the very same text. But a trained model predicts its tokens worse than the old ones. What is wrong?
-# Decide *before* you run the check. Then write a correct `mended` in the cell after it.
+# A colleague has written a faster tokenizer, which looks only for pairs that occur in the text. Whatever it encodes is
+# decoded to exactly the same text. But a model that has been trained predicts its tokens worse than those of the old
+# tokenizer. What is wrong? Decide *before* you run the check. Then write a correct `mended` in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -231,8 +231,8 @@ for name, function in {"the colleague's": encode_of_a_colleague, "yours or the l
 # %% [markdown]
 # ## Decoding
 #
-# A merged token stands for the bytes of its two tokens, one after the other. But a model may generate any tokens,
-# even half a letter: bytes that are not valid UTF-8. They are shown as �.
+# A merged token stands for the bytes of its two tokens, one after the other. But a model may generate any tokens, even
+# half a character: bytes that are not valid UTF-8, and are shown as �.
 #
 # **Exercise.** Python's `bytes.decode` has an argument for that.
 
@@ -259,7 +259,8 @@ for text in ("Return the largest value.", "strawberry"):
 # %% [markdown]
 # The model reads the numbers of these pieces, not their letters. It can count the r in `strawberry` only if its
 # training text has said how the pieces are spelled.
-#
+
+# %% [markdown]
 # ## How large should a vocabulary be?
 #
 # The library's `bpe_tokenizer` does this in compiled code, on all the docstrings, with GPT-2's pre-tokenization and
@@ -309,10 +310,11 @@ x = [math.log2(vocab_size) for vocab_size in sizes.index]
 ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, log₂", "bits per byte")
 
 # %% [markdown]
-# A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and
-# of the embedding, gains less, the last one nothing: in the end most pairs are too rare to be counted, and most
-# tokens too rare to be trained. (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3 128,256, learned from far more
-# text.) As a network, a bigram has two matrices that grow:
+# A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and of
+# the embedding, gains less, the last one nothing: in the end most pairs are too rare to be counted, and most tokens too
+# rare to be trained. Large models stumble over such tokens: ` SolidGoldMagikarp`, in GPT-2's vocabulary, is the best
+# known ([Land and Bartolo, 2024](https://arxiv.org/abs/2405.05417)). (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3
+# 128,256, learned from far more text.) As a network, a bigram model has two matrices that grow:
 
 # %%
 model = nn.Sequential(nn.Embedding(4096, 64), nn.Linear(64, 4096, bias=False))  # a bigram model, in two layers
@@ -321,7 +323,7 @@ trace_shapes(model, torch.zeros(1, 11, dtype=torch.long)).drop(columns="class")
 # %% [markdown]
 # ## Who pays for the merges
 #
-# Frequent text gets long tokens. What was rare when the merges were learned keeps short ones.
+# Frequent text gets long tokens. What was rare when the merges were learned is left with short ones.
 #
 # **Predict.** Merges of English docstrings, 4,096 tokens. How many times as many tokens does a date in Thai have as
 # the same date in English: about 1, 2 or 5?
@@ -343,6 +345,8 @@ ratio[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1).to_frame("tokens, rel
 
 # %% [markdown]
 # ## What merges do to numbers
+#
+# Where does this tokenizer cut a number? Decide for `2000`, `2001` and `1234567` before you run the cell.
 
 # %% tags=["nbval-ignore-output"]
 for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "1234567"):
@@ -443,8 +447,8 @@ print("predicted:", prediction, " measured:", holds)
 #
 # <details><summary>A model streams its answer token by token, and now and then a � flickers up. Why?</summary>
 #
-# A letter of several bytes may be divided between two tokens, and the first alone is not a whole character. Wait for
-# the rest before you show it. (<i>Decoding</i>)
+# A character of several bytes may be split between two tokens, and the first token alone is not a whole character. Wait
+# for the rest before you show it. (<i>Decoding</i>)
 # </details>
 #
 # <details><summary>What are the arguments for and against a larger vocabulary?</summary>
@@ -455,8 +459,8 @@ print("predicted:", prediction, " measured:", holds)
 #
 # <details><summary>Why may the same sentence cost more in one language than in another?</summary>
 #
-# The merges were learned from text with little of the dearer language, so its words are cut into short pieces, down
-# to bytes. (<i>Who pays for the merges</i>)
+# The text from which the merges were learned held little of the dearer language, so its words are cut into short
+# pieces, down to bytes. (<i>Who pays for the merges</i>)
 # </details>
 #
 # <details><summary>Why is arithmetic harder with merged digits?</summary>
