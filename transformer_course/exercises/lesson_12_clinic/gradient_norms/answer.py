@@ -64,7 +64,7 @@ def total():
 def root():
     """take the root of the sum
 
-    the norm: the root of the sum
+    the root of the sum of the squares
     """
     return lambda total: total.sqrt()
 
