@@ -147,26 +147,6 @@ def test_a_constant_in_the_place_of_an_argument_means_that_the_argument_has_no_e
     assert said.does == f"`pad_id` has no effect in the step “{steps.describe('real')}”"
 
 
-def test_an_axis_that_is_chosen_is_another_one():
-    steps = every_exercise()["soft_lookup"].steps
-    assert (
-        words(steps, Slip("axis", "inverse", "", "1 / §")).does
-        == "the axis of the sum is another one than it should be"
-    )
-
-
-def test_a_shape_is_told_once():
-    steps = every_exercise()["causal_mask"].steps
-    mask, keys = (Slip(name, "one_axis_more", "", "§[None]") for name in ("mask", "matrix"))
-    twice = Slip("mask", "one_axis_more", "", "§[None]", readings=[keys])
-    assert SlipMistake(twice, steps).says == SlipMistake(mask, steps).says
-
-
-def test_a_plural_may_have_a_participle_behind_it():
-    assert is_plural("the products divided by √d_k")
-    assert not is_plural("the loss averaged over the masked tokens")
-
-
 def test_plurals_are_told_from_their_heads():
     assert all(
         is_plural(noun)
@@ -190,3 +170,23 @@ def test_what_is_said_of_stored_slips_ends_properly_and_has_three_hints(name):
             assert "  " not in text, text
             assert not re.search(r"\b(?:you|yours?)\b", text, re.IGNORECASE), text
         assert len(set(mistake.hints)) == 3
+
+
+def test_an_axis_that_is_chosen_is_another_one():
+    steps = every_exercise()["soft_lookup"].steps
+    assert (
+        words(steps, Slip("axis", "inverse", "", "1 / §")).does
+        == "the axis of the sum is another one than it should be"
+    )
+
+
+def test_a_shape_is_told_once():
+    steps = every_exercise()["causal_mask"].steps
+    mask, keys = (Slip(name, "one_axis_more", "", "§[None]") for name in ("mask", "matrix"))
+    twice = Slip("mask", "one_axis_more", "", "§[None]", readings=[keys])
+    assert SlipMistake(twice, steps).says == SlipMistake(mask, steps).says
+
+
+def test_a_plural_may_have_a_participle_behind_it():
+    assert is_plural("the products divided by √d_k")
+    assert not is_plural("the loss averaged over the masked tokens")
