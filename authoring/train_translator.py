@@ -1,0 +1,136 @@
+"""The translator that lesson 08 loads into the learner's own Transformer, trained for longer than a lesson can wait.
+
+``python -m authoring.train_translator`` downloads the wheel whose messages ``message_pairs`` reads, trains on them, and
+stores parameters, tokenizer and card where ``transformer_course.stored_models`` finds them. Stopped, the command goes
+on from ``CHECKPOINT`` when it is called again.
+"""
+
+import csv
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from authoring.message_pairs import LICENCE, LONGEST, PROGRAM, VERSION, clean, messages, split, wheel
+from transformer_course.stored_models.stored_model import FOLDER, store
+from transformer_lab.data.batches import Batches, InMemory
+from transformer_lab.data.tokenizers import PAD_ID, bpe_tokenizer
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.tensor_files import PARAMETERS, read_tensors
+from transformer_lab.text.translator import Translator
+from transformer_lab.training.config import TrainingConfig
+from transformer_lab.training.log import LOG
+from transformer_lab.training.metrics import bleu
+from transformer_lab.training.trainer import Trainer
+
+Pairs = Sequence[tuple[str, str]]
+
+NAME = "messages-en-fr"
+COMMAND = "python -m authoring.train_translator"
+SIZES: dict[str, Any] = {"vocab_size": 3000, "d_model": 96, "n_heads": 4, "d_ff": 384, "n_layers": 2, "max_length": 64}
+DROPOUT = 0.1
+TRAINING = TrainingConfig(
+    steps=2_132, batch_tokens=1000, peak_rate=0.7, warmup=150, schedule="noam", optimizer="muon", average=0.997,
+    log_every=1, save_every=20,
+)  # fmt: skip
+REPORT_EVERY = 100
+BEAM = 4
+ONE_IN = 8
+"""One in so many sentences is held out."""
+N_STORED = 100
+"""Number of held-out sentences that the card has: those on which the lesson measures."""
+CHECKPOINT = Path("build") / "translator"
+FIRST = 3
+"""Number of steps whose losses the card has one by one."""
+
+
+def new_translator(tokenizer: Tokenizer) -> Translator:
+    """Return the untrained model with its tokenizer: the library's, in the form of the one that lesson 08 builds."""
+    torch.manual_seed(TRAINING.seed)
+    return Translator(Transformer(TransformerConfig(**SIZES, dropout=DROPOUT)), tokenizer)
+
+
+def batches(translator: Translator, training: Pairs) -> Batches:
+    """Return the batches of all pairs."""
+    sources = InMemory(translator.encode_source(source) for source, _ in training)
+    targets = InMemory(translator.encode_target(target) for _, target in training)
+    return Batches(sources, targets, TRAINING.batch_tokens, PAD_ID, TRAINING.seed)
+
+
+def mean_losses(log: Path) -> tuple[list[float], dict[str, float]]:
+    """Return the losses of a log's first steps one by one, and the means of so many steps each, by the last of them."""
+    with log.open(newline="", encoding="utf-8") as file:
+        losses = [float(row["loss"]) for row in csv.DictReader(file)]
+    ends = range(REPORT_EVERY, len(losses) + 1, REPORT_EVERY)
+    means = {str(end): round(sum(losses[end - REPORT_EVERY : end]) / REPORT_EVERY, 3) for end in ends}
+    return [round(loss, 4) for loss in losses[:FIRST]], means
+
+
+def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
+    """Return BLEU with greedy decoding, and with a beam."""
+    sources, references = zip(*pairs, strict=True)
+    found = {}
+    for name, beam_size in {"greedy": 1, f"beam of {BEAM}": BEAM}.items():
+        found[name] = round(bleu(list(translator.translate(sources, beam_size=beam_size)), references), 1)
+    return found
+
+
+def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, seconds: float) -> dict[str, Any]:
+    """Return what is to be known of a trained model."""
+    first, means = mean_losses(log)
+    return {
+        "command": COMMAND,
+        "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {LONGEST} plain words",
+        "licence_of_the_data": f"{LICENCE}, in LICENSE.md beside this file",
+        "training_pairs": len(training),
+        "training_sha256": hashlib.sha256(json.dumps(training, ensure_ascii=False).encode()).hexdigest(),
+        "sizes": SIZES,
+        "parameters": sum(p.numel() for p in translator.model.parameters()),
+        "steps": TRAINING.steps,
+        "tokens_per_step": TRAINING.batch_tokens,
+        "cpu_minutes": round(seconds / 60, 1),
+        "machine": "one thread of a busy virtual machine without AVX-512; a quiet core of today takes less",
+        "held_out_sentences": len(held_out),
+        "bleu_of_all_held_out": scores(translator, held_out),
+        "bleu_of_those_below": scores(translator, held_out[:N_STORED]),
+        "first_losses": first,
+        "mean_losses": means,
+        "held_out": held_out[:N_STORED],
+    }
+
+
+def main() -> None:
+    """Train the model, and store it."""
+    torch.set_num_threads(1)
+    CHECKPOINT.mkdir(parents=True, exist_ok=True)
+    training, held_out = split(clean(messages(wheel(CHECKPOINT))), ONE_IN)
+    tokenizer = bpe_tokenizer((side for pair in training for side in pair), SIZES["vocab_size"])
+    translator = new_translator(tokenizer)
+    run = Trainer(translator.model, batches(translator, training), TRAINING, CHECKPOINT)
+    clock = CHECKPOINT / "processor_seconds"
+    seconds = float(clock.read_text()) if run.progress.step else 0.0
+    while not run.is_finished:
+        start, goal = time.process_time(), min(run.progress.step + REPORT_EVERY, TRAINING.steps)
+        run.run(REPORT_EVERY)
+        seconds += time.process_time() - start
+        clock.write_text(str(seconds))
+        print(f"step {run.progress.step} of {TRAINING.steps}: {seconds / 60:.1f} minutes", flush=True)
+        if run.progress.step < goal:  # Ctrl-C
+            return
+    # The averaged parameters, as they are stored; the decoder's embedding is the encoder's once more.
+    averaged, _ = read_tensors(CHECKPOINT / PARAMETERS)
+    parameters = {name: averaged[name].half().float() for name, _ in translator.model.named_parameters()}
+    translator.model.load_state_dict(parameters, strict=False)
+    store(FOLDER / NAME, parameters, tokenizer, card(translator, training, held_out, CHECKPOINT / LOG, seconds))
+    shutil.rmtree(CHECKPOINT)
+
+
+if __name__ == "__main__":
+    main()

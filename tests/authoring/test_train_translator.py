@@ -1,0 +1,114 @@
+"""The stored translator is what the command trains."""
+
+import csv
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from authoring import train_translator
+from authoring.message_pairs import words
+from authoring.train_translator import DROPOUT, FIRST, NAME, SIZES, TRAINING, mean_losses, new_translator
+from transformer_course.stored_models.stored_model import trained
+from transformer_lab.data.batches import Batch
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
+from transformer_lab.training.log import LOG
+from transformer_lab.training.trainer import Trainer
+
+BATCHES = Path(__file__).with_name("first_batches.json")
+"""The tokens of the first batches of the stored model's training; the wheel is too large to download in a test."""
+VERBS = {"open": "ouvrez", "close": "fermez", "move": "déplacez", "see": "voyez", "take": "prenez", "hide": "cachez"}
+NOUNS = {"lamp": "lampe", "door": "porte", "key": "clé", "room": "pièce", "page": "page", "table": "table"}
+
+
+class FirstBatches:
+    """The stored batches, in place of those of a corpus."""
+
+    pad_id = PAD_ID
+
+    def __init__(self):
+        self.batches = [Batch(*map(torch.tensor, pair)) for pair in json.loads(BATCHES.read_text())]
+
+    def from_step(self, step):
+        return iter(self.batches[step:])
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return trained(NAME)
+
+
+def losses(folder):
+    with (folder / LOG).open(newline="") as file:
+        return [float(row["loss"]) for row in csv.DictReader(file)]
+
+
+def test_the_stored_model_began_as_the_command_begins(stored, tmp_path):
+    Trainer(new_translator(stored.tokenizer).model, FirstBatches(), TRAINING, tmp_path).run(FIRST)
+    # Dropout draws other numbers on another kind of processor.
+    assert losses(tmp_path) == pytest.approx(stored.card["first_losses"], rel=0.01)
+
+
+def test_the_first_batches_are_of_the_stored_tokenizer(stored):
+    for batch in FirstBatches().batches:
+        for source, target in zip(batch.source.tolist(), batch.target.tolist(), strict=True):
+            assert source[-1] in (EOS_ID, PAD_ID)
+            assert target[0] == BOS_ID
+            text = stored.tokenizer.decode(target[1:])
+            assert stored.tokenizer.encode(text).ids == target[1 : target.index(EOS_ID)]
+
+
+def test_the_card_is_that_of_the_command(stored):
+    assert (stored.sizes, stored.card["steps"]) == (SIZES, TRAINING.steps)
+    assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.1)
+    means = list(stored.card["mean_losses"].values())
+    assert means[-1] < 1.02 * min(means) < means[0] / 2
+
+
+def test_no_first_batch_holds_a_held_out_sentence(stored):
+    held_out = {words(source) for source, _ in stored.card["held_out"]}
+    read = {words(stored.tokenizer.decode(row)) for batch in FirstBatches().batches for row in batch.source.tolist()}
+    assert len(read) > 50
+    assert not held_out & read
+
+
+def test_means_are_of_so_many_steps_each(tmp_path, monkeypatch):
+    monkeypatch.setattr(train_translator, "REPORT_EVERY", 2)
+    (tmp_path / LOG).write_text("step,loss\n1,7.00004\n2,5\n3,4\n4,2\n5,1\n")
+    assert mean_losses(tmp_path / LOG) == ([7.0, 5.0, 4.0], {"2": 6.0, "4": 3.0})
+
+
+def test_the_command_trains_stops_goes_on_and_stores(tmp_path, monkeypatch):
+    small = {"vocab_size": 300, "d_model": 8, "n_heads": 2, "d_ff": 8, "n_layers": 1, "max_length": 64}
+    texts = [(f"Please {v} the {n} now.", f"Veuillez {f} la {m}.") for v, f in VERBS.items() for n, m in NOUNS.items()]
+    texts += [(f"{v} {n}", f"{f} {m}") for v, f in VERBS.items() for n, m in NOUNS.items()]
+    texts += [("A sentence unlike all others.", "Une phrase."), ("Nothing here is like that.", "Rien.")]
+    monkeypatch.setattr(train_translator, "SIZES", small)
+    monkeypatch.setattr(train_translator, "ONE_IN", 1)
+    monkeypatch.setattr(train_translator, "TRAINING", replace(TRAINING, steps=3, batch_tokens=100, save_every=1))
+    monkeypatch.setattr(train_translator, "REPORT_EVERY", 2)
+    monkeypatch.setattr(train_translator, "CHECKPOINT", tmp_path / "run")
+    monkeypatch.setattr(train_translator, "FOLDER", tmp_path)
+    monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path)
+    monkeypatch.setattr(train_translator, "wheel", lambda folder: folder)
+    monkeypatch.setattr(train_translator, "messages", lambda path: iter(texts))
+
+    def interrupted(self, max_steps):
+        run(self, 1)
+
+    run = Trainer.run
+    monkeypatch.setattr(Trainer, "run", interrupted)
+    train_translator.main()
+    assert not list(tmp_path.glob(f"{NAME}/*"))
+    monkeypatch.setattr(Trainer, "run", run)
+    train_translator.main()
+    again = trained(NAME)
+    assert not (tmp_path / "run").exists()
+    assert (again.sizes, again.card["steps"], len(again.card["first_losses"])) == (small, 3, 3)
+    assert [list(pair) in again.card["held_out"] for pair in texts[-2:]] == [True, True]
+    assert again.card["training_pairs"] == len(VERBS) * len(NOUNS)  # those of two words
+    assert DROPOUT > 0
+    assert set(again.parameters) == dict(new_translator(again.tokenizer).model.named_parameters()).keys()
