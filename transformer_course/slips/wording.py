@@ -414,7 +414,7 @@ class _Teller:
     def _is_all_of_it(self) -> bool:
         """Return whether the code that is left out is the whole step, so that what it works on comes out."""
         found = re.search(r"(?:^|return )(?:lambda ([\w, ]*): )?(\w+)$", self.slip.code.get(self.slip.step, ""))
-        return bool(found) and (found[2] in self.steps.known or found[2] in (found[1] or "").split(", "))
+        return found is not None and (found[2] in self.steps.known or found[2] in (found[1] or "").split(", "))
 
     def brackets(self) -> tuple[str, str]:
         return (
