@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from transformer_course.running.case import Case
@@ -50,15 +50,21 @@ class Mistake:
             raise ValueError(f"{name} says what it does, so it needs `does`")
         self._hints = tuple(hints)
 
+    _same: "Mistake | None" = None
+    """The same mistake, of which there is a variant to compose hints from: that takes time, and few are ever read."""
+
     @cached_property
     def hints(self) -> Sequence[str]:
         """Hints, each telling a little more."""
+        if self._same is not None:
+            return self._same.hints
         return (*self._hints, *_composed(self.variants[0])[len(self._hints) :]) if self.variants else self._hints
 
     def with_ways(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
         """Return the same mistake, made in these ways."""
-        hints = self._hints if any(isinstance(way, Variant) for way in ways) else self.hints
-        return Mistake(self.name, *ways, says=self.says, hints=hints, does=self.does)
+        same = Mistake(self.name, *ways, says=self.says, hints=self._hints, does=self.does)
+        same._same = None if same.variants else self
+        return same
 
     @property
     def variants(self) -> Sequence[Variant]:
@@ -133,8 +139,13 @@ class Exercise:
     @property
     def solution(self) -> str:
         """The source of the reference; of the model library's, what a learner is asked for."""
-        source = textwrap.dedent(inspect.getsource(self.reference))
-        return _without_contract(source) if self.reference.__module__.startswith("transformer_lab.") else source
+        return _source(self.reference)
+
+
+@cache  # to find and to read it takes as long as to judge a right answer to the exercise
+def _source(reference: Callable[..., Any]) -> str:
+    source = textwrap.dedent(inspect.getsource(reference))
+    return _without_contract(source) if reference.__module__.startswith("transformer_lab.") else source
 
 
 def _without_contract(source: str) -> str:

@@ -2,7 +2,7 @@
 # # 05 · Positional encoding: where attention gets its order from
 #
 # **The question.** "Dog bites man" and "man bites dog" hold the same words. How can a model know the position of each
-# word, and how far apart two words are?
+# word, and how far apart two words are? And why can a model that is perfect on short texts fail on longer ones?
 #
 # **Afterwards you can** write the positional encoding of the Transformer, say what its waves know and what they do not,
 # write two of the schemes that later models use instead, and say how each fails on texts longer than those in training.
@@ -299,8 +299,9 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# In $\theta_i$, the width d of a head's query takes the place of d_model. Nothing is added to the input. (In the matrix
-# of the last exercise the minus is in the other row, because the pairs of the encoding begin with the sine.)
+# In $\theta_i$, the width d of a head's query takes the place of d_model. Nothing is added to the input. (The last
+# exercise has the minus in the other row, as its pairs begin with the sine. Many libraries pair feature $i$ with
+# $i + d/2$ instead: lesson 11.)
 #
 # **Exercise.** Write it, for any leading axes. Row j of `x` is at position `positions[j]`, which need not be j.
 
@@ -362,8 +363,8 @@ views.PositionClock(8, 64, scheme="rotary", query_position=50, key_position=48)
 #
 # $$-2^{-8h/n_\text{heads}} \cdot |m - n|$$
 #
-# to the score of a query at $m$ and a key at $n$, after the division by $\sqrt{d_k}$. (For numbers of heads other than
-# 2, 4, 8, 16, …, the authors' code has another rule.) Whether a key ahead may be attended to is up to the mask.
+# to the score of a query at $m$ and a key at $n$, after the division by $\sqrt{d_k}$. (If the number of heads is not a
+# power of 2, the authors' code uses another rule.) Whether a key ahead may be attended to is up to the mask.
 #
 # **Exercise.** Write the bias. Where there are fewer queries than keys, the queries are the last ones: the last query
 # and the last key have the same position. (A model that generates runs one query at a time, the newest.)
@@ -704,7 +705,7 @@ def relative_bias(
 check(relative_bias)
 
 # %% [markdown]
-# With it, a head *can* say "exactly two back": one large entry in the right column.
+# With it, a head *can* say "exactly two back": one large entry in the right column. (Queries 0 and 1 have no such key.)
 
 # %%
 table = torch.zeros(1, 9)

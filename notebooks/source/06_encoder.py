@@ -190,8 +190,8 @@ pd.DataFrame(changes).T.round(1)
 diagrams.normalisation.blocks(norms)
 
 # %% [markdown]
-# Each norm takes its mean and variance over the dark cells. So with BatchNorm, padding and other sentences leak into a
-# sentence, while LayerNorm sees one vector at a time, which suits texts.
+# For the number with the dot, each norm takes the mean and variance of the dark cells. So with BatchNorm, padding and
+# other sentences leak into a sentence, while LayerNorm sees one vector at a time, which suits texts.
 
 # %%
 norm = nn.BatchNorm1d(64)
@@ -570,15 +570,16 @@ outputs = {name: {"cosine after 2": of_kind[0][2], "RMS after 24": of_kind[0][3]
 pd.DataFrame(outputs).T.round(1)
 
 # %% tags=["nbval-ignore-output"]
-at_w_q = {name: [f"{norm[:, n - 1].mean():.0e}" for n in (1, 6, 24)] for name, norm in norms["w_q"].items()}
-pd.DataFrame(at_w_q, index=["layer 1", "layer 6", "layer 24"]).T.rename_axis(columns="gradient at w_q of")
+means = {(matrix, name): norms[matrix][name].mean(dim=0)[[0, 5, 23]].tolist() for matrix in norms for name in kinds}
+table = pd.DataFrame(means, index=["layer 1", "layer 6", "layer 24"]).T
+table.map("{:.1g}".format).rename_axis(["gradient at", "of"])
 
 # %% [markdown]
-# The usual answer to the question above is yes. At `w_2` that is wrong: the norms keep this gradient alive, and without
-# residual connections it is largest of all in the first layer. At `w_q` it is right. After two layers all positions
-# hold one vector, and every weighted average of equal vectors is that vector: no query can change it, so the gradient
-# is 0 but for rounding (Noci et al., below). Post-norm *with* residual connections reaches the same state, only later;
-# pre-norm does not.
+# The usual answer to the question above is yes. At `w_2` that is wrong: the norms keep this gradient alive, and in the
+# first layer it is even larger without residual connections than with them. At `w_q` it is right. After two layers all
+# positions hold one vector, and every weighted average of equal vectors is that vector: no query can change it, so the
+# gradient is 0 but for rounding (Noci et al., below). Post-norm *with* residual connections reaches the same state,
+# only later; pre-norm does not.
 #
 # So residual connections keep the *difference* between positions, and the gradients that live on it.
 #
@@ -649,11 +650,13 @@ _ = ax.set_ylim(2.2, 3.2)
 # change the number of layers.
 
 # %%
+at_first = views.ResidualStream(depth=12, step=0).shown["post-norm, no warm-up"]
+print(f"gradient at w_2 of the first layer, post-norm without warm-up, at step 0: {at_first['gradient']:.1f}")
 views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
-# Post-norm without warm-up fails within ten steps: then all positions are alike from the third layer on, and the
-# gradient at `w_2` of the first layer is below a thousandth (at step 0 it is about 1). So training makes this gradient
+# Post-norm without warm-up fails within ten steps: all positions are alike from the third layer on, and the
+# gradient at `w_2` of the first layer is below a thousandth, from 1.1 at step 0. So training makes this gradient
 # vanish, too; with warm-up some of it is left.
 #
 # <details><summary>And the upper layers?</summary>

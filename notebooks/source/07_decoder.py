@@ -1,8 +1,9 @@
 # %% [markdown] id="title"
 # # 07 · The decoder: generating text from the encoder's output
 #
-# **The question.** An encoder has read `3 mars 2021`. How does a model generate `2021-03-03` from it, one character
-# after another, and how does it learn that from finished translations?
+# **The question.** The models that people chat with are decoders. When an encoder has read `3 mars 2021`, how does a
+# decoder generate `2021-03-03` from that, one character after another? And how does it learn to, from finished
+# translations?
 #
 # **Afterwards you can** write a decoder layer and a stack of them, say what each of its attentions attends to and under
 # which mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
@@ -273,8 +274,9 @@ check(shift_right)
 
 # %% [markdown]
 # We use a model in two ways. `teacher_forced` measures how often the next token is right when the model is given the
-# correct ones before it. `generate` lets the model read its own tokens (all our dates have eleven; in general one stops
-# at `<eos>`), and `exact` measures how often such a date is right as a whole. (The training loop is folded.)
+# correct ones before it. `generate` lets the model read its own tokens (all our dates have eleven; in general,
+# generation stops at `<eos>`), and `exact` measures how often such a date is right as a whole. (The training loop is
+# folded.)
 
 
 # %%
@@ -356,11 +358,11 @@ print(f"were the errors independent, whole dates: {per_token[1]:.2f} to the powe
 ax = plots.lines(range(50, 301, 50), curves, xlabel="step", ylabel="fraction that is right")
 
 # %% [markdown]
-# After 100 steps the two curves are far apart. A date is right only if all eleven tokens are, so accuracy per token
-# says little about whole texts.
+# After 100 steps the two curves are far apart. Most of that is arithmetic: a date is right only if all eleven tokens
+# are. So accuracy per token says little about whole texts.
 #
-# There is another difference. In training a model reads correct tokens only; at inference it also reads its own errors,
-# and it has never learned to continue after one: **exposure bias**. In long texts, one error leads to more.
+# Besides, a model reads only correct tokens in training; at inference it also reads its own errors, and it has never
+# learned to continue after one: **exposure bias**. In long texts, one error leads to more.
 
 # %% [markdown]
 # ## What does cross-attention attend to?

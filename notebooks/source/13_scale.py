@@ -8,8 +8,8 @@
 # **Afterwards you can** cut a batch or a layer into parts and get the same result, say when 16 bits are enough,
 # estimate memory, time and energy of a training before it starts, and find the size that is best for a budget.
 #
-# Reading: 40 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions:
-# about 125 minutes.
+# Reading: 40 minutes. Exercises: 95 minutes (six core, two stretch ★). With all predictions, runs and questions:
+# about 160 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -46,6 +46,7 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_course.lesson.tensor_parallel import feed_forward_shard
 from transformer_lab import LanguageModel as LibraryModel
 from transformer_lab import LanguageModelConfig, initialise, plots, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
@@ -59,8 +60,7 @@ _ = torch.manual_seed(13)
 # %% [markdown]
 # ## A model that can grow
 #
-# The model is made of your own parts: pre-norm layers, RoPE, a causal mask. It reads characters of Python's docstrings,
-# and is trained on a GPU if there is one.
+# The model is made of your own parts: pre-norm layers, RoPE, a causal mask. It reads characters of Python's docstrings.
 
 
 # %% tags=["hide-input"]
@@ -165,7 +165,7 @@ losses = torch.stack([F.cross_entropy(model(text[None, :-1])[0], text[1:], reduc
 n_tokens = torch.tensor([len(text) - 1 for text in texts])
 
 
-# %%
+# %% tags=["hide-input"]
 def error(loss: Tensor) -> float:
     """Return how long the error of the gradient is, relative to the gradient of the padded batch."""
     padded = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=PAD)
@@ -288,8 +288,8 @@ print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB i
 # ## A layer in parts: tensor parallelism
 #
 # A copy of the model on every device needs the memory for it on every device. In **tensor parallelism** each matrix
-# is cut up (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). There are two ways, and you will write
-# both. First, by columns: each device has all of x, and an equal part of the output features.
+# is cut up (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). First, by columns: each device has all of
+# x, and an equal part of the output features.
 #
 # **Exercise.** Return what each device computes: device 0 has the first columns of the matrix, device 1 the next.
 
@@ -345,10 +345,99 @@ compare(prediction, measured="the same" if same else "another")
 # ReLU of a sum is not the sum of ReLUs, so rows first would need a second all-reduce. In attention each device has some
 # of the heads (columns of `w_q`, `w_k`, `w_v`), and the rows of `w_o` that they meet.
 #
+# Now in two processes: each calls your parts with its half of both matrices, and one all-reduce adds up.
+
+# %%
+halves = [*zip(w_1.chunk(2, dim=1), w_2.chunk(2, dim=0))]
+outputs = run_processes(feed_forward_shard, x, halves, bias)
+print("each process has the output of one device:", [torch.allclose(y, expected, atol=1e-5) for y in outputs])
+
+# %% [markdown]
+# ## An optimiser in parts: ZeRO
+#
 # Tensor parallelism sends something in every layer, so it stays within one machine. **ZeRO**
 # ([arXiv:1910.02054](https://arxiv.org/abs/1910.02054); in torch, FSDP) cuts up what data parallelism keeps on every
-# device, and fetches a layer when needed. In **pipeline parallelism** each device has some layers. What one of four
-# devices holds:
+# device: in stage 1, Adam's running means (lesson 08). Worker 0 keeps those of the first n_shard parameters, worker 1
+# of the next; zeros fill up the last shard. In a step, a **reduce-scatter** gives each worker its shard of the mean
+# gradient, each updates its shard of the parameters, and an **all-gather** hands the new ones to all.
+
+# %% [markdown]
+# **Exercise.** Row i of `gradients` is that of worker i (all have as many tokens); row i of `means` (of g) and
+# `mean_squares` (of g²) is what it keeps. Take Adam's step. Of the old means, 0.9 and 0.999 are kept. For the update
+# the new ones are divided by $1 - 0.9^{\text{step}}$ and $1 - 0.999^{\text{step}}$, as they were 0 before step 1. ε is
+# 10⁻⁸.
+
+
+# %% id="zero_step" tags=["exercise"]
+def zero_step(
+    parameters: Float[Tensor, " n"],
+    gradients: Float[Tensor, "n_workers n"],
+    means: Float[Tensor, "n_workers n_shard"],
+    mean_squares: Float[Tensor, "n_workers n_shard"],
+    step: int,
+    rate: float,
+) -> tuple[Float[Tensor, " n"], Float[Tensor, "n_workers n_shard"], Float[Tensor, "n_workers n_shard"]]:
+    """Return the parameters after a step of Adam, and each worker's shards of the two new running means."""
+    raise NotImplementedError
+
+
+# %% id="check-zero_step"
+check(zero_step)
+
+# %%
+cut_up, whole = torch.zeros(10), nn.Parameter(torch.zeros(10))
+adam, state = torch.optim.Adam([whole], lr=0.1), [torch.zeros(4, 3)] * 2
+for step in (1, 2, 3):
+    gradients = torch.randn(4, 10)
+    cut_up, *state = parts.zero_step(cut_up, gradients, *state, step, 0.1)
+    whole.grad = gradients.mean(dim=0)
+    adam.step()
+print("four workers have the parameters of Adam on one:", torch.allclose(cut_up, whole, atol=1e-6))
+
+# %% [markdown]
+# Adam treats each number by itself, so it can be cut anywhere. Stage 3 cuts up gradients and parameters, too, and
+# fetches those of a layer when they are needed.
+
+# %% [markdown]
+# ## Layers in turn: the pipeline
+#
+# In **pipeline parallelism** each device, a stage, has some of the layers. Micro-batches follow each other; a pass
+# takes a stage one tick. A forward pass needs that of the stage before; a backward pass that of the stage after, or on
+# the last stage its own forward pass. In between, the stage holds the micro-batch's activations. With **1F1B** ("one
+# forward, one backward") a stage runs a backward pass if it can, or else a forward pass, if it holds fewer than
+# n_stages − stage micro-batches (stages are counted from 0).
+
+# %% [markdown]
+# **Exercise ★.** Return the schedule, with a row for each stage and a column for each tick: m for the forward pass of
+# micro-batch m (counted from 1), −m for its backward pass, 0 for none. What a tick computes is there in the next one.
+
+
+# %% id="pipeline_schedule" tags=["exercise"]
+def pipeline_schedule(n_stages: int, n_microbatches: int) -> Int[Tensor, "n_stages n_ticks"]:
+    """Return what each stage does in each tick: m or −m, a pass of micro-batch m forward or backward; 0, nothing."""
+    raise NotImplementedError
+
+
+# %% id="check-pipeline_schedule"
+check(pipeline_schedule)
+
+# %% [markdown]
+# **Predict.** With 4 stages and 6 micro-batches, for what fraction of the time is a device idle: nearest to 0.1, 0.3 or
+# 0.5? And how many micro-batches does the first stage hold at most: 1, 4 or 6?
+
+# %% tags=["prediction"]
+prediction_idle, prediction_held = ..., ...
+
+# %%
+schedule = parts.pipeline_schedule(4, 6)
+held = schedule.sign().cumsum(dim=1)  # forward passes less backward passes
+compare(prediction_idle, measured=(schedule == 0).float().mean(), choices=(0.1, 0.3, 0.5))
+compare(prediction_held, measured=held[0].max())
+pd.DataFrame(schedule).replace(0, "·").rename_axis("stage").rename_axis("tick", axis=1)
+
+# %% [markdown]
+# The idle part is the **bubble**: (stages − 1) / (stages − 1 + micro-batches). More micro-batches make it smaller, and
+# with 1F1B they take no more memory. What one of four devices holds:
 #
 # | | parameters | gradients | optimiser | batch | sends |
 # |---|:-:|:-:|:-:|:-:|---|
@@ -357,22 +446,6 @@ compare(prediction, measured="the same" if same else "another")
 # | ZeRO, stage 3 | ¼ | ¼ | ¼ | ¼ | parameters of each layer, twice a step; gradients |
 # | tensor | ¼ | ¼ | ¼ | all | activations, in every layer |
 # | pipeline | ¼ | ¼ | ¼ | all, in turn | activations, between stages |
-#
-# **Predict.** In a pipeline of 4 devices, each layer waits for the one before. With 8 micro-batches, for what fraction
-# of the time is a device idle in the forward pass: nearest to 0.1, 0.3 or 0.5?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
-n_stages, n_micro = 4, 8
-times = range(n_stages + n_micro - 1)  # at time t, stage s works on micro-batch t − s
-schedule = pd.DataFrame([[t - s if 0 <= t - s < n_micro else "·" for t in times] for s in range(n_stages)])
-compare(prediction, measured=(schedule == "·").to_numpy().mean(), choices=(0.1, 0.3, 0.5))
-schedule.rename_axis("stage").rename_axis("time", axis=1)
-
-# %% [markdown]
-# The idle part is called the bubble: (stages − 1) / (stages − 1 + micro-batches). More micro-batches make it smaller.
 
 # %% [markdown]
 # ## 16 bits: bfloat16 and float16
@@ -405,8 +478,8 @@ pd.DataFrame(rows).transpose()
 # %% [markdown]
 # float16 has too small a range: scores above 65,504 become infinite (lesson 02). bfloat16 has float32's range, but
 # 1 + 0.001 is 1: such an update of a parameter is lost. So the optimiser keeps the parameters in float32; only copies
-# for the products have 16 bits: **mixed precision**. Gradients below float16's smallest number, 6·10⁻⁸, become 0.
-# Against that, **loss scaling** multiplies the loss before the backward pass, and divides the gradients afterwards.
+# for the products have 16 bits: **mixed precision**. Gradients below float16's smallest number, 6·10⁻⁸, become 0, so
+# **loss scaling** multiplies the loss before the backward pass, and divides the gradients afterwards.
 #
 # **Predict.** Two matrices are rounded to E4M3, and multiplied. How large is the error of the product: 4 %, 40 % or
 # 100 %? And if all numbers are 10,000 times smaller? (Write 0.04, 0.4 or 1.)
@@ -415,7 +488,7 @@ pd.DataFrame(rows).transpose()
 prediction_product, prediction_tiny = ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 def error_of_product(size: float, scaled: bool) -> float:
     """Return the error of a product of two matrices in E4M3, relative to the product."""
     a, b = size * torch.randn(2, 512, 512, generator=torch.Generator().manual_seed(0))
@@ -446,14 +519,9 @@ print(f"10,000 times smaller, with a scale: {error_of_product(1e-4, scaled=True)
 prediction_kept, prediction_gradients = ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 def again_when_needed(layer: nn.Module, *inputs: Tensor) -> Tensor:
     return checkpoint(layer, *inputs, use_reentrant=False, preserve_rng_state=False)
-
-
-# %% tags=["nbval-ignore-output"]
-deep, batch_16 = Model(64, n_layers=8, n_heads=4), train_ids[:: len(train_ids) // 15][:16].cpu().clone()
-ways = {"all": deep, "inputs of layers": partial(deep, run_layer=again_when_needed)}
 
 
 def megabytes_kept(forward: Callable) -> float:
@@ -470,6 +538,9 @@ def megabytes_kept(forward: Callable) -> float:
     return sum(n for where, n in kept.items() if where not in own) / 1e6
 
 
+# %% tags=["nbval-ignore-output"]
+deep, batch_16 = Model(64, n_layers=8, n_heads=4), train_ids[:: len(train_ids) // 15][:16].cpu().clone()
+ways = {"all": deep, "inputs of layers": partial(deep, run_layer=again_when_needed)}
 kept = {name: megabytes_kept(forward) for name, forward in ways.items()}
 times = {name: measure(lambda f=forward: loss_of(f, batch_16).backward(), 3) for name, forward in ways.items()}
 pd.DataFrame({"MB kept": kept, "processor ms": {name: 1000 * t for name, t in times.items()}}).round(1)
@@ -503,13 +574,15 @@ bandwidth = max(matrix.nbytes / measure(matrix.sum) / 1e9, *(s / i for s, i in z
 roof = [min(max(speed), bandwidth * operations) for operations in intensity]
 lines = {"measured": speed, f"roof: {bandwidth:.0f} GB/s, {max(speed):.0f}·10⁹/s": roof}
 ax = plots.lines(intensity, lines, "operations per byte", "10⁹ operations per second")
-ax.set(xscale="log", yscale="log")
-ax.annotate("decode: 1 row", (intensity[0], speed[0]), (8, -2), textcoords="offset points", va="top")
-ax.annotate("prefill: 256 rows", (intensity[-1], speed[-1]), (0, -14), textcoords="offset points", ha="right", va="top")
-ax.yaxis.set_minor_formatter("{x:.0f}")
+ax.set(xscale="log", yscale="log", ylim=(min(speed) / 2.5, 2 * max(speed)))
+ax.annotate("decode", (intensity[0], speed[0]), (0, -10), textcoords="offset points", va="top")
+ax.annotate("prefill", (intensity[-1], speed[-1]), (0, 6), textcoords="offset points", ha="right")
+ax.locator_params(axis="y", subs=(1, 2, 5))
+ax.yaxis.set_major_formatter("{x:.0f}")
+ax.yaxis.set_minor_formatter("")
 
 # %% [markdown]
-# No point lies above its roof; between its ends, neither bytes nor operations are at their limit.
+# Between the ends of the roof, neither bytes nor operations are at their limit.
 #
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
 # (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
@@ -599,7 +672,7 @@ ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{v
 
 # %% [markdown]
 # Ten times the parameters cost a hundred times the operations, as there are ten times the tokens. GPT-2's size takes
-# about an hour and a kilowatt-hour. The largest needs 128 GB without any activations, and an H100 has 80.
+# about an hour and a kilowatt-hour. The largest needs 128 GB without any activations.
 #
 # Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
 # models of N parameters on D tokens, and fitted the other five numbers of $L = E + A / N^{\alpha} + B / D^{\beta}$. The
@@ -637,7 +710,7 @@ print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0
 prediction_same, prediction_divided = ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 def change(width: int, divided: bool, seed: int) -> float:
     """Return how far three steps move the hidden features."""
     torch.manual_seed(seed)
@@ -804,7 +877,7 @@ def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
 check(compute_optimal_size)
 
 # %% [markdown]
-# Five models of width 8 to 32 get the same budget of 1.2·10¹⁰ operations, with three seeds each. N counts
+# Five models of one layer, 8 to 32 wide, get the same budget of 1.2·10¹⁰ operations, with three seeds each. N counts
 # the layers without the embedding. The learning rate is divided by the width, as in μP.
 #
 # **Predict.** The smallest model takes about 15 times as many steps as the largest. Which loss is lowest: that of the
@@ -814,12 +887,12 @@ check(compute_optimal_size)
 prediction = ...
 
 
-# %%
+# %% tags=["hide-input"]
 def at_budget(flops: float, width: int, n_rows: int = 64) -> tuple[int, list[float], int]:
     """Return the size of a model, its losses with three seeds after so many operations, and its number of tokens."""
-    n = n_parameters(Model(width).layers)
+    n = n_parameters(Model(width, n_layers=1).layers)
     steps = round(flops / parts.training_flops(n, n_rows * 32))
-    runs = [trained(seed, steps, adamw(0.5 / width), n_rows, d_model=width) for seed in range(3)]
+    runs = [trained(seed, steps, adamw(0.5 / width), n_rows, d_model=width, n_layers=1) for seed in range(3)]
     return n, [loss for loss, _, _ in runs], steps * n_rows * 32
 
 
@@ -836,7 +909,7 @@ ax = plots.lines(
 ax.set(xscale="log")
 _ = ax.axvline(best_size, linestyle=":", color="0.5")
 
-# %% tags=["nbval-ignore-output"]
+# %%
 lowest = means.index(min(means))
 compare(prediction, measured={0: "smallest", len(means) - 1: "largest"}.get(lowest, "between"))
 
@@ -846,10 +919,10 @@ print(*(f"{parts.compute_optimal_size(list(n_trained), three.tolist()):,.0f}" fo
 print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(n_trained, n_read)))
 
 # %% [markdown]
-# The largest model reads too little, and is the worst. At the bottom a
-# parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny. The
-# seeds disagree about the place of the bottom far more than about the losses, as near its bottom a parabola is flat. So
-# a model somewhat smaller than the best costs little, and is cheaper to use.
+# The largest model reads too little, and is the worst; the smallest is too small for all that it reads. At the bottom a
+# parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny.
+# Near its bottom a parabola is flat, so the seeds tell the loss there better than the size; and a somewhat
+# smaller model loses little, and is cheaper to use.
 #
 # With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
 # off the size for a budget that they had not spent yet.
@@ -876,9 +949,8 @@ pd.DataFrame({"GB on each GPU": {name: round(n_bytes * n / 1e9, 1) for name, n_b
 # have 16 or 8 bits, and activations are computed twice. Each of these gives the result of one large machine, up to
 # rounding, as you have tested; and you can say before what it costs.
 #
-# Two roads lead on. For long texts RoPE is rescaled (lesson 05), and in *hybrids* most layers are recurrent again, with
-# a state of fixed size (lesson 02 shows how much it recalls). And a trained model only continues texts: to make it
-# answer is the next lesson.
+# In *hybrids* most layers are recurrent again, with a state of fixed size (lesson 02 shows how much it recalls). And a
+# trained model only continues texts: to make it answer is the next lesson.
 
 # %% [markdown]
 # ## Your experiment
@@ -908,11 +980,11 @@ print("predicted:", prediction, " measured:", holds)
 # - The loss of a batch is a sum over all tokens, divided by their number, however it is cut: into micro-batches or
 #   among workers.
 # - A matrix can be cut by columns (nothing is sent) or by rows (the parts are added up): first one, then the other.
+# - Adam can be cut anywhere (ZeRO). A pipeline has a bubble.
 # - float16 lacks range, bfloat16 lacks digits, FP8 both. The optimiser works in float32.
 # - Checkpointing saves memory at the price of a second forward pass, with equal gradients.
-# - Training costs about 6 operations for each parameter and token; with ten times the parameters, a hundred times as
-#   much in all.
-# - A budget has a best size of model: a larger one reads too little.
+# - Training costs about 6 operations for each parameter and token.
+# - For each budget there is a best size: smaller and larger models are worse.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
@@ -928,8 +1000,12 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # - **all-reduce**: an operation after which every process has the sum of what all had.
 # - **ring all-reduce**: an all-reduce in which each process sends chunks to the next one only.
 # - **ZeRO**: cutting up parameters, gradients and optimiser state among the workers of data parallelism; also FSDP.
+# - **reduce-scatter**: an operation after which each process has its shard of the sum of what all had.
+# - **all-gather**: an operation after which every process has the shards of all.
 # - **tensor parallelism**: each device has a part of every matrix: some of its columns, or some of its rows.
 # - **pipeline parallelism**: each device has some of the layers.
+# - **1F1B**: a pipeline's schedule in which backward passes go first, so that a stage holds few micro-batches.
+# - **bubble**: the fraction of the time for which the devices of a pipeline are idle.
 # - **bfloat16**: 16-bit numbers with the range of float32 and about two decimal digits.
 # - **mixed precision**: products in 16 bits; parameters and the optimiser's state in 32.
 # - **loss scaling**: multiplying the loss so that small gradients do not become 0 in float16, and dividing them again.
@@ -1011,6 +1087,19 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # Then each device has whole hidden features, and can apply the nonlinearity to them. The only communication is the sum
 # at the end. Rows first would need a sum before the nonlinearity, too. (<i>A layer in parts</i>)
+# </details>
+#
+# <details><summary>What does ZeRO, stage 1, send, compared with data parallelism?</summary>
+#
+# As much. An all-reduce is a reduce-scatter and an all-gather; ZeRO takes the optimiser's step between the two, and
+# gathers parameters in place of gradients. The state takes 1/n of the memory. (<i>An optimiser in parts</i>)
+# </details>
+#
+# <details><summary>Why 1F1B, if its bubble is as large as that of GPipe?</summary>
+#
+# GPipe runs all forward passes first, so each stage holds the activations of all micro-batches. With 1F1B it holds at
+# most as many as there are stages, so one can take more micro-batches, and they make the bubble smaller. (<i>Layers in
+# turn</i>)
 # </details>
 
 # %% [markdown]

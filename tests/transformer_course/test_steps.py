@@ -1,5 +1,6 @@
 """An answer in steps: steps ask by name, one can be done otherwise, and it may stop early."""
 
+import functools
 import inspect
 
 import pytest
@@ -196,3 +197,15 @@ def test_many_evaluations_that_share_a_function_may_call_it_as_often_as_they_lik
     for more in range(2 * MOST_CALLS // 1000):
         otherwise = steps.but(rounds=plus(more))
         assert len(otherwise.evaluate(steps.arguments.bind(QUERIES, 1000), shared)) == len(QUERIES) + 1000 + more
+
+
+def test_what_a_step_asks_for_is_what_its_signature_says():
+    def plain(a, b=2, *, c=3): ...
+
+    def keeps(a, *rest, b, **others): ...
+
+    @functools.wraps(plain)
+    def wrapping(*inputs): ...
+
+    for step in (plain, keeps, wrapping, lambda products: products, torch.nn.Identity()):
+        assert needs(step) == tuple(inspect.signature(step).parameters)

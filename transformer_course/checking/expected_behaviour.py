@@ -1,21 +1,21 @@
 """What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
 
 import contextlib
-import copy
 import itertools
 import operator
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.checking import mistake_pairs
 from transformer_course.checking.mistake_pairs import RIGHT, SEEN, Pair, Single
-from transformer_course.checking.tolerance import observation_distance, outputs_agree
+from transformer_course.checking.shared_evaluation import SharedEvaluation
+from transformer_course.checking.tolerance import may_show, observation_distance
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
@@ -26,13 +26,17 @@ from transformer_course.running.plain_data import count_numbers, to_plain_data
 from transformer_course.running.record import call_inputs, copy_inputs, load_module, seeded
 from transformer_course.slips.catalogue import catalogue_of, outline
 from transformer_course.slips.slip import Slip, SlipMistake
-from transformer_course.steps import SharedValues, Variant, identity
+from transformer_course.steps import Variant
 
 Way = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
+FAR_FETCHED, LIKELY = 2.0, 1.0
+"""A slip of more weight than the first is far-fetched, and one of at most the second is likely."""
+MAX_LIKELY_PAIRS = 2000
+"""Number of pairs of likely mistakes that are tried at most where a far-fetched slip behaves the same."""
 N_LOOKED_AT = 2
 """Number of cases, where an attempt is right and where it is wrong, that show which mistakes fit it."""
 
@@ -92,18 +96,32 @@ class Behaviour:
         """Two mistakes that are written down at once, the likeliest first."""
         return _pairs(self.exercise)
 
-    def pairs_with_slips(self, observed: Sequence[Observation]) -> Sequence[Pair]:
-        """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``."""
+    @property
+    def likely_pairs(self) -> Sequence[Pair]:
+        """Two mistakes at once of which each is written down, or likely."""
+        return _likely_pairs(self.exercise)
+
+    def is_far_fetched(self, mistake: Mistake) -> bool:
+        """Return whether two likely mistakes at once are likelier than this one, unless it is one slip in two steps."""
+        return isinstance(mistake, SlipMistake) and len(mistake.slip.code) == 1 and mistake.slip.weight > FAR_FETCHED
+
+    def pairs_with_slips(self, observed: Sequence[Observation], told_by: Collection[int]) -> Sequence[Pair]:
+        """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``.
+
+        Args:
+            observed: What was observed.
+            told_by: The cases that tell what is wrong; in the others, something else hides it.
+        """
         singles, stored = _singles(self.exercise), catalogue_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
         forms = [{outline(shown[i]).form for shown in (self.expected, observed)} for i in stored]
-        hidden = ["error" in observed[i] for i in stored]  # a crash hides what else is wrong
+        hidden = ["error" in observed[i] or i not in told_by for i in stored]  # a crash hides what else is wrong
         fitting = [
             one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
         ]
-        right = [index for index, seen in enumerate(observed) if outputs_agree(seen, self.expected[index])]
-        looked_at = [*right[:N_LOOKED_AT], *[i for i in range(len(observed)) if i not in right][:N_LOOKED_AT]]
+        right = [i for i in sorted(told_by) if may_show(self.expected[i], observed[i], 1.0, crashed_later=False)]
+        looked_at = [*right[:N_LOOKED_AT], *[i for i in sorted(told_by) if i not in right][:N_LOOKED_AT]]
         shown = dict.fromkeys(fitting, "")
         for index in looked_at:
             for one, output in zip(fitting, self.outputs([one.way for one in fitting], index), strict=True):
@@ -166,7 +184,7 @@ class Behaviour:
                 yield known
                 continue
             if common is None or not common.is_as_it_was():
-                common = _SharedEvaluation(self._given(index), self._module(index) if variant.of.is_module else None)
+                common = SharedEvaluation(self._given(index), self._module(index) if variant.of.is_module else None)
             seen = self._output(variant, index, common)
             if len(self._outputs) < MAX_KEPT_OUTPUTS and count_numbers(seen.get("output")) <= MAX_KEPT_NUMBERS:
                 self._outputs[variant, index] = seen
@@ -175,7 +193,7 @@ class Behaviour:
     def _given(self, index: int) -> dict[str, Any]:
         return copy_inputs({**call_inputs(self.cases[index]), **self.cases[index].keywords})
 
-    def _output(self, way: Way, index: int, common: "_SharedEvaluation | None" = None) -> Observation:
+    def _output(self, way: Way, index: int, common: SharedEvaluation | None = None) -> Observation:
         case = self.cases[index]
         given = common.given if common else self._given(index)
         inputs = [given[name] for name in case.inputs]
@@ -186,7 +204,9 @@ class Behaviour:
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
                 module = [common.module if common else self._module(index)] if way.of.is_module else []
-                bound = way.of.arguments.bind(*module, *inputs, **keywords)
+                bound = (common and common.bound) or way.of.arguments.bind(*module, *inputs, **keywords)
+                if common and case.kind != "sampler":
+                    common.bound = bound
                 returned = way.evaluate(bound, common.shared if common else None)
             else:
                 attempt = load_module(way, case) if case.kind == "module" else way
@@ -231,6 +251,16 @@ def _pairs(exercise: Exercise) -> Sequence[Pair]:
 
 
 @lru_cache(maxsize=40)
+def _likely_pairs(exercise: Exercise) -> Sequence[Pair]:
+    likely = [
+        one
+        for one in _singles(exercise)
+        if not isinstance(one.mistake, SlipMistake) or one.mistake.slip.weight <= LIKELY
+    ]
+    return mistake_pairs.in_order(itertools.combinations(likely, 2))[:MAX_LIKELY_PAIRS]
+
+
+@lru_cache(maxsize=40)
 def _written(exercise: Exercise) -> Sequence[Single]:
     return mistake_pairs.written(exercise.mistakes, exercise.steps) if exercise.steps else ()
 
@@ -256,31 +286,6 @@ def _along_the_distributions(gradient: Any) -> Any:
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
         return gradient - gradient.mean(dim=-1, keepdim=True)
     return gradient
-
-
-class _SharedEvaluation:
-    """What many variants are evaluated with: the same arguments and module, and the values that they share.
-
-    Args:
-        given: The arguments.
-        module: The module whose forward the variants replace, if they do.
-    """
-
-    def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
-        self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
-        self._before = identity([*given.values()])
-        for child in self.module.children() if self.module else []:
-            for part in child if isinstance(child, nn.ModuleList) else [child]:
-                part.forward = partial(self._call, part.forward)
-
-    def is_as_it_was(self) -> bool:
-        """Return whether nothing can have been written into the arguments."""
-        return self._before is not None and identity([*self.given.values()]) == self._before
-
-    def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:
-        if keywords:
-            return forward(*inputs, **keywords)
-        return self.shared.call(forward, inputs, [identity(value) for value in inputs])[0]
 
 
 @contextlib.contextmanager

@@ -108,11 +108,15 @@ def _recognised(
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
         told, names = found.mistakes[0].says, (found.mistakes[0].name,)
-    if found.crashes is not None:
-        case = known.cases[found.crashes]
-        where = f"Also, your code crashes in case {found.crashes + 1} of {len(known.cases)} ({case.label})"
-        also = _explain(exercise, where, case, observed[found.crashes], known.expected[found.crashes])
-        return Verdict(exercise.name, status, readable("\n".join([*reading, told, also])), names)
+    hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
+    if found.mistakes and isinstance(found.mistakes[0], SlipMistake):
+        hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
+    if found.apart is not None:
+        case, seen, right = known.cases[found.apart], observed[found.apart], known.expected[found.apart]
+        what = "your code crashes in" if "error" in seen else "something else goes wrong in"
+        where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"
+        also = _explain(exercise, where, case, seen, right)
+        return Verdict(exercise.name, status, readable("\n".join([*reading, told, also])), names, hints)
     as_right = known.run(found.way)
     if changed := changed_arguments(observed, as_right):
         told += f"\nAlso, {describe_changes(changed)}."
@@ -124,9 +128,6 @@ def _recognised(
     elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
         told += f"\nAlso, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
-    hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
-    if found.mistakes and isinstance(found.mistakes[0], SlipMistake):
-        hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
     return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
 
 

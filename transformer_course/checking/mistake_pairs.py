@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from transformer_course.checking.tolerance import is_finite, outputs_agree
+from transformer_course.checking.tolerance import is_finite, may_show
 from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 from transformer_course.steps import InSteps, Variant
@@ -146,11 +146,12 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
 
 def shown(output: Observation, right: Observation, seen: Observation) -> str:
     """Return what a mistake shows in a case, as a letter."""
-    if outputs_agree(output, right):
+    if may_show(output, right, 1.0, crashed_later=False):
         return RIGHT
-    if outputs_agree(output, seen):
+    if may_show(output, seen, 1.0, crashed_later=False):
         return SEEN
-    return OTHER if "output" in output and is_finite(output["output"]) else NOTHING
+    has_numbers = "frequencies" in output or ("output" in output and is_finite(output["output"]))
+    return OTHER if has_numbers else NOTHING
 
 
 def _unlikeliness(pair: tuple[Single, Single]) -> int:

@@ -7,8 +7,9 @@ same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import builtins
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from transformer_course.checking.different_cases import two_in_different_cases
@@ -18,6 +19,7 @@ from transformer_course.checking.side_effects import is_cut_entirely
 from transformer_course.checking.tolerance import (
     agree,
     comparable_error,
+    is_finite,
     may_show,
     observation_distance,
     within,
@@ -40,6 +42,8 @@ mistakes that hardly change the numbers, so it has to be as many times nearer to
 
 AS_LIKELY = 2
 """Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
+MANY = 10
+"""So many slips are evaluated together, as where no outlines are stored of the cases: that takes half the time."""
 MIN_WRONG_CASES = 3
 """In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
 
@@ -54,7 +58,8 @@ class Recognition:
         and_more: Whether it makes one more, which is not known for certain.
         either: Where the second of two mistakes may be one of two, these.
         stops_at: The step after which it stops, or the argument that it returns.
-        crashes: The index of the first case in which it crashes, and the mistakes alone would not.
+        apart: The index of the first case in which it crashes, or gives what is no number, and the mistakes alone would
+            not.
     """
 
     way: Way
@@ -62,7 +67,7 @@ class Recognition:
     and_more: bool = False
     either: tuple[Mistake, ...] = ()
     stops_at: str | None = None
-    crashes: int | None = None
+    apart: int | None = None
 
 
 def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
@@ -74,14 +79,13 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
         found = (
             _single(known, observed, reach) or _half_finished(known, observed, reach) or _slip(known, observed, reach)
         )
-        if found is None and (others := _without_first_crash(observed, reach)):
-            named = (
-                _single(known, observed, others)
-                or _slip(known, observed, others)
-                or _two_at_once(known, observed, others)
-            )
-            found = named and replace(named, crashes=next(index for index in sorted(reach) if index not in others))
-        return found or _in_different_cases(known, observed, reach) or _two_at_once(known, observed, reach)
+        return (
+            found
+            or _in_other_cases(known, observed, reach, _without_first_crash(observed, reach))
+            or _in_different_cases(known, observed, reach)
+            or _two_at_once(known, observed, reach)
+            or _in_other_cases(known, observed, reach, _without_what_is_no_number(known, observed, reach))
+        )
 
 
 def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
@@ -129,9 +133,39 @@ def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, fl
         if isinstance(error := seen.get("error"), Mapping)
     }
     first = errors[min(errors)] if errors else None
-    left = {index: tolerances for index, tolerances in reach.items() if not errors or errors.get(index) != first}
-    n_apart = sum(tolerances > 1 for tolerances in left.values())
-    return left if first is not None and n_apart >= MIN_WRONG_CASES else {}
+    return _others(reach, [index for index, error in errors.items() if error == first])
+
+
+def _without_what_is_no_number(
+    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
+) -> Mapping[int, float]:
+    """Return the reach without the cases that give nan or infinity, and should not, where others show what is wrong.
+
+    An answer that takes the logarithm after the softmax, say, is right but for one extreme case; with a mistake in it,
+    it behaves as that mistake in all other cases.
+    """
+    no_numbers = [
+        index
+        for index, seen in enumerate(observed)
+        if not is_finite(seen.get("output")) and is_finite(known.expected[index].get("output"))
+    ]
+    return _others(reach, no_numbers)
+
+
+def _others(reach: Mapping[int, float], hidden: Collection[int]) -> Mapping[int, float]:
+    """Return the reach without the cases in which something else hides what is wrong, if it shows in enough others."""
+    left = {index: tolerances for index, tolerances in reach.items() if index not in hidden}
+    return left if hidden and sum(tolerances > 1 for tolerances in left.values()) >= MIN_WRONG_CASES else {}
+
+
+def _in_other_cases(
+    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float], others: Mapping[int, float]
+) -> Recognition | None:
+    """Return what an attempt is recognised as in the cases that are left."""
+    if not others:
+        return None
+    found = _single(known, observed, others) or _slip(known, observed, others) or _two_at_once(known, observed, others)
+    return found and replace(found, apart=next(index for index in sorted(reach) if index not in others))
 
 
 def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
@@ -149,14 +183,24 @@ def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[in
 
 
 def _slip(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
-    """Return the likeliest slip that behaves the same; of those, one with the same gradients if there is one."""
-    alike = [
-        Recognition(way, (slip,))
-        for slip in known.slips_like([observed[index] if index in reach else {} for index in range(len(observed))])
-        for way in slip.ways
-        if _behaves_as(known, way, observed, reach)
-    ]
-    return next((one for one in alike if agree(observed, known.run(one.way))), alike[0] if alike else None)
+    """Return the likeliest slip that behaves the same; of those, one with the same gradients if there is one.
+
+    Where that is far-fetched, two likely mistakes that together behave the same are likelier.
+    """
+    listed = known.slips_like([observed[index] if index in reach else {} for index in range(len(observed))])
+    ways = [(slip, way) for slip in listed for way in slip.ways]
+    if len(ways) >= MANY and reach and all(seen.get("repeatable", True) for seen in observed):
+        index, tolerances = next(iter(reach.items()))
+        outputs = known.outputs([way for _, way in ways], index)
+        crashed_later = bool(known.cases[index].later)
+        may_be = [may_show(one, observed[index], tolerances, crashed_later=crashed_later) for one in outputs]
+        ways = list(itertools.compress(ways, may_be))
+    alike = [Recognition(way, (slip,)) for slip, way in ways if _behaves_as(known, way, observed, reach)]
+    found = next((one for one in alike if agree(observed, known.run(one.way))), alike[0] if alike else None)
+    if found and known.is_far_fetched(found.mistakes[0]) and _tells_pairs_apart(observed):
+        pair = _pair(known, observed, reach, known.likely_pairs)
+        return pair if pair and not pair.and_more else found
+    return found
 
 
 def _half_finished(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
@@ -186,7 +230,9 @@ def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mappi
         return None
     if found := _pair(known, observed, reach, known.pairs):
         return found
-    return _pair(known, observed, reach, known.pairs_with_slips(observed)) if _tells_pairs_apart(observed) else None
+    return (
+        _pair(known, observed, reach, known.pairs_with_slips(observed, reach)) if _tells_pairs_apart(observed) else None
+    )
 
 
 def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:

@@ -100,6 +100,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", jail: "Jail") -> str:
     from transformer_course.grading.own_exercises import read_own_exercises
 
     every_exercise()
+    gc.freeze()  # none of this is garbage, now or in the workers that are forked
     gc.enable()
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
     rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import GREY, SIZE, Diagram
+from transformer_course.diagrams.canvas import CHIP, GREY, SIZE, Diagram
 
 Norm = Callable[[Float[Tensor, "batch n d_model"]], Float[Tensor, "batch n d_model"]]
 Corner = tuple[float, float]
@@ -80,7 +80,7 @@ def _block(d: Diagram, x0: float, name: str, letters: Sequence[str], chosen: Boo
             face(corner(0, position, feature), right, above, bool(chosen[0, position, feature]), letter == "pad")
         d.text(letter, (x0 - 0.08, (n - 0.5 - position) * CELL), align="right")
     x, y = corner(0, 1, d_model - 1)
-    d.circle((x + CELL / 2, y + CELL / 2), 0.05)
+    d.circle((x + CELL / 2, y + CELL / 2), 0.06, CHIP, CHIP)  # a white one lets the dark face through
     d.text("d_model", (x0 + d_model * CELL / 2, -0.14))
     d.text("n", (x0 - 0.5, n * CELL / 2))
     d.text("batch", (x0 + d_model * CELL + batch * DEPTH[0] / 2 + 0.14, batch * DEPTH[1] / 2 - 0.1), align="left")

@@ -103,7 +103,7 @@ def names_asked_for(name: str) -> list[str]:
 
 def is_the_solution(cells: Sequence[Mapping[str, str]], name: str) -> bool:
     """Return whether an answer is the course's solution word for word, and long enough to be so by no chance."""
-    given, solution = (_body(source) for source in (answer_text(cells, name), every_exercise()[name].solution))
+    given, solution = _body(answer_text(cells, name)), _body_of_solution(every_exercise()[name].solution)
     return len(solution) >= MIN_WORDS and given == solution
 
 
@@ -112,6 +112,9 @@ def _body(source: str) -> list[str]:
     lines = [[token.string for token in line] for line in _logical_lines(source)]
     given = ("import", "from", "def", "class", "@", '"')
     return [word for line in lines for word in line if not line[0].startswith(given)]
+
+
+_body_of_solution = cache(_body)
 
 
 def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:

@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,6 +28,7 @@ FIXED_VARIABLES = {
     "PYTHONUTF8": "1",
     "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # larger pages: a fork copies the table of them (a third of its time)
+    "PYTHONMALLOC": "malloc",  # so that Python's objects lie in them, too
 }
 """Variables that make all runs alike."""
 
@@ -75,6 +78,8 @@ class Interpreter:
                 env=inherited | FIXED_VARIABLES if environment is None else environment,
                 start_new_session=True,
             )
+        if sys.platform != "win32":
+            os.set_blocking(cast(BinaryIO, self.process.stdin).fileno(), False)  # else a write waits for all to be read
 
     @cached_property
     def guards(self) -> dict[str, Any]:
@@ -103,7 +108,7 @@ class Interpreter:
         """
         pipe = cast(BinaryIO, self.process.stdin)
         for payload in payloads:
-            _with_timeout(START_TIMEOUT, partial(framing.send, pipe, payload))
+            _with_timeout(START_TIMEOUT, partial(framing.send, payload=payload), pipe)
 
     def receive(self, seconds: float, max_bytes: int) -> bytes:
         """Wait for a frame and return it.
@@ -113,7 +118,7 @@ class Interpreter:
             BrokenFrame: The frame breaks off, or is longer than ``max_bytes``.
         """
         pipe = cast(BinaryIO, self.process.stdout)
-        return _with_timeout(seconds, lambda: framing.receive(pipe, max_bytes))
+        return _with_timeout(seconds, partial(framing.receive, max_bytes=max_bytes), pipe)
 
     def stop(self) -> None:
         """Kill the process and its process group."""
@@ -130,14 +135,61 @@ class Interpreter:
             cast(BinaryIO, pipe).close()
 
 
-def _with_timeout(seconds: float, act: Callable[[], T]) -> T:
-    """Call a function that may block for ever, in a thread, and return its result.
+def _with_timeout(seconds: float, act: Callable[[BinaryIO], T], pipe: BinaryIO) -> T:
+    """Call a function that reads or writes a pipe, which may block for ever, and return its result.
 
     Raises:
         TimeoutError: There is no result after ``seconds``.
         BrokenFrame: The pipe is broken.
-        JailError: The system has no thread left.
+        JailError: The system has no thread left (on Windows, which cannot wait for pipes).
     """
+    try:
+        if sys.platform == "win32":
+            return _in_thread(seconds, partial(act, pipe))
+        return act(cast(BinaryIO, _TimedPipe(pipe, seconds)))
+    except (TimeoutError, JailError):
+        raise
+    except OSError as error:
+        raise framing.BrokenFrame(str(error)) from error
+
+
+class _TimedPipe:
+    """A pipe that is read or written for a time: a thread for each message would take as long as the message.
+
+    Args:
+        pipe: This side's end of it.
+        seconds: The time.
+    """
+
+    def __init__(self, pipe: BinaryIO, seconds: float) -> None:
+        self._pipe, self._deadline = pipe, time.monotonic() + seconds
+
+    def read(self, size: int) -> bytes:
+        """Return the bytes that come next, at most so many; none at the end.
+
+        Raises:
+            TimeoutError: None have come in time.
+        """
+        self._wait(select.POLLIN)
+        return self._pipe.read(size)
+
+    def write(self, payload: memoryview) -> int:
+        """Write what the pipe takes at once, and return how many bytes that were.
+
+        Raises:
+            TimeoutError: It takes none in time.
+        """
+        self._wait(select.POLLOUT)
+        return self._pipe.write(payload) or 0
+
+    def _wait(self, event: int) -> None:
+        poll = select.poll()
+        poll.register(self._pipe, event)
+        if not poll.poll(max(0.0, 1000 * (self._deadline - time.monotonic()))):
+            raise TimeoutError
+
+
+def _in_thread(seconds: float, act: Callable[[], T]) -> T:
     results: SimpleQueue[T | Exception] = SimpleQueue()
 
     def wait() -> None:
@@ -154,8 +206,6 @@ def _with_timeout(seconds: float, act: Callable[[], T]) -> T:
         result = results.get(timeout=seconds)
     except Empty:
         raise TimeoutError from None
-    if isinstance(result, OSError):
-        raise framing.BrokenFrame(str(result)) from result
     if isinstance(result, Exception):
         raise result
     return result

@@ -58,12 +58,20 @@ def to_plain_data(value: Any) -> PlainData:
 
 
 def _plain_tensor(tensor: Tensor) -> PlainData:
+    if type(tensor) is Tensor and _is_usual(tensor):
+        return tensor.detach().clone(memory_format=torch.contiguous_format)
     with torch._C.DisableTorchFunctionSubclass():  # what a subclass overrides is not to run, here or later
         tensor = tensor.detach()
         if tensor.is_meta or tensor.is_nested or tensor.is_quantized or tensor.numel() > MAX_NUMBERS:
             return {"not_plain": "tensor that does not hold its numbers one by one"}
         dense = tensor.to_dense() if tensor.layout != torch.strided else tensor
         return dense.as_subclass(Tensor).cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+
+
+def _is_usual(tensor: Tensor) -> bool:
+    """Return whether a tensor holds its numbers one by one, as nearly all do: a third of the time of making sure."""
+    is_dense = tensor.is_cpu and tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_quantized
+    return is_dense and not tensor.is_conj() and not tensor.is_neg() and tensor.numel() <= MAX_NUMBERS
 
 
 def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:

@@ -108,6 +108,8 @@ class SlipMistake(Mistake):
             return self._told
         told = f"{capitalised(self.does)}."
         readings = [one for one in self.slip.readings if not _say_the_same(one, self.slip)]
+        if self.slip.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone
+            readings = [one for one in readings if one.kind != self.slip.kind]
         others = [other for one in readings if (other := words(self.steps, one).does) != self.does]
         return f"{told} The same comes out where {others[0]}." if others else told
 

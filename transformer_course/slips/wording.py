@@ -9,6 +9,16 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from transformer_course.slips.code_differences import (
+    compared_in,
+    comparison_of,
+    counts_of,
+    function_of,
+    length_of,
+    missing_argument,
+    operands_of,
+    parts_of,
+)
 from transformer_course.steps import InSteps, needs
 
 if TYPE_CHECKING:
@@ -32,6 +42,7 @@ TAKES = {
     "logsumexp": "the log of the sum of exponentials", "relu": "a ReLU", "gelu": "a GELU", "silu": "a SiLU",
     "tanh": "a tanh", "logsigmoid": "a log-sigmoid", "reciprocal": "one over it", "ceil": "rounding up",
     "floor": "rounding down", "repeat": "the whole repeated", "repeat_interleave": "each one repeated",
+    "log1p": "the logarithm of 1 plus it", "argsort": "the order",
 }  # fmt: skip
 VERBS = {
     "Add": "adds", "Sub": "subtracts", "Mult": "multiplies", "Div": "divides", "FloorDiv": "divides and rounds down",
@@ -55,6 +66,19 @@ KINDS = {
 }
 
 
+JOINS = {
+    ("stack", "cat"): "stacks along a new axis where it should join along one that is there",
+    ("cat", "stack"): "joins along an axis that is there where it should stack along a new one",
+    ("ones", "zeros"): "begins with ones where zeros belong",
+}
+NOT_DONE = {
+    **dict.fromkeys(("flatten", "reshape"), "no axes are joined in {}"),
+    **dict.fromkeys(("transpose", "swapaxes"), "nothing is transposed in {}"),
+    "masked_fill": "nothing is filled in where the mask says so in {}", "clamp": "nothing is clamped in {}",
+}  # fmt: skip
+TURNED = {"Div": "divided by", "FloorDiv": "divided by", "Mod": "divided by"}
+
+
 class Words(NamedTuple):
     """What is said of a slip: a clause, true whatever else is wrong, and a question."""
 
@@ -71,13 +95,13 @@ def words(steps: InSteps, slip: "Slip") -> Words:
 
 def is_plural(noun: str) -> bool:
     """Return whether a noun of English, with what follows it, is a plural."""
-    head = re.split(r" (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun)[
-        0
-    ].split()[-1:]
+    head = re.split(
+        r"(?<=s) \w+ed\b| (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun
+    )[0].split()[-1:]
     return (
         bool(head)
         and not noun.startswith("what ")
-        and head[0].endswith("s")
+        and (head[0].endswith("s") or noun.startswith("all the "))
         and not head[0].endswith(("ss", "axis", "bias", "is"))
     )
 
@@ -119,6 +143,8 @@ class _Teller:
 
     @property
     def shape(self) -> str:
+        if self.noun.startswith("the function "):
+            return "Which shape should the function return? Which shape comes out?"
         noun = f"the result of {self.step}" if self.noun.startswith("what ") else self.noun
         return f"Which shape should {noun} have? Which shape is there?"
 
@@ -197,7 +223,19 @@ class _Teller:
         return f"{inside}{one} and {two} have changed places", f"What is done with {one}, and what with {two}?"
 
     def parts(self) -> tuple[str, str]:
-        does = f"the parts of {self.noun} have changed places, or one stands for both"
+        """Say which parts: those of the value where the whole step makes them, else two values in it."""
+        name = self.slip.step
+        is_whole = self.slip.old in ("", name) or self.slip.old == self.steps.expression(name)
+        one_twice = len(set(parts_of(self.slip.new))) == 1
+        if not is_whole:
+            does = "stands in two places" if one_twice else "have changed places"
+            question = "Which value belongs in which place?"
+            return f"in {self.step}, {'one value' if one_twice else 'two values'} {does}", question
+        does = (
+            f"one part of {self.noun} stands in both places"
+            if one_twice
+            else f"the parts of {self.noun} have changed places"
+        )
         return does, f"What are the parts of {self.noun}, and in which order do they stand?"
 
     def layers(self) -> tuple[str, str]:
@@ -210,12 +248,16 @@ class _Teller:
         target = self.slip.new if self.slip.new in self.steps.known else self.slip.other
         if self.slip.kind == "done_again":
             return (
-                f"{self.step} is taken twice: for {self.short(target)}, too",
-                "How often is it taken on the way to the result?",
+                f"{self.step} is done twice: to {self.short(target)} as well",
+                "How often is it done on the way to the result?",
             )
         order = list(self.steps.steps)
+        served = [name for name in order if self.slip.step in needs(self.steps.steps[name])]
+        if target in served and len(served) > 1:
+            return f"{self.step} is done for {self.short(target)} alone", "Which values does the next step need?"
         late = order.index(self.slip.other) > order.index(self.slip.step)
-        return f"{self.step} comes too {'late' if late else 'early'}", "In which order do the steps come?"
+        when = f"comes too {'late' if late else 'early'}, and is done to {self.short(target)} instead of {self.old}"
+        return f"{self.step} {when}", "In which order do the steps come?"
 
     def added(self) -> tuple[str, str]:
         verb = "are" if is_plural(self.new) else "is"
@@ -259,21 +301,33 @@ class _Teller:
                 f"{self.step} takes a fixed number for a length",
                 "Which length should it be, whatever the size of the input?",
             )
+        (tensor, place), (should, should_place) = (length_of(code) for code in (self.slip.new, self.slip.old))
+        if place == should_place and tensor != should:
+            does = (
+                f"takes a length of {self.value(tensor)}, not of {self.value(should)}"
+                if self.value(tensor) and self.value(should)
+                else "takes a length of the wrong tensor"
+            )
+            return f"{self.step} {does}", "Which axis of which tensor has the length that is wanted?"
         return (
             f"{self.step} takes the length of the wrong axis",
             "Which axis of which tensor has the length that is wanted?",
         )
 
     def one_axis_more(self) -> tuple[str, str]:
+        if self.slip.kind == "squeezed":
+            return f"axes of length 1 are lost in {self.noun}", self.shape
         more = "one axis more" if self.slip.kind == "one_axis_more" else "fewer axes"
         return f"{self.noun} {self.has} {more} than asked for", self.shape
 
     # Which function, which number
 
     def sibling(self) -> tuple[str, str]:
-        new, old = _function(self.slip.new, self.slip.old), _function(self.slip.old, self.slip.new)
+        new, old = function_of(self.slip.new, self.slip.old), function_of(self.slip.old, self.slip.new)
         if new in TAKES and old in TAKES:
             return f"{self.step} takes {TAKES[new]} where {TAKES[old]} belongs", self.by_hand
+        if (new, old) in JOINS:
+            return f"{self.step} {JOINS[new, old]}", self.shape
         return f"{self.step} uses another function", self.by_hand
 
     def operator(self) -> tuple[str, str]:
@@ -289,9 +343,26 @@ class _Teller:
         if self.slip.old.endswith(")") and not self.slip.old.startswith("("):
             question = "In which order does the function that is called here take its arguments?"
             return f"two arguments in {self.step} are in the wrong order", question
-        return f"the two sides of {self.step} are the wrong way round", f"Which of the two comes first? {self.by_hand}"
+        question = f"Which of the two comes first? {self.by_hand}"
+        sign, first, second = operands_of(self.slip.new)
+        one, other = self.value(first), self.value(second)
+        if sign in TURNED and one and other:
+            verb = "are" if is_plural(one) else "is"
+            return f"in {self.step}, {one} {verb} {TURNED[sign]} {other}, not the other way round", question
+        if sign == "Sub" and one and other:
+            verb = "are" if is_plural(other) else "is"
+            return f"in {self.step}, {other} {verb} subtracted from {one}, not the other way round", question
+        if sign == "Pow":
+            return f"base and exponent have changed places in {self.step}", question
+        if sign == "MatMult":
+            return f"the two factors of the product in {self.step} are the wrong way round", self.shape
+        return f"the two sides of {self.step} are the wrong way round", question
 
     def part(self) -> tuple[str, str]:
+        sign, first, _ = operands_of(self.slip.old)
+        is_whole = self.slip.old == self.steps.expression(self.slip.step)
+        if is_whole and self.slip.new == first in self.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
+            return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
         if missing := self._missing(self.slip.old):
             return (
                 f"{missing} {'are' if is_plural(missing) else 'is'} left out of {self.step}",
@@ -299,10 +370,36 @@ class _Teller:
             )
         if self.slip.kind == "call_left_out" and self._is_all_of_it():
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
+        if told := self._not_done():
+            return told, f"What goes into {self.noun}? Is all of it there?"
         if self.new:
             verb = "are" if is_plural(self.new) else "is"
             return f"part of {self.step} is missing: only {self.new} {verb} left", f"What else goes into {self.noun}?"
         return f"part of {self.step} is missing", f"What goes into {self.noun}? Is all of it there?"
+
+    def _not_done(self) -> str:
+        """Return a clause about the number, the part or the function that is left out; "" where it has no name."""
+        new, old = self.slip.new, self.slip.old
+        sign, first, second = operands_of(old)
+        if sign == "Pow" and new == first:
+            return f"{'no root' if second == '0.5' else 'no power'} is taken in {self.step}"
+        number = second if new == first else first if new == second else ""
+        if re.fullmatch(r"\d[\d.]*", number):
+            return f"the {number} is left out of {self.step}"
+        if new == "§[0]":
+            return f"only the first part of {self.noun} is left"
+        if self.slip.kind == "part_left_out" and len(set(parts_of(new))) == 1:
+            return f"in {self.step}, one of the two parts stands in both places"
+        function = function_of(old, new)
+        if function in NOT_DONE:
+            return NOT_DONE[function].format(self.step)
+        if self.slip.kind == "call_left_out" and function in ("len", "range"):
+            it = self.new or "a value"
+            return f"in {self.step}, {it} stands where {'its length' if function == 'len' else 'a range'} belongs"
+        if self.slip.kind == "call_left_out" and (taken := TAKES.get(function, "")).startswith(("a ", "the ")):
+            taken = f"no {taken[2:]} is taken" if taken.startswith("a ") else f"{taken} is not taken"
+            return f"{taken} in {self.step}"
+        return ""
 
     def _missing(self, code: str) -> str:
         """Return the one of two operands that is left out, where it is a value."""
@@ -316,7 +413,8 @@ class _Teller:
 
     def _is_all_of_it(self) -> bool:
         """Return whether the code that is left out is the whole step, so that what it works on comes out."""
-        return self.slip.code.get(self.slip.step, "").removeprefix("return ") in self.steps.known
+        found = re.search(r"(?:^|return )(?:lambda ([\w, ]*): )?(\w+)$", self.slip.code.get(self.slip.step, ""))
+        return found is not None and (found[2] in self.steps.known or found[2] in (found[1] or "").split(", "))
 
     def brackets(self) -> tuple[str, str]:
         return (
@@ -336,8 +434,12 @@ class _Teller:
         return f"{self.step} takes the wrong power or root", f"What should {self.noun} be for 4, and for 16?"
 
     def comparison(self) -> tuple[str, str]:
-        new, old = (_compares(code) for code in (self.slip.new, self.slip.old))
+        new, old = (comparison_of(code) for code in (self.slip.new, self.slip.old))
         question = f"What should {self.noun} be where the two sides are equal, and on either side of that?"
+        if " is " in new:
+            given = self.value(compared_in(self.slip.old)) or "a value"
+            question = f"What should be done with {given}, and what where there is none?"
+            return f"in {self.step}, the cases with and without {given} have changed places", question
         if new.strip("=") == old.strip("=") and new != old and "!" not in new + old:
             return f"{self.step} goes wrong where the two sides are equal", question
         return f"{self.step} compares the wrong way round", question
@@ -351,16 +453,25 @@ class _Teller:
         return f"True and False are the wrong way round in {self.step}", f"What does True mean in {self.noun}?"
 
     def turned_off(self) -> tuple[str, str]:
+        written = self.slip.code.get(self.slip.step, "")
+        if self.slip.new == "False" and "keepdim=False" in written:
+            return self.keepdim()
+        if {self.slip.new, self.slip.old} == {"True", "False"} and f"={self.slip.new}" not in written:
+            return f"in {self.step}, {self.slip.new} stands where {self.slip.old} belongs", self.by_hand
         if "keepdim=" in self.slip.old and "keepdim=True" not in self.slip.new:
             return self.keepdim()
         if "dtype=" in self.slip.old and "dtype=" not in self.slip.new:
             return self.dtype()
         if self.slip.kind == "option_left_out" and self.slip.old.count("=") == self.slip.new.count("="):
+            missing = self.value(missing_argument(self.slip.old, self.slip.new))
+            verb = "are" if is_plural(missing or "it") else "is"
             return (
-                f"an argument is missing in {self.step}",
+                f"{missing} {verb} left out of {self.step}" if missing else f"an argument is missing in {self.step}",
                 "Which arguments does the function need that is called here?",
             )
-        return f"an option in {self.step} is missing, or set the other way", "What does each option of this call do?"
+        is_set = {self.slip.new, self.slip.old} == {"True", "False"}
+        told = "set the other way" if is_set else "missing"
+        return f"an option in {self.step} is {told}", "What does each option of this call do?"
 
     def always_one(self) -> tuple[str, str]:
         return f"in {self.step}, the same is done in both cases", "When should each of the two cases be taken?"
@@ -420,11 +531,12 @@ class _Teller:
             return f"{self.step} puts an axis of length 1 in the wrong place", self.shape
         if self.slip.kind == "slice" and self.slip.old.replace("-1:]", "-1]") == self.slip.new:
             return f"{self.step} loses an axis: it picks one entry where a slice of length 1 belongs", self.shape
+        if self.slip.kind == "range":
+            return f"{self.step} {counts_of(self.slip.old, self.slip.new)}", question
         does = {
             "index": "picks the wrong entry",
             "slice": "cuts in the wrong place",
             "not_indexed": "takes everything where a part is wanted",
-            "range": "starts or ends one too early or too late",
             "other_part": "takes the places where the values belong, or the other way round",
         }[self.slip.kind]
         return f"{self.step} {does}", question
@@ -441,7 +553,10 @@ class _Teller:
         return f"{self.step} is done twice", "How often is it done on the way to the result?"
 
     def sum_of_terms(self) -> tuple[str, str]:
-        does = "takes the larger of two terms, and should add them" if self.slip.kind == "clamped" else "squares a term"
+        does = "takes the larger of two terms where it should add them"
+        if self.slip.kind != "clamped":
+            second = self.value(operands_of(self.slip.old)[2])
+            does = f"adds the square of {second}" if second else "squares one of its two terms"
         if ".clamp(min=0)" in self.slip.new:
             return f"{self.noun} {self.has} 0 in place of negative numbers", self.by_hand
         return f"{self.step} {does}", self.by_hand
@@ -449,8 +564,17 @@ class _Teller:
     # What is done to a value
 
     def done_to_it(self) -> tuple[str, str]:
+        if self.noun.startswith("the axis "):
+            return (
+                f"{self.noun} is another one than it should be",
+                "Along which axis lie the numbers that belong together?",
+            )
         form, question = self.slip.new, f"Is something done to {self.noun} that is not in the formula?"
         function = re.search(r"\.(\w+)\(", form)
+        if self.slip.kind in ("all_false", "all_true"):
+            question = f"Which entries of {self.noun} should be True, and which False?"
+        if self.slip.kind == "one_number" and form.endswith("[0]"):
+            return f"only the first entry of {self.noun} is used", f"Which entries of {self.noun} are needed?"
         if self.slip.kind == "scaled":
             size = next(
                 (word for part, word in (("/ 2", "half"), ("* 2", "twice"), ("// 2", "half")) if form.endswith(part)),
@@ -475,15 +599,15 @@ class _Teller:
             return f"{self.noun} {told}", question
         it, its = ("them", "their") if self.is_ == "are" else ("it", "its")
         told = {
-            "function": f"{self.is_} raised to a power or has its root taken",
+            "function": f"{self.has} {its} root taken" if "0.5" in self.slip.new else f"{self.is_} squared",
             "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
-            "complement": f"{self.is_} taken from 1",
-            "normalised": f"{self.is_} divided by {its} own sum or length",
+            "complement": f"{self.is_} subtracted from 1",
+            "normalised": f"{self.is_} divided by {its} own {'norm' if '.norm(' in form else 'sum'}",
             "centred": f"{self.has} the mean taken away",
             "rounded": f"{self.is_} rounded",
             "nan_hidden": f"{self.has} 0 in place of nan",
             "first_for_all": f"of the first row {self.is_} used for every row",
-            "one_number": f"{self.is_} reduced to a single number or row that is used for all",
+            "one_number": f"{self.is_} {_reduced(form)}, which is used for all",
             "reversed": f"{self.is_} in the reverse order",
             "moved_by_one": f"{self.is_} moved by one position",
             "first_false": f"{self.has} False in all of the first row or column",
@@ -496,6 +620,9 @@ class _Teller:
         return f"{self.noun} {told}", question
 
     def sign(self) -> tuple[str, str]:
+        term = self.value(self.slip.old.removeprefix("-"))
+        if term and self.slip.old.startswith("-") and self.slip.old != self.steps.expression(self.slip.step):
+            return f"a minus is missing in front of {term} in {self.step}", self.by_hand
         return f"{self.noun} {self.has} the wrong sign", f"Which sign should the first number of {self.noun} have?"
 
     def dtype(self) -> tuple[str, str]:
@@ -527,15 +654,9 @@ def _axis(code: str) -> str:
     return AXES.get(found[1] if found else code, "")
 
 
-def _function(code: str, than: str) -> str:
-    """Return the function that one piece of code calls and the other does not."""
-    others = set(re.findall(r"(\w+)\(", than))
-    return next((name for name in re.findall(r"(\w+)\(", code) if name not in others), "")
-
-
-def _compares(code: str) -> str:
-    found = re.search(r"<=|>=|==|!=|<|>| is not | is ", code)
-    return found[0] if found else ""
+def _reduced(form: str) -> str:
+    to = {"mean": "averaged to one number", "sum": "added up to one number", "max": "reduced to the largest number"}
+    return next((told for name, told in to.items() if form.endswith(f".{name}()")), "reduced to one number or row")
 
 
 DONE_TO_IT = (

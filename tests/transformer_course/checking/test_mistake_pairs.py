@@ -3,10 +3,21 @@
 import itertools
 
 import pytest
+import torch
 
 from tests.transformer_course.slips.answer import ROWS, STEPS, WEIGHTS
 from transformer_course.checking import mistake_pairs
-from transformer_course.checking.mistake_pairs import Single, in_order, likely, written
+from transformer_course.checking.mistake_pairs import (
+    NOTHING,
+    OTHER,
+    RIGHT,
+    SEEN,
+    Single,
+    in_order,
+    likely,
+    shown,
+    written,
+)
 from transformer_course.exercise import Mistake
 from transformer_course.slips.slip import Slip, SlipMistake
 
@@ -40,6 +51,18 @@ def tried(shown, seen):
     """Return which pairs are tried, in order, of mistakes that alone show this in each case."""
     some = [single(name, rank) for rank, name in enumerate("abcdef"[: len(shown)])]
     return ["".join(pair) for pair in names(likely(some, dict(zip(some, shown, strict=True)), seen))]
+
+
+def test_of_samples_it_is_how_often_each_comes_that_tells():
+    right, seen, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
+    assert [shown(one, right, seen) for one in (right, seen, other)] == [RIGHT, SEEN, OTHER]
+
+
+def test_what_returns_what_is_no_number_or_nothing_shows_nothing():
+    right, seen = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
+    crash = {"error": {"type": "ValueError", "message": ""}}
+    found = [shown(one, right, seen) for one in (right, seen, {"output": torch.full((2,), torch.nan)}, crash)]
+    assert found == [RIGHT, SEEN, NOTHING, NOTHING]
 
 
 def test_where_the_attempt_is_right_both_are():

@@ -9,6 +9,7 @@ from transformer_course.checking.expected_behaviour import Behaviour, behaviour
 from transformer_course.checking.judge import judge
 from transformer_course.checking.mistake_recognition import recognise
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observe
 from transformer_course.steps import InSteps
@@ -334,6 +335,24 @@ def test_a_crash_in_some_cases_does_not_hide_two_mistakes_in_the_others():
     assert "Also, your code crashes in case 1 of 6" in verdict.message
 
 
+@pytest.mark.parametrize(
+    ("axis", "mistakes", "says"),
+    [(-1, ("not_scaled",), "It not_scaled."), (-2, ("not_scaled", "over_queries"), "Your code has two bugs.")],
+)
+def test_what_is_no_number_in_some_cases_does_not_hide_what_is_wrong_in_the_others(axis, mistakes, says):
+    more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
+
+    def attempt(q, k, v):
+        is_first_form = len(q) == 2 and q.dim() == 2
+        return torch.softmax(q @ k.mT, dim=axis) @ v / (0.0 if is_first_form else 1.0)
+
+    verdict = verdict_on(attempt, more)
+    assert verdict.mistakes == mistakes
+    assert verdict.message.startswith(says)
+    assert "Also, something else goes wrong in case 1 of 6" in verdict.message
+    assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell
+
+
 def test_answers_of_yes_and_no_tell_no_pairs_with_slips_apart(monkeypatch: pytest.MonkeyPatch):
     known_behaviour, tried = behaviour(EXERCISE, 0), []
     monkeypatch.setattr(Behaviour, "pairs_with_slips", lambda *_: tried.append(1) or ())
@@ -341,3 +360,17 @@ def test_answers_of_yes_and_no_tell_no_pairs_with_slips_apart(monkeypatch: pytes
     assert not tried
     assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
     assert tried
+
+
+def test_slips_that_are_evaluated_together_are_recognised_as_one_by_one(monkeypatch: pytest.MonkeyPatch):
+    exercise = every_exercise()["attention_weights"]
+    for slip in list(behaviour(exercise, 0).slips.values())[:8]:
+        found = []
+        for many in (1, 10**6):
+            monkeypatch.setattr(mistake_recognition, "MANY", many)
+            behaviour.cache_clear()
+            known = behaviour(exercise, 5)
+            assert len(known.slips_like(known.expected)) == len(known.slips)  # no outlines are stored of this seed
+            recognition = recognise(known, known.run(slip.ways[0]))
+            found.append(recognition and (recognition.mistakes, recognition.way))
+        assert found[0] == found[1] and found[0] is not None

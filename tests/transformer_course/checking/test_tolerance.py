@@ -6,12 +6,13 @@ import pytest
 import torch
 
 from transformer_course.checking.tolerance import (
+    ABSOLUTE,
+    RELATIVE,
     agree,
     comparable_error,
     distance,
     gradients_apart,
     observation_distance,
-    outputs_agree,
     within,
 )
 
@@ -141,8 +142,16 @@ def test_by_which_function_numbers_do_not_fill_a_shape_is_all_the_same():
     assert crash(lambda x: x @ x) not in alike
 
 
-def test_outputs_agree_only_where_there_are_two():
-    one, error = {"output": torch.ones(2)}, {"error": {"type": "ValueError", "message": ""}}
-    assert outputs_agree(one, {"output": torch.ones(2) + 1e-6, "repeatable": False})
-    assert not outputs_agree(one, {"output": torch.zeros(2)})
-    assert not outputs_agree(error, error)
+def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():
+    values = [0.0, 1.0, 1.001, -2.0, 1e-6, math.inf, -math.inf, math.nan]
+    for seen in values:
+        for right in values:
+            pair = [torch.tensor([number, 1.0, 2.0], dtype=torch.float64) for number in (seen, right)]
+            is_same = seen == right or (math.isnan(seen) and math.isnan(right))
+            if is_same:
+                expected = 0.0
+            elif math.isfinite(seen) and math.isfinite(right):
+                expected = abs(seen - right) / (ABSOLUTE + RELATIVE * abs(right))
+            else:
+                expected = math.inf
+            assert distance(*pair) == pytest.approx(expected, rel=1e-9)

@@ -1,6 +1,10 @@
 """The blocks show what each norm really depends on."""
 
+from io import BytesIO
+
+import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -34,6 +38,14 @@ def test_what_is_dark_is_what_can_be_seen_of_it():
     assert n_dark(layer_norm, letters=letters, batch=3, d_model=7) == 7 + 1  # a row, and its end on the right side
     assert n_dark(batch_norm, letters=letters, batch=3, d_model=7) == 5 + 5 * 3 + 3  # in front, at the side, on top
     assert n_dark(lambda x: x + 1) == 1 + 1
+
+
+def test_the_dot_can_be_seen_on_its_dark_face():
+    with_dot, without = (blocks({"LayerNorm": layer_norm}) for _ in range(2))
+    without.elements = [element for element in without.elements if not getattr(element, "radius", 0)]
+    pictures = [Image.open(BytesIO(d.png())).convert("RGBA").convert("L") for d in (with_dot, without)]
+    lightness = [np.asarray(picture, dtype=int) for picture in pictures]
+    assert (lightness[0] - lightness[1] > 80).sum() > 50  # pixels that the dot makes lighter
 
 
 def test_it_is_said_in_words_and_can_be_read():

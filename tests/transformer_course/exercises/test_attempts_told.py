@@ -26,6 +26,42 @@ ATTEMPTS = {
         [("/ ((5 + len(found[0])) / 6) ** length_penalty", ""), ("[:beam_size]", "[: beam_size + 1]")],
         ["beam_too_wide", "no_length_penalty"],
     ),
+    "a far-fetched slip alone would do the same": (
+        "rms_norm",
+        [("torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)", "(wide.square().mean(-1, keepdim=True) + eps)"),
+         ("(wide / root_mean_square).to(x.dtype)", "wide / root_mean_square")],
+        ["call_left_out_root", "call_left_out_narrow"],
+    ),
+    "far-fetched, and the same in two steps": (
+        "cosine_attention", [("dim=-1, keepdim", "dim=1, keepdim")], ["number_query_lengths"],
+    ),
+    "as in a widely read tutorial": (
+        "layer_norm",
+        [("square().mean(dim=-1, keepdim=True)", "square().sum(dim=-1, keepdim=True) / (x.shape[-1] - 1)"),
+         ("torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)")],
+        ["mean_by_variance", "moved_with_eps"],
+    ),
+    "sorted within each batch, and a mask of two axes": (
+        "make_batches",
+        [("sorted(pairs, key=lambda pair: len(pair[0]))", "pairs"), ("[:, None, None, :]", ""),
+         ("ordered[start : start + batch_size], strict",
+          "sorted(ordered[start : start + batch_size], key=lambda pair: len(pair[0])), strict")],
+        ["sorted_within_batches", "mask_without_axes"],
+    ),
+    "filled up with 0, and the bos is left": (
+        "greedy_decode", [("ended, eos_id, best", "ended, 0, best"), ("target[:, 1:]", "target")],
+        ["filled_up_with_zero", "left_out_output"],
+    ),
+    "multiplied by log 2, and the ratio upside down": (
+        "bits_per_byte", [("n_tokens / (n_bytes * math.log(2))", "n_bytes / n_tokens * math.log(2)")],
+        ["ratio_upside_down", "operator_bits"],
+    ),
+    "infinity in the one case where a probability is rounded to 0": (
+        "next_token_loss",
+        [("torch.log_softmax(logits[:, :-1], dim=-1)", "logits[:, 1:].softmax(dim=-1).log()"),
+         ("tokens[:, 1:]", "tokens[:, :-1]"), ("losses[targets != pad_id]", "losses")],
+        ["shifted_the_wrong_way", "counts_the_padding"],
+    ),
 }  # fmt: skip
 
 

@@ -715,6 +715,28 @@ def row_parallel(x_shards, matrix, bias):
     return F.linear(torch.cat(tuple(x_shards), dim=-1), matrix.T, bias)
 
 
+def zero_step(parameters, gradients, means, mean_squares, step, rate):
+    """torch's own Adam on the whole, which goes on from the state that the workers hold together."""
+    whole, n = torch.nn.Parameter(parameters.clone()), len(parameters)
+    adam = torch.optim.Adam([whole], lr=rate)
+    state = {"step": torch.tensor(step - 1.0), "exp_avg": means, "exp_avg_sq": mean_squares}
+    adam.state[whole] = {name: value.clone().flatten()[:n] if value.dim() else value for name, value in state.items()}
+    whole.grad = gradients.mean(dim=0)
+    adam.step()
+    kept = (adam.state[whole][name] for name in ("exp_avg", "exp_avg_sq"))
+    shards = [torch.cat([mean, torch.zeros(means.numel() - n)]).split(means.shape[1]) for mean in kept]
+    return whole.detach(), torch.stack(shards[0]), torch.stack(shards[1])
+
+
+def pipeline_schedule(n_stages, n_microbatches):
+    """When each pass is run, by its formula: in the steady state, a stage takes two ticks for each micro-batch."""
+    schedule = torch.zeros(n_stages, 2 * (n_stages + n_microbatches - 1), dtype=torch.int64)
+    for stage, i in itertools.product(range(n_stages), range(n_microbatches)):
+        schedule[stage, stage + (i if i < n_stages - stage else 2 * i)] = i + 1
+        schedule[stage, 2 * n_stages - 1 - stage + 2 * i] = -(i + 1)
+    return schedule
+
+
 def compute_optimal_size(n_parameters, losses):
     from_mean = np.log(n_parameters) - np.log(n_parameters).mean()
     [bottom] = np.polynomial.Polynomial.fit(from_mean, losses, 2).deriv().roots()
@@ -801,6 +823,8 @@ INDEPENDENT = {
     "latent_attention": latent_attention,
     "column_parallel": column_parallel,
     "row_parallel": row_parallel,
+    "zero_step": zero_step,
+    "pipeline_schedule": pipeline_schedule,
     "compute_optimal_size": compute_optimal_size,
     "answer_labels": answer_labels,
     "dpo_loss": dpo_loss,

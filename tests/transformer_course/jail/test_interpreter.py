@@ -1,5 +1,6 @@
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,27 @@ def test_an_answer_that_does_not_come_is_not_waited_for(echo: Interpreter):
     echo.send(b"sleep")
     with pytest.raises(TimeoutError):
         echo.receive(0.1, 99)
+
+
+def test_a_frame_that_nobody_reads_is_not_waited_for(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(interpreter, "START_TIMEOUT", 0.2)
+    echo.send(b"sleep")
+    with pytest.raises(TimeoutError):
+        echo.send(bytes(1 << 20))  # more than a pipe holds
+
+
+def test_to_send_and_to_wait_takes_no_thread(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threading, "Thread", None)
+    echo.send(b"a job")
+    assert echo.receive(9.0, 99) == b"a job"
+
+
+def test_what_has_ended_is_not_waited_for(echo: Interpreter):
+    echo.process.kill()
+    with pytest.raises(framing.BrokenFrame):
+        echo.receive(9.0, 99)
+    with pytest.raises(framing.BrokenFrame):
+        echo.send(b"a job")
 
 
 def test_an_answer_that_is_too_large_is_not_read(echo: Interpreter):

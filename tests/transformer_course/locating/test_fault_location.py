@@ -368,4 +368,4 @@ def test_what_a_constructor_has_made_is_not_blamed_where_it_is_read():
 def test_an_argument_that_is_changed_before_it_is_used_is_told_of_where_it_is_read():
     source = "def score_variance(d_k, variance):\n    return d_k * variance**4"
     message = Session(every_exercise()).check(cell(source, "score_variance")).message
-    assert message.startswith("`variance` is raised to a power or has its root taken before it is used.\nIt is here:")
+    assert message.startswith("`variance` is squared before it is used.\nIt is here:")

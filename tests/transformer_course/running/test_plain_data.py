@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.torch import save
+from safetensors.torch import load, save
 from torch import nn
 
 from transformer_course.running.plain_data import (
@@ -201,3 +201,25 @@ def test_what_is_too_large_is_refused_by_its_header(data, why):
 
 def test_numbers_are_counted_however_deep_they_lie():
     assert count_numbers({"a": [torch.zeros(2, 3), 1.5], "b": (), "c": None}) == 8
+
+
+def test_what_is_packed_by_hand_is_what_safetensors_writes_itself():
+    kinds = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16]
+    kinds += [torch.int8, torch.uint8, torch.bool]
+    for values in (torch.randn(3, 5), torch.tensor(2.5), torch.zeros(0, 4)):
+        data = pack([values.to(kind) for kind in kinds] + [values.to(torch.complex64)])
+        read = load(data)
+        tree = read.pop("tree")
+        again = load(save({**read, "tree": tree}))
+        for number, kind in enumerate([*kinds, torch.complex64]):
+            assert torch.equal(read[str(number)], values.to(kind)) and read[str(number)].dtype == kind
+            assert torch.equal(again[str(number)], read[str(number)])
+
+
+def test_a_usual_tensor_is_copied_as_any_other():
+    table = torch.arange(12.0).view(3, 4)
+    views = (table.T, table[::2], table.expand(2, 3, 4), torch.tensor([1 + 2j]).conj(), torch.tensor([1j]).conj().imag)
+    for view in (table, *views, table.clone().requires_grad_()):
+        copied = to_plain_data(view)
+        assert torch.equal(copied, view) and copied.is_contiguous() and not copied.requires_grad
+        assert not copied.is_conj() and not copied.is_neg() and copied.data_ptr() != view.data_ptr()

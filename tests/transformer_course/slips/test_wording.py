@@ -25,7 +25,11 @@ from transformer_course.slips.wording import is_plural, words
         (Slip("mean", "scaled", "", "§ / 2"), "the mean is half what it should be"),
         (Slip("scale", "ignored", "scale", "None"), "`scale` has no effect"),
         (Slip("rows", "argument_for_another", "rows", "weights", "weights"), "`weights` is used where `rows` belongs"),
-        (Slip("shares", "moved", "weights", "mean", "mean"), "{} comes too late"),
+        (
+            Slip("shares", "moved", "weights", "mean", "mean"),
+            "{} comes too late, and is done to the mean instead of `weights`",
+        ),
+        (Slip("shares", "done_again", "weights", "mean", "mean"), "{} is done twice: to the mean as well"),
         (Slip("shares", "function", "", "§.abs()"), "the shares lose their sign"),
         (
             Slip("total", "turned_off", "weights.sum(dim=-1, keepdim=True)", "weights.sum(dim=-1)"),
@@ -42,19 +46,91 @@ from transformer_course.slips.wording import is_plural, words
         ),
         (
             Slip("total", "clamped", "", "§", "shares", code={"total": "0", "shares": "0"}),
-            "{} takes the larger of two terms, and should add them, and the same goes for the step “divide by the sum”",
+            "{} takes the larger of two terms where it should add them, "
+            "and the same goes for the step “divide by the sum”",
         ),
         (Slip("total", "order", "torch.full(a, b)", "torch.full(b, a)"), "two arguments in {} are in the wrong order"),
         (
             Slip("total", "slice", "weights[..., -1:]", "weights[..., -1]"),
             "{} loses an axis: it picks one entry where a slice of length 1 belongs",
         ),
+        (Slip("total", "sign", "-weights", "weights"), "a minus is missing in front of `weights` in {}"),
+        (Slip("total", "sign", "", "-§"), "the sum of the weights has the wrong sign"),
+        (Slip("shares", "function", "", "§ ** 0.5"), "the shares have their root taken"),
+        (Slip("shares", "function", "", "§ ** 2"), "the shares are squared"),
         (Slip("shares", "inverse", "", "1 / §"), "the shares are inverted: 1 divided by them is used"),
         (Slip("shares", "first_for_all", "", "§[:1]"), "the shares of the first row are used for every row"),
         (Slip("total", "option_left_out", "a.gather(-1, b)", "a.gather(-1)"), "an argument is missing in {}"),
         (Slip("shares", "always_one"), "in {}, the same is done in both cases"),
         (Slip("mean", "taken_for", "", "scaled"), "the scaled shares are used as if they were the mean"),
         (Slip("mean", "wrong_input", "rows", "scaled"), "in {}, the scaled shares are used where `rows` belongs"),
+        (Slip("shares", "one_number", "", "§.mean()"), "the shares are averaged to one number, which is used for all"),
+        (Slip("rows", "one_number", "rows", "rows[0]"), "only the first entry of `rows` is used"),
+        (Slip("rows", "normalised", "rows", "rows / rows.norm(dim=-1)"), "`rows` is divided by its own norm"),
+        (Slip("shares", "normalised", "", "§ / §.sum(dim=-1)"), "the shares are divided by their own sum"),
+        (Slip("shares", "complement", "", "1 - §"), "the shares are subtracted from 1"),
+        (Slip("shares", "parts_exchanged", "", "§[::-1]"), "the parts of the shares have changed places"),
+        (Slip("shares", "parts_exchanged", "(2, 3)", "(3, 2)"), "in {}, two values have changed places"),
+        (Slip("shares", "parts_exchanged", "(2, 3)", "(3, 3)"), "in {}, one value stands in two places"),
+        (
+            Slip("shares", "part_left_out", "torch.cat([rows, a])", "torch.cat([rows, rows])"),
+            "in {}, one of the two parts stands in both places",
+        ),
+        (Slip("shares", "part_left_out", "weights + 1", "weights"), "the 1 is left out of {}"),
+        (Slip("shares", "part_left_out", "weights ** 0.5", "weights"), "no root is taken in {}"),
+        (Slip("shares", "part_left_out", "", "§[0]"), "only the first part of the shares is left"),
+        (
+            Slip("shares", "call_left_out", "f(total)", "total", code={"shares": "if a:\n    return 0\nreturn total"}),
+            "{} is left out",
+        ),
+        (Slip("mean", "call_left_out", "a.flatten(2)", "a", code={"mean": "return a[0]"}), "no axes are joined in {}"),
+        (
+            Slip("shares", "order", "weights / total", "(total) / (weights)"),
+            "in {}, the sum of the weights is divided by `weights`, not the other way round",
+        ),
+        (
+            Slip("shares", "order", "weights - total", "(total) - (weights)"),
+            "in {}, `weights` is subtracted from the sum of the weights, not the other way round",
+        ),
+        (Slip("shares", "order", "a ** 2", "(2) ** (a)"), "base and exponent have changed places in {}"),
+        (
+            Slip("scaled", "comparison", "scale is None", "(scale) is not (None)"),
+            "in {}, the cases with and without `scale` have changed places",
+        ),
+        (Slip("mean", "range", "range(0, n, 2)", "range(n)"), "{} counts in the wrong steps"),
+        (Slip("mean", "length", "rows.shape[0]", "weights.shape[0]"), "{} takes a length of `weights`, not of `rows`"),
+        (
+            Slip("total", "turned_off", "True", "False", code={"total": "return weights.sum(keepdim=False)"}),
+            "{} drops the axis along which it runs",
+        ),
+        (
+            Slip("total", "turned_off", "False", "True", code={"total": "return lambda a: True"}),
+            "in {}, True stands where False belongs",
+        ),
+        (Slip("scaled", "option_left_out", "f(shares, scale)", "f(shares)"), "`scale` is left out of {}"),
+        (
+            Slip("total", "operand_squared", "rows + weights", "(rows) + (weights) ** 2"),
+            "{} adds the square of `weights`",
+        ),
+        (
+            Slip("total", "sibling", "torch.cat([a, b])", "torch.stack([a, b])"),
+            "{} stacks along a new axis where it should join along one that is there",
+        ),
+        (Slip("shares", "part_left_out", "weights / total", "weights"), "{} is left out"),
+        (Slip("shares", "part_left_out", "weights / total", "total"), "`weights` is left out of {}"),
+        (
+            Slip("total", "call_left_out", "len(rows)", "rows", code={"total": "return rows * 2"}),
+            "in {}, `rows` stands where its length belongs",
+        ),
+        (
+            Slip("total", "call_left_out", "a.softmax(0)", "a", code={"total": "return a[0]"}),
+            "no softmax is taken in {}",
+        ),
+        (
+            Slip("total", "call_left_out", "a.log()", "a", code={"total": "return a[0]"}),
+            "the logarithm is not taken in {}",
+        ),
+        (Slip("mean", "squeezed", "", "§.squeeze()"), "axes of length 1 are lost in the mean"),
     ],
 )
 def test_a_slip_is_said_in_the_words_of_its_step(slip, does):
@@ -75,10 +151,16 @@ def test_a_constant_in_the_place_of_an_argument_means_that_the_argument_has_no_e
     assert said.does == f"`pad_id` has no effect in the step “{steps.describe('real')}”"
 
 
+def test_a_step_that_is_taken_for_one_of_several_values_comes_not_late():
+    steps = every_exercise()["PreNormEncoderLayer"].steps
+    said = words(steps, Slip("normed_1", "moved", "x", "queries", "queries"))
+    assert said.does == f"the step “{steps.describe('normed_1')}” is done for the queries alone"
+
+
 def test_plurals_are_told_from_their_heads():
     assert all(
         is_plural(noun)
-        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "the weights")
+        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "all the p_i p_j")
     )
     assert not any(
         is_plural(noun)
@@ -98,3 +180,23 @@ def test_what_is_said_of_stored_slips_ends_properly_and_has_three_hints(name):
             assert "  " not in text, text
             assert not re.search(r"\b(?:you|yours?)\b", text, re.IGNORECASE), text
         assert len(set(mistake.hints)) == 3
+
+
+def test_an_axis_that_is_chosen_is_another_one():
+    steps = every_exercise()["soft_lookup"].steps
+    assert (
+        words(steps, Slip("axis", "inverse", "", "1 / §")).does
+        == "the axis of the sum is another one than it should be"
+    )
+
+
+def test_a_shape_is_told_once():
+    steps = every_exercise()["causal_mask"].steps
+    mask, keys = (Slip(name, "one_axis_more", "", "§[None]") for name in ("mask", "matrix"))
+    twice = Slip("mask", "one_axis_more", "", "§[None]", readings=[keys])
+    assert SlipMistake(twice, steps).says == SlipMistake(mask, steps).says
+
+
+def test_a_plural_may_have_a_participle_behind_it():
+    assert is_plural("the products divided by √d_k")
+    assert not is_plural("the loss averaged over the masked tokens")

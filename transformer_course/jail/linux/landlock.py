@@ -8,6 +8,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterable
+from functools import cache
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """Numbers of the system calls, the same on every architecture."""
@@ -79,8 +80,13 @@ def _add_rule(rules: int, path: str, allowed: int) -> None:
         os.close(parent)
 
 
+@cache  # each new one takes as long as a call, of which there are twenty for a job
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _syscall(number: int, *arguments: object) -> int:
-    result = int(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments))
+    result = int(_libc().syscall(number, *arguments))
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))

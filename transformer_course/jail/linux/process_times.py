@@ -9,6 +9,8 @@ from pathlib import Path
 
 from transformer_course.jail.linux.family_watch import family
 
+_NUMBER = re.compile(r"^Pid:\s*(\d+)$", re.MULTILINE)
+
 
 def cpu_seconds(process: int) -> float:
     """Return the time that a child process has computed (``man 3 clock_getcpuclockid``)."""
@@ -32,7 +34,7 @@ def delay_seconds(process: int) -> float:
             told = Path(f"/proc/self/fdinfo/{handle}").read_text()
         finally:
             os.close(handle)
-        numbers = re.findall(r"^Pid:\s*(\d+)$", told, re.MULTILINE)
+        numbers = _NUMBER.findall(told)
         return int(Path("/proc", *numbers, "schedstat").read_text().split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
         return 0.0

@@ -45,6 +45,81 @@ def spreads_the_bias(x_shards, matrix, bias):
     return (torch.bmm(x_shards, rows) + bias / n_devices).sum(0)
 
 
+def steps_worker_by_worker(parameters, gradients, means, mean_squares, step, rate):
+    """As each worker would: nothing is filled up but its own state."""
+    n, n_shard = len(parameters), means.shape[1]
+    gradient, updated = sum(gradients) / len(gradients), []
+    means, mean_squares = means.clone(), mean_squares.clone()
+    for worker in range(len(gradients)):
+        own = slice(worker * n_shard, min((worker + 1) * n_shard, n))
+        g = gradient[own]
+        means[worker, : len(g)] = means[worker, : len(g)].lerp(g, 0.1)
+        mean_squares[worker, : len(g)] = mean_squares[worker, : len(g)].lerp(g * g, 0.001)
+        mean, square = means[worker, : len(g)], mean_squares[worker, : len(g)]
+        size = rate * (1 - 0.999**step) ** 0.5 / (1 - 0.9**step)
+        updated.append(parameters[own] - size * mean / (square.sqrt() + 1e-8 * (1 - 0.999**step) ** 0.5))
+    return torch.cat(updated), means, mean_squares
+
+
+def steps_on_the_whole(parameters, gradients, means, mean_squares, step, rate):
+    n, shape = len(parameters), means.shape
+    m, v = means.reshape(-1)[:n], mean_squares.reshape(-1)[:n]
+    g = gradients.mean(0)
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g.pow(2)
+    new = parameters - rate * (m / (1 - 0.9**step)) / ((v / (1 - 0.999**step)) ** 0.5 + 1e-8)
+    rest = torch.zeros(means.numel() - n)
+    return new, torch.cat((m, rest)).reshape(shape), torch.cat((v, rest)).reshape(shape)
+
+
+def sends_messages(n_stages, n_microbatches):
+    """Each stage has two queues, filled by its neighbours at the end of a tick."""
+    to_do, back = [[] for _ in range(n_stages)], [[] for _ in range(n_stages)]
+    to_do[0] = list(range(1, n_microbatches + 1))
+    held, rows = [0] * n_stages, [[] for _ in range(n_stages)]
+    while any(to_do) or any(held):
+        sent = []
+        for stage in range(n_stages):
+            if back[stage]:
+                m = back[stage].pop(0)
+                held[stage] -= 1
+                rows[stage].append(-m)
+                sent += [(back[stage - 1], m)] if stage else []
+            elif to_do[stage] and held[stage] < n_stages - stage:
+                m = to_do[stage].pop(0)
+                held[stage] += 1
+                rows[stage].append(m)
+                sent.append((back[stage] if stage == n_stages - 1 else to_do[stage + 1], m))
+            else:
+                rows[stage].append(0)
+        for queue, m in sent:
+            queue.append(m)
+    return torch.tensor(rows)
+
+
+def warms_up_and_alternates(n_stages, n_microbatches):
+    """As in Megatron: each stage has its order of passes, and waits where it must."""
+    orders = []
+    for stage in range(n_stages):
+        n_warm = min(n_stages - stage - 1, n_microbatches)
+        order = list(range(1, n_warm + 1))
+        for m in range(1, n_microbatches - n_warm + 1):
+            order += [n_warm + m, -m]
+        orders.append(order + [-m for m in range(n_microbatches - n_warm + 1, n_microbatches + 1)])
+    done, columns = set(), []
+    while any(orders):
+        column = []
+        for stage, order in enumerate(orders):
+            work = order[0] if order else 0
+            if work > 0:
+                ready = stage == 0 or (stage - 1, work) in done
+            else:
+                ready = (stage, -work) in done if stage == n_stages - 1 else (stage + 1, work) in done
+            column.append(order.pop(0) if work and ready else 0)
+        done |= set(enumerate(column))
+        columns.append(column)
+    return torch.tensor(columns).T.contiguous()
+
+
 def fits_in_numpy(n_parameters, losses):
     a, b, _ = np.polyfit(np.log10(n_parameters), losses, 2)
     return 10 ** (-b / (2 * a))
@@ -77,6 +152,14 @@ UNUSUAL = {
     "row_parallel": {
         "a loop that starts with the bias": adds_up_in_a_loop,
         "a part of the bias on each device": spreads_the_bias,
+    },
+    "zero_step": {
+        "worker by worker": steps_worker_by_worker,
+        "on the whole": steps_on_the_whole,
+    },
+    "pipeline_schedule": {
+        "messages": sends_messages,
+        "an order for each stage": warms_up_and_alternates,
     },
     "compute_optimal_size": {
         "numpy, in base 10": fits_in_numpy,

@@ -31,7 +31,7 @@ def weighted(column, states):
 def axis():
     """choose the axis of the states
 
-    the axis along which is added
+    the axis of the sum
     """
     return 1
 

@@ -108,7 +108,7 @@ def squashed(combined):
 def output(squashed):
     """return one vector for each text
 
-    the vectors, (batch, d_out)
+    the output vectors, (batch, d_out)
     """
     return squashed
 

@@ -30,7 +30,7 @@ def products(row, keys):
 def axis():
     """choose the axis of the width
 
-    the axis along which is added
+    the axis of the sum
     """
     return -1
 

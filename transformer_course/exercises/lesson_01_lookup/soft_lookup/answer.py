@@ -41,7 +41,7 @@ def weighted(column, values):
 def axis():
     """choose the axis of the keys
 
-    the axis along which is added
+    the axis of the sum
     """
     return 0
 

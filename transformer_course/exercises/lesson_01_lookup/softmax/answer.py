@@ -33,7 +33,7 @@ def largest(scores, axis):
 def shifted(scores, largest):
     """subtract it
 
-    the scores, shifted so that the largest of each row is 0
+    the shifted scores: the largest of each row is 0
     """
     return scores - largest
 
@@ -57,7 +57,7 @@ def total(exponentials, axis):
 def shares(exponentials, total):
     """divide by the sum
 
-    each exponential divided by the sum of its row
+    the quotients: each exponential divided by the sum of its row
     """
     return exponentials / total
 

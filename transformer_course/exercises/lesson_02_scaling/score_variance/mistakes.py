@@ -1,7 +1,5 @@
 """What goes wrong when the variance of a score is worked out."""
 
-import math
-
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_02_scaling.score_variance.answer import STEPS
 
@@ -28,15 +26,5 @@ MISTAKES = [
         does="`^` is written for a power",
         says="In Python `^` is no power: it compares the bits of two whole numbers, and crashes at a float.",
         hints=["How does Python write 3 to the power of 2?"],
-    ),
-    Mistake(
-        "spread_of_a_sum_of_entries",
-        STEPS.but(total=lambda d_k, variance: math.sqrt(d_k * variance)),
-        does="the root is taken of d_k times the variance of one entry",
-        says=(
-            "The root of d_k times the variance of *one entry* is the standard deviation of a sum of d_k entries. A "
-            "score is a sum of products, of two entries each, and its variance is asked for."
-        ),
-        hints=OF_A_PRODUCT,
     ),
 ]

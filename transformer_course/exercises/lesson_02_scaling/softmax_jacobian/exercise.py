@@ -47,6 +47,10 @@ SOFTMAX_JACOBIAN = Exercise(
         "left_out_own": (
             "The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term."
         ),
+        "slice_row: probabilities[:, None]": (
+            "Each product has the same weight twice, p_i p_i, where p_i p_j is asked for. Look at which axis the "
+            "weights run along in each of the two factors."
+        ),
         "call_left_out_delta: probabilities": (
             "`torch.eye` is given the weights themselves. It asks for a number: how many rows the table has."
         ),

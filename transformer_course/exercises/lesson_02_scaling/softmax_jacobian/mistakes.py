@@ -33,6 +33,13 @@ MISTAKES = [
         hints=["For weights of 0.5 and 0.5, the first entry should be 0.25. Which numbers make it up?"],
     ),
     Mistake(
+        "diagonal_alone",
+        STEPS.but(products=lambda products: torch.diag(products.diagonal())),
+        does="only the diagonal of the table is filled",
+        says="{does}, as if each weight depended on its own score alone. Beside the diagonal stands −p_i p_j.",
+        hints=["If one score rises, and the weights still add up to 1, what becomes of the others?"],
+    ),
+    Mistake(
         "squares_alone",
         STEPS.but(jacobian=lambda probabilities: -probabilities * probabilities),
         STEPS.but(jacobian=lambda probabilities: probabilities * probabilities),

@@ -18,7 +18,8 @@ class ReadyMade(nn.Module):
 MISTAKES = [
     Mistake(
         "not_projected",
-        STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value).attempt,
+        STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value),
+        does="the inputs are attended to as they come, without `w_q`, `w_k` and `w_v`",
         says=(
             "The inputs are attended to as they come: `w_q`, `w_k` and `w_v` are not used. One step is missing at the "
             "beginning."

@@ -44,7 +44,8 @@ MISTAKES = [
     ),
     Mistake(
         "split_and_merged_by_view",
-        STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)).attempt,
+        STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)),
+        does="heads are split and merged without a transposition, so that they get positions instead of features",
         says=(
             "The heads got positions instead of features: the projections are reshaped without a transposition, and "
             "the heads are merged in the same way. Look at how they are split."

@@ -40,5 +40,11 @@ APPLY_ROTARY = Exercise(
         "Compute the turned first and second members from these, then put them back side by side: "
         "`torch.stack([first, second], dim=-1).flatten(-2)`.",
     ],
+    told={
+        "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
+            "The turned pairs are right, but all first members come first and all second ones after them. The members "
+            "of a pair should stand side by side again. Look at how the two are put together."
+        ),
+    },
     mistakes=[*mistakes.MISTAKES, *frequency_mistakes(STEPS, "d")],
 )

@@ -8,9 +8,8 @@ def never():
     return lambda ended, tokens, target: False
 
 
-def always(token):
-    """Make the step that writes one token after the end."""
-    return lambda: lambda chosen, ended: chosen.masked_fill(ended, token)
+def zero():
+    return lambda chosen, ended: chosen.masked_fill(ended, 0)
 
 
 MISTAKES = [
@@ -49,6 +48,13 @@ MISTAKES = [
         does="the loop stops when the *last* sentence has ended",
         says="The end of the last sentence of the batch decides for all: when it has ended, the others are cut off.",
         hints=["What becomes of a long sentence, if the last one of the batch is short?"],
+    ),
+    Mistake(
+        "filled_up_with_zero",
+        STEPS.but(tokens=zero),
+        STEPS.but(tokens=zero, stop=never),
+        does="sentences that have ended are filled up with token 0, and not with eos",
+        hints=["What should fill up the sentences that have ended?"],
     ),
     Mistake(
         "leaves_the_end_out",

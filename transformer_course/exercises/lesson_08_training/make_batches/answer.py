@@ -100,7 +100,7 @@ def targets(groups, width, filled):
 def real(sources, pad_id):
     """mark the tokens of the source that are no padding
 
-    where the tokens of the source are real, (batch, n_source)
+    the mask of the real tokens, (batch, n_source)
     """
     return [source != pad_id for source in sources]
 

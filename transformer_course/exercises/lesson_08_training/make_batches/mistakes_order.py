@@ -15,7 +15,8 @@ MISTAKES = [
             groups=lambda pairs, starts, batch_size: [
                 sorted(pairs[start : start + batch_size], key=lambda pair: len(pair[0])) for start in starts
             ]
-        ).attempt,
+        ),
+        does="pairs are sorted within each batch, and not before they are divided among batches",
         says=(
             "The list is cut first, and each batch is sorted by itself. That saves no padding: which sentences share "
             "a batch was decided before."
@@ -51,8 +52,8 @@ MISTAKES = [
                     strict=True,
                 )
             )
-        ).attempt,
-        says="Sources and targets are sorted each by themselves, so that they no longer belong together.",
+        ),
+        does="sources and targets are sorted each by themselves, so that they no longer belong together",
         hints=[
             "Find the shortest source. Which target came with it, and which has it now?",
             "What is sorted should be the pairs.",

@@ -45,7 +45,8 @@ MISTAKES = [
     ),
     Mistake(
         "wide_as_the_last",
-        STEPS.but(width=lambda: lambda group, side: len(group[-1][side])).attempt,
+        STEPS.but(width=lambda: lambda group, side: len(group[-1][side])),
+        does="a side is as wide as the last pair of the batch, not as the longest",
         says=(
             "A side is as wide as the *last* pair of the batch. That is right for sources, which are sorted, but the "
             "targets are not."

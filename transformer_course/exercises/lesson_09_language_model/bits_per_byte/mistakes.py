@@ -29,6 +29,13 @@ MISTAKES = [
         hints=["Twice the loss: how many bits should that be?"],
     ),
     Mistake(
+        "ratio_upside_down",
+        STEPS.but(nats=lambda loss, n_bytes: loss * n_bytes, per_byte=lambda bits, n_tokens: bits / n_tokens),
+        does="`n_tokens` and `n_bytes` have changed places",
+        says="{does}: the more bytes there were in a token, the worse the model would look.",
+        hints=["Half as many tokens for the same text, with the same loss each: what becomes of the bits per byte?"],
+    ),
+    Mistake(
         "whole_bytes_in_a_token",
         STEPS.but(per_byte=lambda loss, nats_in_a_bit, n_tokens, n_bytes: loss / nats_in_a_bit / (n_bytes // n_tokens)),
         STEPS.but(per_byte=lambda loss, nats_in_a_bit, n_tokens, n_bytes: loss / nats_in_a_bit * (n_tokens // n_bytes)),

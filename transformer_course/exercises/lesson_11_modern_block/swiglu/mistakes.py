@@ -19,6 +19,13 @@ ACTIVATION = [
         ),
         hints=["How often does the formula have a SiLU?"],
     ),
+    Mistake(
+        "sigmoid_of_the_negative",
+        STEPS.but(opened=lambda gate: gate * (-gate).sigmoid()),
+        does="SiLU is z times the sigmoid of −z, which should be that of z",
+        says="SiLU closes the gates that it should open: {does}. Look at the sign in the exponential.",
+        hints=["SiLU of 10 is nearly 10. What comes out for 10?"],
+    ),
 ]
 
 BRANCHES = [

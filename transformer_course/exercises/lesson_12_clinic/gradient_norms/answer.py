@@ -40,7 +40,7 @@ def gradient():
 def missing():
     """take 0 where no gradient has arrived
 
-    what stands where no gradient has arrived: 0
+    the number for a missing gradient: 0
     """
     return lambda parameter: 0.0
 
@@ -64,7 +64,7 @@ def total():
 def root():
     """take the root of the sum
 
-    the norm: the root of the sum
+    the root of the sum of the squares
     """
     return lambda total: total.sqrt()
 
@@ -93,7 +93,7 @@ def norm(gradient, missing, squares, total, root, number):
 def key():
     """call each by its name
 
-    what a norm is found by: the name of its parameter
+    the key of a norm: the name of its parameter
     """
     return lambda name, index: name
 

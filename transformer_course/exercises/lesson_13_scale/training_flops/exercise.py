@@ -42,6 +42,10 @@ TRAINING_FLOPS = Exercise(
         "brackets_flops": (
             "One of the passes is counted for all tokens, the other for a single one: brackets are missing."
         ),
+        "part_left_out_of_a_token: forward": (
+            "For each parameter and token there are 2 operations in all: either a product and a sum in the forward "
+            "pass, and no backward pass; or a product alone in each pass, as if the two cost the same."
+        ),
     },
     mistakes=MISTAKES,
 )

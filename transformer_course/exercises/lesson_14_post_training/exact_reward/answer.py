@@ -23,7 +23,7 @@ def beside(answers):
 def same(beside, accepted):
     """compare each token with that of every accepted form
 
-    where an answer has the token of a form, (batch, n_forms, n)
+    the matches of an answer's tokens with those of a form, (batch, n_forms, n)
     """
     return beside == accepted
 

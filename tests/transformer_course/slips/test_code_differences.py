@@ -1,0 +1,46 @@
+"""What differs between two pieces of code."""
+
+import pytest
+
+from transformer_course.slips.code_differences import (
+    compared_in,
+    counts_of,
+    length_of,
+    missing_argument,
+    operands_of,
+    parts_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "how"),
+    [
+        ("range(n)", "range(n + 1)", "ends too late"),
+        ("range(1, n - k)", "range(1, n - k - 1)", "ends too early"),
+        ("torch.arange(n)", "torch.arange(1, n)", "starts too late"),
+        ("torch.arange(n)", "torch.arange(1, n + 1)", "starts and ends too late"),
+        ("range(0, n, size)", "range(0, n, size - 1)", "counts in the wrong steps"),
+        ("torch.arange(0, n, 2)", "torch.arange(n)", "counts in the wrong steps"),
+        ("range(a, n)", "range(a + 1, n)", "starts or ends one too early or too late"),
+    ],
+)
+def test_a_range_starts_ends_or_counts_otherwise(old, new, how):
+    assert counts_of(old, new) == how
+
+
+def test_parts_are_those_of_a_pair_or_of_what_is_joined():
+    assert parts_of("(a, f(b))") == ["a", "f(b)"]
+    assert parts_of("torch.cat([a, a], dim=1)") == ["a", "a"]
+    assert parts_of("a[::-1] if a is not None else None") == parts_of("§[::-1]") == []
+
+
+def test_operands_comparisons_and_lengths_are_read():
+    assert operands_of("(a) - (b[0])") == ("Sub", "a", "b[0]")
+    assert operands_of("f(a)") == ("", "", "")
+    assert compared_in("mask is None") == "mask"
+    assert length_of("x.shape[-1]") == ("x", "[-1]")
+
+
+def test_one_missing_argument_is_found_and_of_two_none():
+    assert missing_argument("f(a, *b, mask)", "f(a, *b)") == "mask"
+    assert missing_argument("f(a, b, c)", "f(a)") == ""

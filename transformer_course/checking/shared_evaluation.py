@@ -1,0 +1,38 @@
+"""What thousands of variants of an answer have in common when they are evaluated for the same arguments."""
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from torch import nn
+
+from transformer_course.steps import SharedValues, identity
+
+
+class SharedEvaluation:
+    """What many variants are evaluated with: the same arguments and module, and the values that they share.
+
+    Args:
+        given: The arguments.
+        module: The module whose forward the variants replace, if they do.
+    """
+
+    def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
+        self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
+        self.bound: inspect.BoundArguments | None = None
+        """The arguments as the answer takes them; None until they have been bound, and where each call has its own."""
+        self._before = identity([*given.values()])
+        for child in self.module.children() if self.module else []:
+            for part in child if isinstance(child, nn.ModuleList) else [child]:
+                part.forward = partial(self._call, part.forward)
+
+    def is_as_it_was(self) -> bool:
+        """Return whether nothing can have been written into the arguments."""
+        return self._before is not None and identity([*self.given.values()]) == self._before
+
+    def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:
+        if keywords:
+            return forward(*inputs, **keywords)
+        return self.shared.call(forward, inputs, [identity(value) for value in inputs])[0]

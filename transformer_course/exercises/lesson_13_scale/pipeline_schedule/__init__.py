@@ -1,0 +1,1 @@
+"""The exercise ``pipeline_schedule``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``zero_step``: its cases, its reference, its mistakes."""
