@@ -941,9 +941,9 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
 # Type a sentence of your own. Your Transformer has read of lamps and doors, never of poems.
 
 # %% tags=["nbval-ignore-output"]
-yours = "The door of the garage is open."
-both = translate(to_french, [(yours, ""), ("My grandmother wrote poems.", "")], stored.tokenizer, max_length=40)
-print(*(f"{sentence} → {generated}" for sentence, _, generated in both), sep="\n")
+yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
+french = translate(to_french, [(sentence, "") for sentence in yours], stored.tokenizer, max_length=40)
+print(*(f"{sentence} → {generated}" for sentence, _, generated in french), sep="\n")
 
 # %% [markdown]
 # ## Your experiment
