@@ -31,7 +31,7 @@ def plays(archive: Path) -> tuple[list[str], list[str]]:
 
     A play is speeches with an empty line between them, and a speech begins with who says it: ``ROMEO: For what?``
     """
-    training, held_out = [], []
+    training, held_out = list[str](), list[str]()
     with tarfile.open(archive) as files:
         for member in sorted(files.getmembers(), key=lambda member: member.name):
             found = TEXT.search(member.name)

@@ -57,4 +57,4 @@ def main(archive: Path = Path(ARCHIVE), n_steps: int = STEPS) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main(Path(sys.argv[1]) if sys.argv[1:] else Path(ARCHIVE))

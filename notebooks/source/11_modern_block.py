@@ -773,8 +773,8 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 # %% [markdown]
 # ### A model that talks
 #
-# The course has such a folder of a small Llama that was *trained*, on 35 plays of Shakespeare. Its head is its embedding
-# (lesson 08), and is stored once.
+# The course has such a folder of a small Llama that was *trained*, on 35 plays of Shakespeare. Its head is its
+# embedding (lesson 08), and is stored once.
 
 
 # %% id="a-model-that-talks"
