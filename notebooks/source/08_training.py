@@ -929,7 +929,8 @@ print({fact: stored.card[fact] for fact in ("command", "training_pairs", "parame
 
 # %% tags=["nbval-ignore-output"]
 in_french = translate(to_french, stored.card["held_out"], stored.tokenizer, max_length=40)
-pd.DataFrame(in_french[5::16], columns=["source", "reference", "generated"])
+ranked = sorted(in_french, key=lambda row: -sacrebleu.sentence_bleu(row[2], [row[1]]).score)
+pd.DataFrame(ranked[::11], columns=["source", "reference", "generated"], index=range(1, 101, 11))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 library = stored.load_into(LibraryTransformer(TransformerConfig(**stored.sizes, dropout=0.0)))
@@ -939,8 +940,8 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
     print(f"BLEU of {len(sources)} sentences, {name}: {sacrebleu.corpus_bleu(generated, [references]).score:.1f}")
 
 # %% [markdown]
-# Common phrases come out well (`pour cette intégration`); rare words are guessed: the fifth answer is about waste
-# (`déchets`). Type a sentence of your own. Your Transformer has read of lamps and doors, never of poems.
+# Every eleventh of the 100 is shown, the best first: common phrases come out well, rare words are guessed.
+# Type a sentence of your own. Your Transformer has read of lamps and doors, never of poems.
 
 # %% tags=["nbval-ignore-output"]
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
