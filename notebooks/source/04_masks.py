@@ -235,8 +235,8 @@ print("output of torch's own function:", F.scaled_dot_product_attention(query, k
 print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 
 # %% [markdown]
-# - **−1e9** gives equal weights: the query attends to *all* that is hidden, padding and future alike, and nothing looks
-#   wrong. So does the lowest number, `torch.finfo(x.dtype).min`. (In float16, −1e9 *is* −∞.)
+# - **−1e9** gives equal weights: the query attends to *all* that is hidden, padding and future, and nothing looks
+#   wrong. The lowest number, `torch.finfo(x.dtype).min`, does the same. (In float16, −1e9 *is* −∞.)
 # - **−∞** gives nan.
 #
 # **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, the row of
@@ -548,7 +548,7 @@ print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim
 print("                      causal_mask(2, 5):  ", (our_weights > 0).sum(dim=-1).tolist())
 
 # %% [markdown]
-# It sees just one key: torch aligns the mask at the *top left*. If queries and keys differ in number, pass a mask that
+# It sees one key: torch aligns the mask at the *top left*. If queries and keys differ in number, pass a mask that
 # is aligned at the bottom right, such as your `causal_mask(2, 5)`.
 
 # %% [markdown]

@@ -368,7 +368,7 @@ compare(prediction_attentions, measured=round(sum(attentions) / 3, 1))
 
 # %% [markdown]
 # With its FFN, one layer knows more than 9 of 10 facts; without it, about half, with less than half of the parameters.
-# Its fair rivals, three layers of attention, with as many parameters and more computation, know about 8 of 10. So
+# The fair rival has as many parameters: three layers of attention, with more computation, know about 8 of 10. So
 # attention stores facts, too; the FFN stores somewhat more (Geva et al., below).
 
 # %% [markdown]
@@ -940,7 +940,7 @@ table.round(2)
 # Without positions, the model knows which pieces an image has, but not where: shuffling them changes nothing, and far
 # fewer digits are recognised. With positions most are, and shuffled patches leave the model about as good as a guess.
 # The paper's models are this one, larger: 196 patches of 16 × 16 pixels, 12 layers or more. Language models that read
-# images put such vectors in front of those of the words.
+# images put such vectors among those of the words.
 
 # %% [markdown]
 # ## Your experiment

@@ -65,8 +65,8 @@ pd.set_option("display.max_colwidth", None)
 diagrams.architecture.you_are_here(8)
 
 # %% [markdown]
-# This is where the lesson leads: five strings in five scripts, none of them in the training data, and what the finished
-# model generated for each. Nobody told the model which characters are digits.
+# This is where the lesson leads: five strings in five scripts, none of them in training, and what the finished model
+# generated for each. Nobody told it which characters are digits.
 #
 # | the model reads | it generates |
 # |---|---|
@@ -94,7 +94,7 @@ pd.DataFrame(held_out[:6], columns=["source", "target"])
 # ### Tokens
 #
 # Our tokens are the characters and four special ones: `<pad>` fills up the shorter rows of a batch, `<bos>` begins a
-# target, `<eos>` ends a sequence, and `<unk>` stands for any character that did not occur in training.
+# target, `<eos>` ends a sequence, and `<unk>` stands for any other character.
 
 # %%
 tokenizer = character_tokenizer(side for pair in pairs for side in pair)
@@ -112,7 +112,7 @@ print(encode([("3 mars 2021", "2021-03-03")], tokenizer)[0])
 
 # %% [markdown]
 # Characters make long sequences, words an endless vocabulary. **BPE** (byte-pair encoding) starts from characters and
-# merges the most frequent pair of neighbours into a new token, again and again, until the vocabulary is large enough
+# keeps merging the most frequent pair of neighbours into a new token until the vocabulary is large enough
 # ([Sennrich et al., 2016](https://arxiv.org/abs/1508.07909)). GPT-2 and `bpe_tokenizer` start from bytes instead, so
 # any text can be encoded.
 
@@ -160,8 +160,8 @@ at_random = [parts.make_batches(ids[start : start + 64], 64, PAD_ID)[0] for star
 compare(prediction, measured=round(padding(at_random), 1))
 
 # %% [markdown]
-# The model must not see all short dates first, and batches should be as varied as padding allows. So each epoch
-# shuffles the pairs, batches 1,024 of them at a time, and shuffles those batches.
+# Short dates must not all come first, nor batches repeat from epoch to epoch. So each epoch shuffles the pairs, takes
+# 1,024 at a time, sorts these into batches, and shuffles the batches.
 
 
 # %% tags=["hide-input"]
@@ -183,7 +183,7 @@ print(f"padding in these batches: {padding(list(islice(epochs(ids), 150))):.2f}"
 # %% [markdown]
 # ## Assembly
 #
-# Three matrices are one and the same: the embedding of the source, that of the target, and the last linear layer
+# Three matrices are one: the embedding of the source, that of the target, and the last linear layer
 # (**tied embeddings**, [Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)). The logit of a token is the dot
 # product of its embedding with the decoder's output.
 
@@ -220,7 +220,7 @@ made_of += ["sinusoidal_encoding", "padding_mask", "decoder_mask"]
 pd.DataFrame({"whose": {name: parts.whose(name) for name in made_of}})
 
 # %% [markdown]
-# Where the table says *the library's*, run that lesson's check again.
+# Where you passed a check and the table says *the library's*, run it again.
 #
 # **Predict.** The paper's base model has 37,000 tokens and d_model = 512. How many million more parameters would it
 # have if the three matrices were not tied?
@@ -336,8 +336,8 @@ print(f"after initialise: loss {loss:.1f}, logit {logit:.0f}")
 #
 # Gradient descent takes large steps where gradients are large, and hardly moves the embedding of a rare token. **Adam**
 # ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980)) keeps two running means for each parameter, one of its
-# gradient g (the **momentum**) and one of g². (Each step keeps a fraction β of the old mean, and adds 1 − β of the new
-# value.) The parameter changes by
+# gradient g (the **momentum**) and one of g². (The new mean is β times the old one plus 1 − β times the new value.) The
+# parameter changes by
 #
 # $$-\,\text{rate}\cdot\frac{\text{mean of } g}{\sqrt{\text{mean of } g^2}+\text{a tiny } \epsilon}$$
 #
@@ -411,7 +411,7 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
 check(noam_rate)
 
 # %% [markdown]
-# Our training ends after 2,400 steps, at 15 % of Noam's rate.
+# Ours ends after 2,400 steps, at 15 % of Noam's rate.
 
 # %%
 N_STEPS = 2_400
@@ -657,7 +657,7 @@ print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spr
 # </details>
 
 # %% [markdown]
-# Now type a date of your own, and follow it through your model's blocks and heads, token by token.
+# Type a date of your own, and follow it through your model's blocks and heads, token by token.
 
 
 # %% tags=["hide-input"]
@@ -699,7 +699,7 @@ print(f"{len(wrong)} errors are left; {swapped} have the right characters in ano
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Greedy decoding cannot take a token back. **Beam search** follows several prefixes at once and keeps the most probable
+# Greedy decoding cannot take a token back. **Beam search** follows several prefixes and keeps the most probable
 # ones (lesson 10).
 
 # %% [markdown]
@@ -869,7 +869,7 @@ check(mended, "greedy_decode", save=False)
 #
 # When a translation is wrong, either the model finds the right one more probable, and the search missed it (a **search
 # error**); or it prefers its own, and no search will help (a **model error**). The probability of a *whole* target is
-# the product of those of its tokens, each given the tokens before it (one teacher-forced pass). Products of small
+# the product of those of its tokens, each given those before it. Products of small
 # numbers underflow, so we add logarithms.
 #
 # **Exercise.** `targets[:, t]` is the label for `logits[:, t]`, as in the loss. Padding is not part of a sentence.
@@ -918,8 +918,9 @@ else:
 # %% [markdown]
 # ## English into French
 #
-# The course stores the parameters of a Transformer that was trained on the messages of Home Assistant, a program for
-# smart homes. They fit into *your* class. No sentence below was among them, nor one with all but one of its words.
+# The course stores a Transformer's parameters, trained for 20 minutes on the messages of Home Assistant, a program for
+# smart homes. They fit into *your* class. The training data held none of the 100 test sentences, nor any with one word
+# changed.
 
 # %%
 stored = trained("messages-en-fr")
@@ -938,7 +939,8 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
     print(f"BLEU of {len(sources)} sentences, {name}: {sacrebleu.corpus_bleu(generated, [references]).score:.1f}")
 
 # %% [markdown]
-# Type a sentence of your own. Your Transformer has read of lamps and doors, never of poems.
+# Common phrases come out well (`pour cette intégration`); rare words are guessed: the fifth answer is about waste
+# (`déchets`). Type a sentence of your own. Your Transformer has read of lamps and doors, never of poems.
 
 # %% tags=["nbval-ignore-output"]
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]

@@ -400,7 +400,7 @@ print("four workers have the parameters of Adam on one:", torch.allclose(cut_up,
 # fetches those of a layer when they are needed.
 
 # %% [markdown]
-# ## Layers in turn: the pipeline
+# ## ★ Layers in turn: the pipeline
 #
 # In **pipeline parallelism** each device, a stage, has some of the layers. Micro-batches follow each other; a pass
 # takes a stage one tick. A forward pass needs that of the stage before; a backward pass that of the stage after, or on
@@ -1105,7 +1105,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>Why 1F1B, if its bubble is as large as that of GPipe?</summary>
 #
 # GPipe runs all forward passes first, so each stage holds the activations of all micro-batches. With 1F1B it holds at
-# most as many as there are stages, so one can take more micro-batches, and they make the bubble smaller. (<i>Layers in
+# most as many as there are stages, so one can take more micro-batches, and they make the bubble smaller. (<i>★ Layers in
 # turn</i>)
 # </details>
 

@@ -595,7 +595,7 @@ pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.i
 
 # %% [markdown]
 # The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (The count above shows why:
-# languages borrow words, as in avril, aprile, april.) But the training curve ends near 1, far above the held-out curve:
+# languages share words, as in avril, aprile, april.) But the training curve ends near 1, far above the held-out curve:
 # the difference is memorised, which is called **overfitting**. So judge a model by its held-out set, and look at the
 # curves: a loop that runs without an error proves nothing.
 #

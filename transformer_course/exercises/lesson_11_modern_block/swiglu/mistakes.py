@@ -22,7 +22,7 @@ ACTIVATION = [
     Mistake(
         "sigmoid_of_the_negative",
         STEPS.but(opened=lambda gate: gate * (-gate).sigmoid()),
-        does="SiLU is z times the sigmoid of −z, which should be that of z",
+        does="z is multiplied by the sigmoid of −z, which should be that of z",
         says="SiLU closes the gates that it should open: {does}. Look at the sign in the exponential.",
         hints=["SiLU of 10 is nearly 10. What comes out for 10?"],
     ),
