@@ -1105,8 +1105,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>Why 1F1B, if its bubble is as large as that of GPipe?</summary>
 #
 # GPipe runs all forward passes first, so each stage holds the activations of all micro-batches. With 1F1B it holds at
-# most as many as there are stages, so one can take more micro-batches, and they make the bubble smaller. (<i>★ Layers in
-# turn</i>)
+# most as many as there are stages, so one can take more micro-batches, and they make the bubble smaller. (<i>★ Layers
+# in turn</i>)
 # </details>
 
 # %% [markdown]
