@@ -1,11 +1,11 @@
 # %% [markdown] id="title"
 # # 09 · Decoder-only: a language model
 #
-# **The question.** A language model continues a text, and has no encoder. What is left of a Transformer without one,
-# and why do nearly all large models look like that?
+# **The question.** GPT, Llama and nearly all other large models are Transformers without an encoder, trained for one
+# thing: to guess the next token. Why is that enough? And how does such a model copy a name that it has read only once?
 #
-# **Afterwards you can** build a GPT from your own parts, train it, load stored parameters into it, compare models in
-# bits per byte, let them generate text, explain how such a model copies, and find the heads that do it.
+# **Afterwards you can** build a GPT from your own parts, train it on Python's documentation and let it write more, load
+# a larger model into your own class, compare models in bits per byte, and find the heads by which a model copies.
 #
 # Reading: 39 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 120 minutes.
@@ -59,7 +59,7 @@ _ = torch.manual_seed(9)
 # ## What disappears with the encoder
 #
 # A translator has two texts, a source and a target. A language model has one, and predicts each token from those before
-# it. So there is nothing to encode, no memory, and nothing for cross-attention to read.
+# it. So there is nothing to encode, and nothing for cross-attention to read.
 #
 # **Predict.** We take the encoder and the cross-attention out of the paper's base model. What fraction of its
 # parameters disappears, embeddings aside: 0.3, 0.45 or 0.6?
@@ -91,9 +91,9 @@ diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# In pale grey, what disappears: more than half. A block of a **decoder-only** model has *one* attention, not two:
-# causal self-attention, then the feed-forward network. That is an encoder layer with a causal mask: "decoder-only"
-# refers to the mask, not to the sublayers.
+# In pale grey, what disappears from the paper's model: more than half. A block of a **decoder-only** model has *one*
+# attention, not two: causal self-attention, then the feed-forward network. That is an encoder layer with a causal mask:
+# "decoder-only" refers to the mask, not to the sublayers.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
@@ -127,9 +127,9 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# As in GPT-2, matrices are drawn with a standard deviation of 0.02. Each block adds to the residual stream twice, so,
-# as the paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers
-# add, the less each adds.
+# As in GPT-2, weights are drawn with a standard deviation of 0.02. Each block adds to the residual stream twice, so, as
+# the paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers add,
+# the less each adds.
 
 
 # %% id="what-goes-with-the-encoder-10" tags=["hide-input"]
@@ -372,8 +372,8 @@ compare(after_500, measured=beaten[500])
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
-# The bigram is hard to beat: a model has to use more than the last token. (With a good initialisation, the first loss
-# is that of the uniform model.)
+# The bigram is hard to beat: it has counted the whole text, which our 500 steps read 1.2 times. To get ahead, a model
+# has to use more than the last token. (With a good initialisation, the first loss is that of the uniform model.)
 
 # %% [markdown]
 # ### The logit lens
@@ -396,8 +396,8 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 # Before the first block, the stream holds little but the token just read. The output matrix is the embedding's, so the
 # lens predicts that token again, and its loss is worse than uniform.
 #
-# The map shows every module at once (as a still picture: how much each sublayer adds to the stream). Type the beginning
-# of a sentence, and step through its tokens: what does each module return, and which tokens may follow?
+# The map shows every module at once (the still picture: how much each sublayer adds to the stream). Type the beginning
+# of a sentence and step through it: what does each module return, and which tokens may follow?
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 views.ModelMap(
@@ -410,8 +410,8 @@ views.ModelMap(
 # Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
 # changes are common, in this order. Divide the logits by a **temperature** (lesson 01). **Top-k**: keep the k most
 # likely tokens. **Top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
-# smallest set, starting from the most likely token, whose probabilities add up to at least p. What is kept
-# is normalised.
+# smallest set, starting from the most likely token, whose probabilities add up to at least p. What is kept is rescaled
+# to sum to 1.
 #
 # **Exercise.** Write all three, then draw. If `top_k` is larger than the vocabulary, keep all tokens.
 
@@ -453,7 +453,7 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 # %% [markdown]
 # Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not. Turn
-# the knobs: the bars are our GPT's own distribution after its prompt.
+# the knobs: the bars are our GPT's own distribution after `Return the name of the`.
 
 # %% tags=["nbval-ignore-output"]
 prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
@@ -511,8 +511,8 @@ facts = ["command", "data", "steps", "tokens_per_step", "cpu_minutes", "held_out
 print("\n".join(f"{fact}: {stored.card[fact]}" for fact in facts))
 
 # %% [markdown]
-# **Predict.** The stored model has a vocabulary of 2,048 tokens, yours of 512. On the same held-out text, what fraction
-# of your model's perplexity does it have, and what fraction of its bits per byte: nearest to 0.4, 0.7 or 1?
+# **Predict.** The stored model has a vocabulary of 2,048 tokens, yours of 512. Divide its perplexity on the same
+# held-out text by yours, and its bits per byte by yours: is each ratio nearest to 0.4, 0.7 or 1?
 
 # %% tags=["prediction"]
 of_perplexity, of_bits = ..., ...
@@ -532,7 +532,7 @@ table.astype({"perplexity": int}).round(2)
 
 # %% [markdown]
 # Its tokens have 1.5 times as many bytes, so each is harder to guess: the two are much alike in perplexity, and far
-# apart in bits per byte. And what does it write?
+# apart in bits per byte.
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
@@ -563,7 +563,7 @@ pd.Series(exist, name="words that exist").round(2).to_frame()
 
 # %% [markdown]
 # Its words exist about as often as those of real text (where names are invented, too). Its sentences sound like
-# documentation and seldom mean anything: that takes far more parameters and text.
+# documentation and seldom mean anything: meaning takes far more parameters and text.
 
 # %% [markdown]
 # ### Greedy or sampled text
@@ -595,8 +595,8 @@ print("greedy:", " ".join(tokenizer.decode(generated["greedy"][0, :60].tolist())
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
-# Greedy text runs into loops. People do not always choose the most likely word either (Holtzman et al.). The sampled
-# texts do not loop.
+# Greedy text runs into loops. The sampled texts do not loop: like people, they do not always take the most likely word
+# (Holtzman et al.).
 
 # %% [markdown]
 # ## How a model copies: induction heads
@@ -762,7 +762,7 @@ diagrams.language_model.induction()
 #
 # <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
 #
-# It sees which tokens occur in its text, and to name any of these eight is right in one case of eight.
+# It sees which eight tokens occur in its text; naming any one of them is right one time in eight.
 # </details>
 
 # %% [markdown]
@@ -807,8 +807,8 @@ print("does a later token change an earlier output?", leaks)
 # head's *induction score* is the mean weight that the queries of the second period give to the token that followed
 # theirs in the first.
 #
-# **Exercise.** The tokens repeat with a period: positions i and i − period hold the same. The weights are those of all
-# heads of a layer. Leave out the queries of the first period: their tokens are new.
+# **Exercise.** The tokens repeat with a period: positions i and i − period hold the same. Leave out the queries of the
+# first period: their tokens are new.
 
 
 # %% id="induction_score" tags=["exercise"]
@@ -849,8 +849,8 @@ pd.DataFrame({name: {"least": s.min().item(), "largest": s.max().item()} for nam
 
 # %% [markdown]
 # Equal weights would give 0.08, for a query of the second period has 9 to 16 keys. In the copiers, only heads of layer
-# 1 attend to what followed. In the stored GPT, no head does so yet. In larger models such heads appear in training all
-# at once, and the loss late in a text falls with them (Olsson et al.).
+# 1 attend to what followed. In the stored GPT, no head does so yet. In larger models such heads form suddenly during
+# training, and the loss late in a text falls with them (Olsson et al.).
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
@@ -889,7 +889,7 @@ print("predicted:", prediction, " measured:", holds)
 # - Stored parameters fit into any class that has the same names and shapes; the model card says where they come from.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
-# - A head's induction score, its weight on what followed the last time, is a number by which all heads can be searched.
+# - A head's induction score is its mean weight on what followed the last time.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")

@@ -1,11 +1,11 @@
 # %% [markdown] id="title"
 # # 11 · The modern block: from 2017 to Llama and Qwen
 #
-# **The question.** Today's models are still Transformers. What in a block has changed since 2017, why, and what does
-# each change buy?
+# **The question.** Today's models are still Transformers, yet hardly a part of the block is as it was in 2017. What has
+# changed, why, and what does each change buy?
 #
 # **Afterwards you can** write the parts of a Llama block and DeepSeek's attention, measure a change against the noise
-# of seeds, and load published weights into your own classes.
+# of seeds, load a trained Llama into your own classes, and talk with it.
 #
 # Reading: 40 minutes. Exercises: 85 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 150 minutes.
@@ -194,11 +194,12 @@ check(GroupedQueryAttention)
 # %% [markdown]
 # ## Multi-head latent attention
 #
-# MLA (lesson 10) caches one short vector per token, the **latent vector**, of which each head makes keys and values of
-# its own.
+# MLA (lesson 10) caches one short vector per token, the **latent vector**, from which each head makes its own keys and
+# values.
 #
-# **Exercise.** The queries are split into heads already. Head h makes keys of the latent vectors by `w_k[h]`, and
-# values by `w_v[h]`. All tokens of `latent` are past. (In the models, 64 more numbers carry RoPE; here there are none.)
+# **Exercise.** The queries are split into heads already. Head h makes its keys from the latent vectors with `w_k[h]`,
+# its values with `w_v[h]`. All tokens of `latent` are in the past. (In the models, 64 more numbers carry RoPE; here
+# there are none.)
 
 
 # %% id="latent_attention" tags=["exercise"]
@@ -220,8 +221,8 @@ check(latent_attention)
 # matrix can be applied to the *query*, and the latent vector c takes the place of the key. In the same way `w_v` is
 # applied after the average.
 #
-# **Predict.** 16 heads of width 64, latent vectors of 128: how many times as many numbers would keys and values of all
-# heads take in the cache? And is the output of the second way `"equal"` or `"another"`?
+# **Predict.** With 16 heads of width 64 and latent vectors of 128 numbers, how many times as many would the keys and
+# values of all heads take in the cache? And is the output of the second way `"equal"` or `"another"`?
 
 # %% tags=["prediction"]
 prediction_numbers, prediction_output = ..., ...
@@ -238,8 +239,7 @@ compare(prediction_output, measured="equal" if torch.allclose(ordinary, absorbed
 # ## A block that can be changed
 #
 # RoPE works on the output of `w_q` and `w_k`, head by head, and so does **QK-norm**: an RMSNorm on each query and key,
-# before they are rotated. So both can be wrapped around a projection, in `MultiHeadAttention` as in
-# `GroupedQueryAttention`.
+# before they are rotated. So both can be wrapped around a projection.
 
 
 # %%
@@ -310,7 +310,7 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# The data are characters of Python's docstrings, the losses those of held-out modules.
+# We train on the characters of Python's docstrings; losses are those of held-out modules.
 
 
 # %% tags=["hide-input"]
@@ -376,13 +376,13 @@ for name, (change, _) in CHANGES.items():
 diagrams.layers.layers(*(Block(32, **configs[name]) for name in ("LayerNorm, sinusoids", "norm after the sublayer")))
 
 # %% [markdown]
-# Both blocks are drawn from the code above. In the second, each norm acts on what its sublayer *adds*.
+# In the second block, each norm acts on what its sublayer *adds*.
 
 # %% [markdown]
 # ## What does each change buy?
 #
 # We train eight models, each with one change more than the one before, with three seeds each. A change is visibly
-# `better` or `worse` if all its seeds are better, or worse, than all of the row before.
+# `better` or `worse` if all its seeds are better, or worse, than all those of the row before.
 #
 # **Predict.** Which of the names in `CHANGES` improves the loss most, at this size and in 120 steps? (The 24 small
 # models take about 25 seconds.)
@@ -423,8 +423,8 @@ compare(prediction, measured=max(gains, key=gains.get))
 print("RoPE is better than the row before, with each seed:", max(losses["RoPE"]) < min(losses["RMSNorm"]))
 
 # %% [markdown]
-# RoPE's step is the largest. The others are small, some for the better and some for the worse. Are the visible ones
-# real?
+# RoPE's step is the largest. The others are small, some for the better and some for the worse. (Each time was taken
+# once, too roughly to rank rows.) Are the visible ones real?
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
@@ -505,8 +505,8 @@ pd.DataFrame({name: [f"{loss:.2f}" for _, loss in three] for name, three in runs
 # A layer with a sliding window (lesson 10) is **local**; a **global** layer attends to all that is past. Gemma 3 has
 # five local layers for each global one, gpt-oss one for one. Only global layers need a long cache.
 #
-# **Predict.** Six layers have a window of 4: a token, and the three before it. How many tokens back does the output at
-# a position depend on, at most? And if the last of the six is global, with 40 tokens in the text, at the last one?
+# **Predict.** Six layers have a window of 4: a token, and the three before it. How many tokens back does an output
+# depend on, at most? And that of the last of 40 tokens, if the sixth layer is global?
 
 # %% tags=["prediction"]
 prediction_local, prediction_mixed = ..., ...
@@ -528,10 +528,10 @@ compare(prediction_local, measured=reach(6 * [4]))
 compare(prediction_mixed, measured=reach(5 * [4] + [40]))
 
 # %% [markdown]
-# Layer by layer, a local stack reaches three tokens further. One global layer reaches everything.
+# Each local layer reaches three tokens further back; one global layer reaches everything.
 #
 # A head that finds nothing must still give away weights that add up to 1: hence the attention sinks of lesson 10.
-# gpt-oss gives each head a **learned sink**: one more logit in the softmax, which has no value.
+# gpt-oss gives each head a **learned sink**: one more logit in the softmax, with no value behind it.
 
 # %%
 scores = torch.tensor([0.1, -0.2, 0.0])  # nothing matches
@@ -597,9 +597,9 @@ class Experts(nn.Module):
 # two of them active (as many active parameters, but for the router). Expert 0 begins behind: its logit is lower by 3.
 #
 # Two models have **load balancing**. One has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean
-# probability, which is 1 when both are even. One has none, as DeepSeek-V3 ([Wang et al.,
-# 2024](https://arxiv.org/abs/2408.15664)): each expert has a bonus, used only to choose, that rises a step where the
-# load is too small, and falls where it is too large.
+# probability, which is 1 when both are even. The other needs none, like DeepSeek-V3 ([Wang et al.,
+# 2024](https://arxiv.org/abs/2408.15664)): each expert has a bonus, used only in choosing, that rises by a step where
+# the load is too small and falls where it is too large.
 
 # %% [markdown]
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as one FFN? And after
@@ -650,7 +650,7 @@ compare(prediction_bonus, measured=of_first[2], choices=(0, 0.06, 0.125))
 # %% [markdown]
 # More facts, for as many active parameters. But without balancing expert 0 starves: it is hardly chosen, so it gets
 # hardly any gradient, so it does not improve. With a balancing loss it gets most of an even load, and so it does with a
-# bonus, which needs no second aim beside the loss.
+# bonus, which leaves the loss alone.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
@@ -758,8 +758,8 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 
 # %% [markdown]
 # No error: the shapes fit, and the first position, which attends to itself alone, looks right. But your RoPE pairs
-# neighbouring features, 0 with 1, 2 with 3. So do Meta's own files of Llama. The hub's code pairs feature i with
-# feature i + d_k/2, in the other half of the head, so whoever converted the files for the hub [permuted the
+# neighbouring features, 0 with 1, 2 with 3. So do Meta's own Llama files. The hub's code pairs feature i with the one
+# d_k/2 after it, in the other half of the head, so whoever converted the files for the hub [permuted the
 # rows](https://github.com/huggingface/transformers/issues/25199) of `w_q` and `w_k`. A score adds up products over all
 # features, so any order will do, if queries and keys have the same: `pairs_from_halves` undoes what the conversion did.
 #
@@ -773,8 +773,8 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 # %% [markdown]
 # ### A model that talks
 #
-# The course has such a folder of a small Llama that was *trained*, on 35 plays of Shakespeare. Its head is its
-# embedding (lesson 08), and is stored once.
+# The course has such a folder for a small Llama that was *trained*, on 35 plays of Shakespeare. Its head is the
+# embedding's matrix (lesson 08), which is stored once.
 
 
 # %% id="a-model-that-talks"
@@ -817,10 +817,10 @@ for seed, line in enumerate(lines):
 print(play)
 
 # %% [markdown]
-# What is stored here was made by this cell. Write lines of your own, as HAMLET or as yourself.
+# The manner is Shakespeare's, the sense is missing. Write lines of your own, as HAMLET or as yourself.
 #
 # **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"`, or to the folder of a model that you
-# trained by `transformer-course train --text`, and it continues a text in *your* classes.
+# trained with `transformer-course train --text`, and it continues a text in *your* classes.
 #
 # <details><summary>What does that need?</summary>
 #
@@ -890,7 +890,7 @@ check(Mended, "GroupedQueryAttention", save=False)
 #
 # $$\operatorname{linear}(x) + \frac{\alpha}{r}\,x\,A^\top B^\top$$
 #
-# `a` is (rank, d_in) and random at first, `b` is (d_out, rank) and zero at first, so nothing changes at first. `linear`
+# `a`, of shape (rank, d_in), starts random; `b`, (d_out, rank), starts as zeros, so at first nothing changes. `linear`
 # is frozen: its parameters get `requires_grad_(False)`, bias included.
 
 # %%
@@ -1038,7 +1038,7 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - RMSNorm leaves the mean alone; SwiGLU gates its hidden features; QK-norm bounds the scores.
-# - Grouped-query attention shares keys and values; latent attention makes them of one short vector per token; local
+# - Grouped-query attention shares keys and values; latent attention makes them from one short vector per token; local
 #   layers forget them.
 # - Of seven changes, RoPE made the largest difference. Small ones need many seeds.
 # - A mixture of experts stores more for as many active parameters; unbalanced, an expert can starve.
@@ -1056,7 +1056,7 @@ table.drop(columns="class")[:16]
 # - **RMSNorm**: divides each vector by the root mean square of its features; no mean, no bias.
 # - **gated linear unit**: a layer with two projections, of which one decides how much of the other passes.
 # - **SwiGLU**: the gated linear unit with SiLU at the gate.
-# - **latent vector**: in MLA, the short vector of a token, of which all heads make their keys and values.
+# - **latent vector**: in MLA, the short vector of a token, from which all heads make their keys and values.
 # - **local**: of a layer, with a sliding window; other layers are global.
 # - **learned sink**: a logit of each head that takes part in the softmax, and has no value.
 # - **mixture of experts**: many feed-forward networks in place of one, of which each token is sent to a few.

@@ -223,7 +223,7 @@ diagrams.data_parallel.step(2)
 # dist.all_reduce(gradient)  # a sum
 # ```
 #
-# Each process takes every second of 32 texts. Then one process computes all.
+# Each process takes half of 32 texts; then one takes all.
 #
 # **Predict.** With two cores, how many times as fast are two processes: `"less than 2"`, `"2"` or `"more than 2"`?
 
@@ -263,7 +263,8 @@ print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([e
 diagrams.data_parallel.ring(3)
 
 # %% [markdown]
-# **Predict.** Of a thousand workers, each sends how many times as many bytes as each of ten: nearest to 1, 10 or 100?
+# **Predict.** How many times as many bytes does each of a thousand workers send as each of ten: nearest to 1, 10 or
+# 100?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -362,10 +363,10 @@ print("each process has the output of one device:", [torch.allclose(y, expected,
 # gradient, each updates its shard of the parameters, and an **all-gather** hands the new ones to all.
 
 # %% [markdown]
-# **Exercise.** Row i of `gradients` is that of worker i (all have as many tokens); row i of `means` (of g) and
-# `mean_squares` (of g²) is what it keeps. Take Adam's step. Of the old means, 0.9 and 0.999 are kept. For the update
-# the new ones are divided by $1 - 0.9^{\text{step}}$ and $1 - 0.999^{\text{step}}$, as they were 0 before step 1. ε is
-# 10⁻⁸.
+# **Exercise.** Row i of `gradients` is worker i's (all have equally many tokens); row i of `means` (of g) and
+# `mean_squares` (of g²) is what it keeps. Take Adam's step: a new mean is 0.9 of the old one plus 0.1 of g, a mean
+# square 0.999 of the old one plus 0.001 of g². For the update, divide them by $1-0.9^{\text{step}}$ and
+# $1-0.999^{\text{step}}$, as both began as 0. ε is 10⁻⁸.
 
 
 # %% id="zero_step" tags=["exercise"]
@@ -561,8 +562,8 @@ compare(prediction_gradients, measured="equal" if same else "different")
 # ## Is it arithmetic or memory that takes the time?
 #
 # The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply n
-# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. The roof is the fastest that this core was
-# seen to do at all: the most bytes in a second, and the most operations.
+# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. The roof is the best that this core was
+# seen to do: the most bytes, and the most operations, in a second.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -582,7 +583,7 @@ ax.yaxis.set_major_formatter("{x:.0f}")
 ax.yaxis.set_minor_formatter("")
 
 # %% [markdown]
-# Between the ends of the roof, neither bytes nor operations are at their limit.
+# Between its ends the measured line runs below the roof: the core reaches neither limit.
 #
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
 # (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
@@ -675,8 +676,8 @@ ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{v
 # about an hour and a kilowatt-hour. The largest needs 128 GB without any activations.
 #
 # Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
-# models of N parameters on D tokens, and fitted the other five numbers of $L = E + A / N^{\alpha} + B / D^{\beta}$. The
-# best N on a budget is called **compute-optimal**.
+# models of N parameters on D tokens, and fitted $L = E + A / N^{\alpha} + B / D^{\beta}$ to their losses. The best N on
+# a budget is called **compute-optimal**.
 #
 # **Predict.** GPT-3 has 175 billion parameters, and read 300 billion tokens. For the same FLOPs, is the best model
 # `"larger"` or `"smaller"`?
@@ -700,7 +701,7 @@ print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0
 # %% [markdown]
 # ## Learning rate and width: μP
 #
-# A large model is too expensive to train at several learning rates. Can one use the best rate of a narrow model?
+# A large model is too expensive to train at several learning rates. Does the best rate of a narrow model carry over?
 #
 # **Predict.** A network is trained for three steps of Adam with one learning rate, at width 64 and at width 1024. How
 # many times as much do its hidden features change in the wide one: nearest to 0.1, 1 or 10? And if the wide one's rate,
@@ -739,7 +740,7 @@ ax = plots.lines(widths, {"one rate": moved[0], "rate / width": moved[1]}, "widt
 # Adam moves each number by about the learning rate, and a feature of the next layer adds up `width` such moves.
 # Independent moves would make 4 times the change, moves in one direction 16 times; the measured change is between. With
 # a rate divided by the width, features change about as much at every width: one of the rules of μP (lesson 02; Yang et
-# al., 2022), which we use in the ★ section.
+# al., 2022).
 
 # %% [markdown]
 # ## Muon beside AdamW
@@ -816,8 +817,8 @@ compare(prediction_time, measured="neither" if overlap else "Muon" if with_muon.
 print("step for step, Muon is better with each of the seeds:", bool((with_muon < with_adamw).all()))
 
 # %% [markdown]
-# Per step, Muon is better than the best AdamW. Given 120 steps AdamW catches up, but takes longer than Muon's 80.
-# Muon's extra products do not grow with the batch: with many tokens in a step they cost little.
+# Per step, Muon is better than the best AdamW. Given 120 steps, which take about as long as Muon's 80, AdamW catches
+# up. Muon's extra products do not grow with the batch: with many tokens in a step they cost little.
 
 # %% [markdown]
 # ## Bug hunt
@@ -862,7 +863,7 @@ for n in (8, 10):
 # ## ★ Transfer: the best size for a budget
 #
 # Where do 20 tokens for each parameter come from? Hoffmann et al. (2022) trained models of several sizes for the *same*
-# FLOPs, so that the small ones read more. On the axis of log N, the losses lie near a parabola, the **IsoFLOP** curve.
+# FLOPs, so that the small ones read more. Plotted against log N, the losses lie near a parabola, the **IsoFLOP** curve.
 #
 # **Exercise.** Fit a parabola in log N to the losses by least squares (in float64), and return the size at its bottom.
 
@@ -921,8 +922,8 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 # %% [markdown]
 # The largest model reads too little, and is the worst; the smallest is too small for all that it reads. At the bottom a
 # parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny.
-# Near its bottom a parabola is flat, so the seeds tell the loss there better than the size; and a somewhat
-# smaller model loses little, and is cheaper to use.
+# Near its bottom a parabola is flat, so the seeds pin down the loss there better than the size; and a somewhat smaller
+# model loses little, and is cheaper to use.
 #
 # With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
 # off the size for a budget that they had not spent yet.
@@ -945,12 +946,18 @@ compare(prediction_gb, measured=held["ZeRO, stage 3"] * n / 1e9, choices=(2, 16,
 pd.DataFrame({"GB on each GPU": {name: round(n_bytes * n / 1e9, 1) for name, n_bytes in held.items()}})
 
 # %% [markdown]
-# So this has to change on the way: the batch is cut among machines, parameters and optimiser among GPUs, products
-# have 16 or 8 bits, and activations are computed twice. Each of these gives the result of one large machine, up to
-# rounding, as you have tested; and you can say before what it costs.
+# Llama 3 8B read over 90 times as many tokens: eleven months on these 64 GPUs, hence the thousands. So this has to
+# change on the way: the batch is divided among machines, parameters and optimiser among GPUs, products have 16 or 8
+# bits, and activations are computed twice. Each of these gives the result of one large machine, up to rounding, as you
+# have tested; and you can say beforehand what it costs.
 #
-# In *hybrids* most layers are recurrent again, with a state of fixed size (lesson 02 shows how much it recalls). And a
-# trained model only continues texts: to make it answer is the next lesson.
+# And a trained model only continues texts: making it answer is the next lesson.
+#
+# <details><summary>Is every large model a Transformer throughout?</summary>
+#
+# No. In *hybrids* most layers are recurrent again, with a state of fixed size (lesson 02 shows how much it
+# recalls).
+# </details>
 
 # %% [markdown]
 # ## Your experiment
@@ -1098,8 +1105,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>Why 1F1B, if its bubble is as large as that of GPipe?</summary>
 #
 # GPipe runs all forward passes first, so each stage holds the activations of all micro-batches. With 1F1B it holds at
-# most as many as there are stages, so one can take more micro-batches, and they make the bubble smaller. (<i>★ Layers in
-# turn</i>)
+# most as many as there are stages, so one can take more micro-batches, and they make the bubble smaller. (<i>★ Layers
+# in turn</i>)
 # </details>
 
 # %% [markdown]
