@@ -940,8 +940,8 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
     print(f"BLEU of {len(sources)} sentences, {name}: {sacrebleu.corpus_bleu(generated, [references]).score:.1f}")
 
 # %% [markdown]
-# Every eleventh of the 100 is shown, the best first: common phrases come out well, rare words are guessed.
-# Type a sentence of your own. Your Transformer has read of lamps and doors, never of poems.
+# The best come first: common phrases are right, rare words are guessed. Type a sentence of your own. Your Transformer
+# has read of lamps and doors, never of poems.
 
 # %% tags=["nbval-ignore-output"]
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
