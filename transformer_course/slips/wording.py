@@ -4,7 +4,6 @@ Nothing is written for an exercise: nouns and imperatives are those of its steps
 is said is true of how the attempt behaves; what stands in it may look quite otherwise, so no code is quoted.
 """
 
-import ast
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -331,13 +330,12 @@ class _Teller:
         return f"{self.step} uses another function", self.by_hand
 
     def operator(self) -> tuple[str, str]:
-        try:
-            new, old = (type(ast.parse(code, mode="eval").body.op).__name__ for code in (self.slip.new, self.slip.old))  # type: ignore[attr-defined]
-            first, _, rest = VERBS[old].partition(" ")
-            should = f"{re.sub('ies$', 'y', first).removesuffix('s')} {rest}".strip()
-            return f"{self.step} {VERBS[new]} where it should {should}", self.by_hand
-        except (AttributeError, KeyError, SyntaxError):
+        new, old = (operands_of(code)[0] for code in (self.slip.new, self.slip.old))
+        if new not in VERBS or old not in VERBS:
             return f"{self.step} is done with another operation", self.by_hand
+        first, _, rest = VERBS[old].partition(" ")
+        should = f"{re.sub('ies$', 'y', first).removesuffix('s')} {rest}".strip()
+        return f"{self.step} {VERBS[new]} where it should {should}", self.by_hand
 
     def order(self) -> tuple[str, str]:
         if self.slip.old.endswith(")") and not self.slip.old.startswith("("):
@@ -403,11 +401,7 @@ class _Teller:
 
     def _missing(self, code: str) -> str:
         """Return the one of two operands that is left out, where it is a value."""
-        try:
-            old = ast.parse(code, mode="eval").body
-        except SyntaxError:
-            return ""
-        sides = [ast.unparse(one) for one in (old.left, old.right)] if isinstance(old, ast.BinOp) else []
+        _, *sides = operands_of(code)
         left = [side for side in sides if side not in (self.slip.new, f"-({self.slip.new})")]
         return self.value(left[0]) if len(left) == 1 else ""
 
