@@ -57,11 +57,9 @@ def _cases_like(
     found = set()
     for index, tolerances in reach.items():
         seen, shown = observed[index], known.output(way, index)
-        if index in wrong and may_show(shown, seen, tolerances, crashed_later=False):
+        if index in wrong and may_show(shown, seen, tolerances):
             found.add(index)
-        elif (index not in wrong or "error" not in seen) and not may_show(
-            shown, known.expected[index], 1.0, crashed_later=False
-        ):
+        elif (index not in wrong or "error" not in seen) and not may_show(shown, known.expected[index]):
             return frozenset()
     return frozenset(found)
 

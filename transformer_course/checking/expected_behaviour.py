@@ -120,7 +120,7 @@ class Behaviour:
         fitting = [
             one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
         ]
-        right = [i for i in sorted(told_by) if may_show(self.expected[i], observed[i], 1.0, crashed_later=False)]
+        right = [i for i in sorted(told_by) if may_show(self.expected[i], observed[i])]
         looked_at = [*right[:N_LOOKED_AT], *[i for i in sorted(told_by) if i not in right][:N_LOOKED_AT]]
         shown = dict.fromkeys(fitting, "")
         for index in looked_at:

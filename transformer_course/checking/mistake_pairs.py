@@ -146,9 +146,9 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
 
 def shown(output: Observation, right: Observation, seen: Observation) -> str:
     """Return what a mistake shows in a case, as a letter."""
-    if may_show(output, right, 1.0, crashed_later=False):
+    if may_show(output, right):
         return RIGHT
-    if may_show(output, seen, 1.0, crashed_later=False):
+    if may_show(output, seen):
         return SEEN
     has_numbers = "frequencies" in output or ("output" in output and is_finite(output["output"]))
     return OTHER if has_numbers else NOTHING

@@ -247,9 +247,7 @@ def _pair(
     for index, tolerances in reach.items():
         outputs = known.outputs([pair.way for pair in left], index)
         left = [
-            pair
-            for pair, output in zip(left, outputs, strict=True)
-            if may_show(output, observed[index], tolerances, crashed_later=False)
+            pair for pair, output in zip(left, outputs, strict=True) if may_show(output, observed[index], tolerances)
         ]
     if len(left) > MAX_ALIKE:
         return None

@@ -184,7 +184,9 @@ def agree(
     )
 
 
-def may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
+def may_show(
+    first_call: Observation, seen: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
+) -> bool:
     """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
 
     ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
