@@ -7,7 +7,7 @@ Notebooks are read and written as plain JSON: to import ``nbformat`` can take lo
 import hashlib
 import json
 import os
-import platform
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ COLAB = "colab"
 
 LANGUAGE = {
     "name": "python",
-    "version": platform.python_version(),
+    "version": sys.version.split()[0],
     "mimetype": "text/x-python",
     "codemirror_mode": {"name": "ipython", "version": 3},
     "pygments_lexer": "ipython3",
