@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import subprocess
-import sys
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -136,14 +134,6 @@ def test_other_bytes_are_refused_and_run_nothing(data, capsys):
     with pytest.raises(NotPlainData, match="these bytes hold no plain data"):
         unpack(data)
     assert capsys.readouterr().out == ""
-
-
-def test_what_one_process_packs_another_unpacks():
-    data = {"x": torch.arange(3.0), "said": ("é", None)}
-    program = "import sys; from transformer_course.running.plain_data import *; "
-    program += "sys.stdout.buffer.write(pack(unpack(sys.stdin.buffer.read())))"
-    done = subprocess.run([sys.executable, "-c", program], input=pack(data), capture_output=True, check=True)
-    assert same(unpack(done.stdout), data)
 
 
 @pytest.mark.parametrize(
