@@ -313,7 +313,8 @@ class _Evaluation:
             value = self.arguments[name]
             return value, None if self.shared is None else identity(value)
         step = self.steps[name] if change is None else change
-        given, identities = [], []
+        given: list[Any] = []
+        identities: list[Hashable] = []
         for need in needs(step):  # a loop, for this is called a hundred thousand times
             value, same = self._value(need, None) if need == name else self.value(need)
             given.append(value)

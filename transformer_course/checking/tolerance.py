@@ -219,11 +219,9 @@ def which_may_show(
     first_calls: Iterable[Observation], seen: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
 ) -> Iterator[bool]:
     """Yield for each of many answers whether it ``may_show`` that; small tensors are compared many at once."""
-    output, calls = seen.get("output"), iter(first_calls)
+    calls = iter(first_calls)
     while some := list(itertools.islice(calls, TOGETHER)):
-        alike = [index for index, one in enumerate(some) if _has_output_like(one, output)]
-        apart = _distances(output, torch.stack([some[index]["output"] for index in alike])).tolist() if alike else []
-        near = dict(zip(alike, apart, strict=True))
+        near = _small_distances(seen.get("output"), some)
         for index, one in enumerate(some):
             if index in near:
                 yield near[index] <= tolerances
@@ -231,10 +229,17 @@ def which_may_show(
                 yield may_show(one, seen, tolerances, crashed_later=crashed_later)
 
 
-def _has_output_like(first_call: Observation, output: object) -> bool:
-    """Return whether a call returned a small tensor of floats of the same shape and dtype."""
+def _small_distances(output: object, first_calls: Sequence[Observation]) -> dict[int, float]:
+    """Return the distance from those first calls, by index, that returned a small tensor of the same kind."""
     if not isinstance(output, Tensor) or not output.is_floating_point() or not 0 < output.numel() <= FEW_NUMBERS:
-        return False
-    right = first_call.get("output")
-    is_alike = isinstance(right, Tensor) and right.shape == output.shape and right.dtype == output.dtype
-    return is_alike and "frequencies" not in first_call
+        return {}
+    alike = {
+        index: right
+        for index, one in enumerate(first_calls)
+        if isinstance(right := one.get("output"), Tensor)
+        and right.shape == output.shape
+        and right.dtype == output.dtype
+        and "frequencies" not in one
+    }
+    apart = _distances(output, torch.stack([*alike.values()])).tolist() if alike else []
+    return dict(zip(alike, apart, strict=True))
