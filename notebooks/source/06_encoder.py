@@ -3,14 +3,14 @@
 #
 # **The question.** Stack two untrained attentions, and the eleven vectors for the characters of `3 mars 2021` become
 # nearly the same vector. Yet the models that you talk to are about a hundred layers deep. Beside its attention, a layer
-# has three things: sums, norms and a small feed-forward network. Each can be deleted, and the code still runs. So what
-# is each of them for?
+# has sums, norms and a small feed-forward network. Delete any of these, and the code still runs. So what is each of
+# them for?
 #
-# **Afterwards you can** write both kinds of layer and the whole encoder, and say of each part what goes wrong without
-# it, because you have deleted it and measured.
+# **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each part,
+# because you have deleted it and measured.
 #
-# Reading: 33 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 115 minutes, with a good place to stop half-way.
+# Reading: 35 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 120 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
@@ -60,8 +60,8 @@ diagrams.architecture.you_are_here(6)
 # ## Stacking attention
 #
 # We stack twelve untrained layers on eleven random vectors, one for each position, and measure how alike the positions
-# become: the mean cosine between two of them (three helpers are folded). After two attentions it is nearly 1, and
-# nothing that comes later can tell which character stood where.
+# become: the mean cosine between two of them (three helpers are folded). After two attentions it is nearly 1: nothing
+# that comes later can tell which character stood where.
 #
 # Two remedies come to mind: a feed-forward network after each attention (`"FFN"`; you will write it below), or adding
 # each attention's input to its output (`"sum"`).
@@ -116,9 +116,9 @@ pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).
 # %% [markdown]
 # Each attention averages the vectors, and nothing that is computed for each vector by itself can make equal vectors
 # different again. Adding x does help: what a position had is still there. This sum is a **residual connection** (He et
-# al., 2015). The vectors that run through the whole stack, and to which each part adds, are the **residual stream**.
+# al., 2015). The vectors that run through the stack, and to which each part adds, are the **residual stream**.
 #
-# But the sum only delays the blurring. And where the numbers shrank before, they now grow, which calls for a norm.
+# But the sum only delays the blurring. And where the numbers shrank before, they now grow.
 
 # %% [markdown]
 # ## LayerNorm
@@ -185,7 +185,7 @@ class FeedForward(nn.Module):
 check(FeedForward)
 
 # %% [markdown]
-# We change the fourth of eleven vectors. At how many positions does the output change?
+# We change one of eleven vectors. At how many positions does the output change?
 
 # %%
 ffn, attention = parts.FeedForward(64, 256), parts.MultiHeadAttention(64, 4)
@@ -241,11 +241,11 @@ check(EncoderLayer)
 # ### Without the FFN
 #
 # The task is to store 40 · 40 = 1,600 random *facts*: for each pair of tokens one answer is drawn, and at the second
-# position the model should name it. There is no rule to find. (The model around the layers, and the training loop, are
-# folded.) One layer learns more than 9 of 10 facts. We compare it with one layer without its FFN, and with three such
-# layers, which have about as many parameters as the whole one.
+# position the model should name it. There is no rule to find. (The model around the layers, and its training, are
+# folded.) One layer learns more than 9 of 10 facts.
 #
-# **Predict.** What fraction of the facts do these two know after training: near 0.1, 0.5, 0.8 or 1? (About 10 seconds.)
+# **Predict.** What fraction does one layer without its FFN learn: near 0.1, 0.5, 0.8 or 1? And three such layers, which
+# have about as many parameters as the whole one? (About 10 seconds.)
 
 # %% tags=["prediction"]
 prediction_without, prediction_attentions = ..., ...
@@ -284,12 +284,13 @@ def fit(model: nn.Module, draw, steps: int, rate: float = 0.003, warmup: int = 0
         optimizer.step()
 
 
-# %% tags=["nbval-ignore-output"]
+# %%
 class NoFFN(parts.EncoderLayer):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         return self.norm_1(x + self.self_attention(x, x, x, mask))
 
 
+# %% tags=["hide-input"]
 def learn_facts(kind: type[nn.Module], depth: int, seed: int) -> float:
     """Return the fraction of the facts that a model knows after training."""
     torch.manual_seed(seed)
@@ -303,6 +304,7 @@ def learn_facts(kind: type[nn.Module], depth: int, seed: int) -> float:
     return right
 
 
+# %% tags=["nbval-ignore-output"]
 whole, without, attentions = (
     [learn_facts(kind, depth, seed) for seed in range(3)]
     for kind, depth in ((parts.EncoderLayer, 1), (NoFFN, 1), (NoFFN, 3))
@@ -312,8 +314,8 @@ compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 
 
 # %% [markdown]
 # With its FFN, one layer knows more than 9 of 10 facts; without it, about half, with less than half of the parameters.
-# The fair rival has as many parameters: three layers of attention, with more computation, know about 8 of 10. So
-# attention stores facts, too; the FFN stores somewhat more (Geva et al., below).
+# The fair rival has as many: three layers of attention, with more computation, know about 8 of 10. So attention stores
+# facts, too; the FFN stores somewhat more (Geva et al., below).
 
 # %% [markdown]
 # ---
@@ -323,14 +325,13 @@ compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 
 # %% [markdown]
 # ### Without the sums, and without the norms
 #
-# Ask what residual connections are for, and the usual answer is: against vanishing gradients. We draw 24 layers of
-# three kinds: whole, without the sums, and without the norms. With three seeds, we run one backward pass, for random
-# labels, and look at the gradient of two matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the
-# queries.
+# Residual connections are said to keep gradients from vanishing. We draw 24 layers of three kinds: whole, without the
+# sums, and without the norms. With three seeds, we run one backward pass, for random labels, and look at the gradient
+# of two matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries.
 #
 # **Predict.** Without the sums, where does the gradient vanish (fall below a millionth) in all layers from the sixth
-# on: at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And without the norms, vectors go in with an RMS of 1. How
-# large are those that come out: near 1, 100 or 50,000?
+# on: at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And without the norms, what is the RMS of the vectors that
+# come out, if it is 1 for those that go in: near 1, 100 or 50,000?
 
 # %% tags=["prediction"]
 prediction_vanishing, prediction_size = ..., ...
@@ -348,6 +349,7 @@ class NoNorms(parts.EncoderLayer):
         return x + self.feed_forward(x)
 
 
+# %% tags=["hide-input"]
 def measure(kind: type[nn.Module], seed: int) -> dict[str, Tensor]:
     """Measure 24 layers: how alike positions are after each, its output's RMS, and the gradient at its w_2 and w_q."""
     torch.manual_seed(seed)
@@ -363,13 +365,13 @@ def measure(kind: type[nn.Module], seed: int) -> dict[str, Tensor]:
     return dict(zip(("cosine", "RMS", "w_2", "w_q"), map(torch.tensor, (likeness, sizes, w_2, w_q)), strict=True))
 
 
-# %%
 def three_runs(kind: type[nn.Module]) -> dict[str, Tensor]:
     """Measure with three seeds; return each measure as (3, 24)."""
     runs = [measure(kind, seed) for seed in range(3)]
     return {what: torch.stack([run[what] for run in runs]) for what in runs[0]}
 
 
+# %%
 kinds = {"whole": parts.EncoderLayer, "without sums": NoSums, "without norms": NoNorms}
 found = {name: three_runs(kind) for name, kind in kinds.items()}
 vanishing = [matrix for matrix in ("w_2", "w_q") if found["without sums"][matrix][:, 5:].max() < 1e-6]
@@ -382,7 +384,7 @@ ax = plots.lines(range(1, 25), curves, xlabel="layer", ylabel="gradient", legend
 ax.set_yscale("log")
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 def table(*names: str) -> pd.DataFrame:
     rows = {}
     for name in names:
@@ -395,11 +397,11 @@ def table(*names: str) -> pd.DataFrame:
 table(*kinds)
 
 # %% [markdown]
-# The usual answer is half right. At `w_2` nothing vanishes: the norms keep this gradient alive, and in the first layer
-# it is even larger without the sums than with them. At `w_q` it does vanish. After two layers all positions hold one
-# vector, and every weighted average of equal vectors is that vector: no query can change it, so the gradient is 0 but
-# for rounding (Noci et al., below). So residual connections keep the *difference* between positions, and the gradients
-# that live on it.
+# What is said is half right. At `w_2` nothing vanishes: the norms keep this gradient alive, and in the first layer it
+# is even larger without the sums than with them. At `w_q` it does vanish. After two layers all positions hold the same
+# vector, and any weighted average of equal vectors is that vector: no query can change it, so the gradient is 0 but for
+# rounding (Noci et al., below). Residual connections keep the *difference* between positions, and the gradients that
+# live on it.
 #
 # Without the norms, the numbers grow from layer to layer, to tens of thousands. The softmax saturates: at the last
 # `w_q` the gradient is 0, and at the first `w_2` it is more than a thousand times that of whole layers.
@@ -450,9 +452,9 @@ check(PreNormEncoderLayer)
 diagrams.layers.layers(parts.EncoderLayer(64, 4, 256), parts.PreNormEncoderLayer(64, 4, 256))
 
 # %% [markdown]
-# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them beside it. That is why the
-# normalised x must not *replace* x, as it did in the first version of PyTorch's own pre-norm layer (`norm_first=True`,
-# [issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). That layer ran, but it had lost the stream:
+# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them beside it. So the normalised x
+# must not *replace* x, as it did in the first version of PyTorch's own pre-norm layer
+# ([issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It ran, but it had lost the stream:
 
 
 # %%
@@ -469,7 +471,7 @@ diagrams.layers.layer(CutStream(64, 4, 256))
 # %% [markdown]
 # ### How deep can each be stacked?
 #
-# First we measure 24 pre-norm layers as before:
+# We measure 24 pre-norm layers as before:
 
 # %% tags=["nbval-ignore-output"]
 found["pre-norm"] = three_runs(parts.PreNormEncoderLayer)
@@ -479,12 +481,11 @@ table("whole", "pre-norm")
 # Now the gradient at `w_q` falls only to 0.005. In return x grows, so what a further layer adds is an ever smaller
 # fraction of it, and at the last `w_2` the gradient is smaller than in post-norm.
 #
-# Does it train? The library stores runs of 2, 4, 8, 12 and 24 layers of both kinds, with three seeds each. In 200
-# steps, they learn to name the token before each position of a random text; a blind guess among 16 tokens has a loss of
-# log 16, about 2.8.
+# Does it train? The library stores runs of both kinds, with three seeds each. In 200 steps they should learn to name
+# the token before each position of a random text. A blind guess among 16 tokens has a loss of log 16, about 2.8.
 #
-# **Predict.** Which is the deepest stack that learns this (a loss below 0.1 with all three seeds) in post-norm, and
-# which in pre-norm: 2, 4, 8, 12 or 24 layers?
+# **Predict.** How many layers has the deepest stack that learns this (a loss below 0.1 with all three seeds) in
+# post-norm, and how many in pre-norm: 2, 4, 8, 12 or 24?
 
 # %% tags=["prediction"]
 prediction_post, prediction_pre = ..., ...
@@ -505,11 +506,10 @@ pd.Series({key: f"{min(losses):.2f} to {max(losses):.2f}" for key, losses in end
 # Post-norm learns it with 2 layers, begins to with 4, and from 12 on guesses blindly. Pre-norm learns it with 8, and is
 # on the way even with 24.
 #
-# What the paper does about it is **warm-up**: a tiny learning rate, raised over the first 4,000 steps (here: 50). At 8
-# layers it takes post-norm from 2.6 or more to 2.3 or less. Pre-norm can do without, and in so few steps it only loses
-# time by it.
+# The paper's remedy is **warm-up**: a tiny learning rate, raised over the first 4,000 steps (here: 50). At 8 layers it
+# takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm does without, and in so few steps only loses time.
 #
-# This view shows what goes on in the layers. Press *train*, then change the number of layers.
+# What goes on in the layers? Press *train*, then change the number of layers.
 
 # %%
 at_first = views.ResidualStream(depth=12, step=0).shown["post-norm, no warm-up"]
@@ -538,9 +538,25 @@ views.ResidualStream(depth=12, step=10)
 # %% [markdown]
 # ## The stack
 #
-# The encoder looks tokens up, scales their vectors, adds positions, and passes them through the layers, which it keeps
-# in an `nn.ModuleList`: a list into which torch looks. What torch does not find is neither trained nor saved. And
-# `[layer] * 6` is six times the *same* layer, as the numbers of parameters show:
+# The encoder looks each token up in an `nn.Embedding`, which holds one learned vector for it, multiplies this by
+# √d_model, adds positions, and passes the sum through the layers. Why √d_model? The paper does not say. Our library,
+# like many, draws embeddings with variance 1/d_model (lesson 08 says why). This is how alike two *different* characters
+# at one position then are, without the factor and with it:
+
+# %%
+embedding = nn.Embedding(60, 512)
+initialise(embedding)  # the library's way: with variance 1/d_model
+embedded, positions = embedding(torch.arange(11)), parts.sinusoidal_encoding(11, 512)
+for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items():
+    cosine = torch.cosine_similarity(*(factor * embedded[:2] + positions[3]), dim=0).item()
+    print(f"{name}: RMS {size(factor * embedded):.2f} (positions {size(positions):.2f}), cosine {cosine:.1f}")
+
+# %% [markdown]
+# Without the factor the embeddings drown in the positions. (It is right only for this initialisation: torch's own
+# embeddings start with variance 1 and need none.)
+#
+# The layers are kept in an `nn.ModuleList`: a list into which torch looks. What it does not find is neither trained nor
+# saved. And `[layer] * 6` is the *same* layer six times. The numbers of parameters show it:
 
 # %%
 layer, plain = parts.EncoderLayer(64, 4, 256), nn.Module()
@@ -550,33 +566,6 @@ for name, model in {**stacks, "six layers in a ModuleList": stack(parts.EncoderL
     print(f"{name}: {sum(p.numel() for p in model.parameters()):,}")
 
 # %% [markdown]
-# ### From characters to vectors
-#
-# Each character of `3 mars 2021` is a token. `nn.Embedding(vocab_size, d_model)` holds one learned vector for each
-# token, its embedding. The Transformer multiplies it by √d_model and adds the positional encoding. The paper does not
-# say why. Our library, like many, draws embeddings with variance 1/d_model (lesson 08 says why).
-#
-# **Predict.** d_model is 512. Two *different* characters stand at the same position, and we leave the factor out. What
-# is the cosine of their two vectors: near 0, 0.5 or 1?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
-embedding = nn.Embedding(60, 512)
-initialise(embedding)  # the library's way: with variance 1/d_model
-embedded, positions = embedding(torch.arange(11)), parts.sinusoidal_encoding(11, 512)
-cosines = {}
-for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items():
-    cosines[name] = torch.cosine_similarity(*(factor * embedded[:2] + positions[3]), dim=0).item()
-    print(f"{name}: RMS {size(factor * embedded):.2f} (positions {size(positions):.2f}), cosine {cosines[name]:.1f}")
-compare(prediction, measured=round(cosines["without the factor"], 1))
-
-# %% [markdown]
-# Without the factor the embeddings drown in the positions, and two characters look the same. With the factor, both are
-# of similar size. (The factor is right only for this initialisation: torch's own embeddings start with variance 1 and
-# need none.)
-#
 # **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model, but is not
 # trained. The mask goes to every layer. `self.embedding.embedding_dim` is d_model.
 
@@ -646,10 +635,10 @@ def draw_gaps() -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# One model attends in both directions, the other only backwards, with the causal mask of lesson 04. In held-out texts
-# we hide the first letter of the month. The model that attends in both directions finds it in about 8 of 10.
+# In held-out texts we hide the first letter of the month. The model that attends in both directions finds it in about 8
+# of 10. Another attends only backwards, with the causal mask of lesson 04.
 #
-# **Predict.** In what fraction of the texts does the other one find it: near 0.1, 0.4 or 0.8? (About 10 seconds.)
+# **Predict.** In what fraction of the texts does that one find it: near 0.1, 0.4 or 0.8? (About 10 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -686,9 +675,9 @@ print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5)
 # %% [markdown]
 # ## Dropout
 #
-# One thing is missing that does nothing once a model is trained. In training, the paper's model sets a random tenth of
-# the embedded text, and of each sublayer's output, to 0: **dropout**. `nn.Dropout(0.1)` does that, and only in
-# `train()` mode. What it keeps it divides by 0.9: so the mean stays, and nothing has to be corrected in `eval()`.
+# In training, the paper's model sets a random tenth of the embedded text, and of each sublayer's output, to 0:
+# **dropout**. `nn.Dropout(0.1)` does that, and only in `train()` mode. What it keeps it divides by 0.9: so the mean
+# stays, and nothing has to be corrected in `eval()`.
 
 # %%
 dropout, ones = nn.Dropout(0.1), torch.ones(10_000)
@@ -774,8 +763,8 @@ with torch.no_grad():
 # ## ★ BatchNorm: the other norm
 #
 # **BatchNorm** (Ioffe and Szegedy, 2015), the norm of convolutional networks, takes the mean and variance of one
-# feature, over all positions of all examples in the batch. We normalise a sentence of 5 tokens alone, and then in a
-# batch: with padding behind it, or beside another sentence. By how much do its numbers change?
+# feature, over all positions of all examples in the batch. We normalise a sentence alone, and then in a batch: with
+# padding behind it, or beside another sentence. By how much do its numbers change?
 
 # %%
 short, other = torch.randn(1, 5, 64), 2 + torch.randn(1, 5, 64)
@@ -885,9 +874,9 @@ compare(prediction, measured=sum(classified["patches shuffled"]) / 3, choices=(0
 pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 
 # %% [markdown]
-# The pieces alone say little: the model needs to know where each belongs, and with shuffled patches it is about as good
-# as a guess. The paper's models are this one, larger: 196 patches of 16 × 16 pixels, 12 layers or more. Language models
-# that read images put such vectors among those of the words.
+# The model relies on where each piece belongs: with shuffled patches it is about as good as a guess. The paper's models
+# are this one, larger: 196 patches of 16 × 16 pixels, 12 layers or more. Language models that read images put such
+# vectors among those of the words.
 
 # %% [markdown]
 # ## Your experiment
@@ -979,8 +968,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>In what shape do tokens enter the encoder?</summary>
 #
-# As integers of shape (batch, n), not (batch, n, 1): the embedding adds the last axis. (<i>From characters to
-# vectors</i>)
+# As integers of shape (batch, n), not (batch, n, 1): the embedding adds the last axis. (<i>The stack</i>)
 # </details>
 #
 # <details><summary>Why LayerNorm and not BatchNorm?</summary>
@@ -1020,7 +1008,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # Where they are drawn with variance 1/d_model (as when the same matrix also makes the output, lesson 08), their numbers
 # are far smaller than the positions', 0.7, and would drown. Drawn with variance 1, as torch draws them, they need no
-# factor. (<i>From characters to vectors</i>)
+# factor. (<i>The stack</i>)
 # </details>
 #
 # <details><summary>What does dropout do in train() and in eval()?</summary>
