@@ -918,9 +918,9 @@ else:
 # %% [markdown]
 # ## English into French
 #
-# The course stores parameters that fit into *your* class. They were trained for 20 minutes on the messages of Home
-# Assistant, a program for smart homes, with dropout and Muon (lesson 13). The training data held none of the 100 test
-# sentences, nor any with one word changed.
+# The course stores parameters that fit into *your* class, trained for 20 minutes (with dropout, and Muon of lesson 13)
+# on messages of Home Assistant, a program for smart homes. The training data held none of the 100 test sentences, nor
+# any with one word changed.
 
 # %%
 stored = trained("messages-en-fr")
@@ -940,8 +940,8 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
     print(f"BLEU of {len(sources)} sentences, {name}: {sacrebleu.corpus_bleu(generated, [references]).score:.1f}")
 
 # %% [markdown]
-# By BLEU, the best come first: common phrases are right, rare words are guessed. Type a sentence of your own. Your
-# Transformer has read of lamps and doors, never of poems.
+# The best (by BLEU) come first: common phrases are right, rare words are guessed. Type a sentence of your own. Your
+# model has read of lamps and doors, never poems.
 
 # %% tags=["nbval-ignore-output"]
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
