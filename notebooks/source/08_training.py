@@ -918,9 +918,8 @@ else:
 # %% [markdown]
 # ## English into French
 #
-# The course stores parameters that fit into *your* class, trained for 20 minutes (with dropout, and Muon of lesson 13)
-# on messages of Home Assistant, a program for smart homes. The training data held none of the 100 test sentences, nor
-# any with one word changed.
+# The course stores parameters that fit into *your* class, trained for 20 minutes (with Muon: lesson 13) on messages of
+# Home Assistant, for smart homes. The training data held none of the 100 test sentences, nor any with one word changed.
 
 # %%
 stored = trained("messages-en-fr")
