@@ -118,7 +118,7 @@ pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).
 # different again. Adding x does help: what a position had is still there. This sum is a **residual connection** (He et
 # al., 2015). The vectors that run through the stack, and to which each part adds, are the **residual stream**.
 #
-# But the sum only delays the blurring. And where the numbers shrank before, they now grow.
+# But the sum only delays the blurring. And where the numbers shrank before, they now grow. A layer needs more parts.
 
 # %% [markdown]
 # ## LayerNorm
@@ -847,8 +847,8 @@ class VisionTransformer(nn.Module):
 # %% [markdown]
 # Trained on 3,500 images, the model classifies about 9 of 10 new ones correctly.
 #
-# **Predict.** And if we shuffle the patches of each of the new ones, in the same way: near 0.1, 0.5 or 0.9? (Three
-# trainings, folded: about 10 seconds.)
+# **Predict.** What fraction does it classify correctly when the patches of all of them are shuffled in the same way:
+# near 0.1, 0.5 or 0.9? (Three trainings, folded: about 10 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...

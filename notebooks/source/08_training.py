@@ -919,7 +919,8 @@ else:
 # ## English into French
 #
 # The course stores parameters that fit into *your* class, trained for 20 minutes (with Muon: lesson 13) on messages of
-# Home Assistant, for smart homes. The training data held none of the 100 test sentences, nor any with one word changed.
+# the smart-home program Home Assistant. The training data held none of the 100 test sentences, nor any with one word
+# changed.
 
 # %%
 stored = trained("messages-en-fr")
