@@ -217,6 +217,9 @@ class _Teller:
                 f"{self.old} has no effect in {self.step}",
                 f"What should change in this step where {self.old} changes?",
             )
+        if f"{self.slip.old}.shape[" in (self.steps.expression(self.slip.step) or ""):
+            question = "Which axis of which tensor has the length that is wanted?"
+            return f"{self.step} takes a length of {self.new}, not of {self.old}", question
         verb, belong = "are" if is_plural(self.new) else "is", "belong" if is_plural(self.old) else "belongs"
         return (
             f"in {self.step}, {self.new} {verb} used where {self.old} {belong}",

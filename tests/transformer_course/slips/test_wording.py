@@ -253,3 +253,9 @@ def test_a_step_that_another_calls_is_left_out():
         steps, Slip("written", "call_left_out", "tokens(chosen, over)", "chosen", code={"written": "return 0"})
     )
     assert said.does == f"the step “{steps.describe('tokens')}” is left out"
+
+
+def test_of_another_tensor_it_is_the_length_that_is_taken():
+    steps = every_exercise()["scaled_dot_product_attention"].steps
+    said = words(steps, Slip("width", "wrong_input", "queries", "values", "values"))
+    assert said.does == f"the step “{steps.describe('width')}” takes a length of `values`, not of `queries`"
