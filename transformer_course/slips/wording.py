@@ -208,7 +208,8 @@ class _Teller:
 
     def taken_for(self) -> tuple[str, str]:
         verb, they_were = ("are", "they were") if is_plural(self.new) else ("is", "it were")
-        does = f"{self.new} {verb} used as if {they_were} {self.noun}"
+        as_if = f"as if {they_were}" if is_plural(self.new) == is_plural(self.noun) else "in place of"
+        does = f"{self.new} {verb} used {as_if} {self.noun}"
         return does, f"Which step leads from {self.new} to {self.noun}?"
 
     def wrong_input(self) -> tuple[str, str]:
