@@ -311,7 +311,7 @@ table.astype({"perplexity": int}).round(1)
 def train(
     model: nn.Module, optimizers: Sequence[torch.optim.Optimizer], n_steps: int, loss_of: Callable[[], Tensor]
 ) -> Iterator[int]:
-    """Take steps, and yield the number of each; the optimisers bring their highest learning rates along."""
+    """Take steps, and yield the number of each; the optimizers bring their highest learning rates along."""
     groups = [group for optimizer in optimizers for group in optimizer.param_groups]
     highest = [group["lr"] for group in groups]
     for step in range(1, n_steps + 1):
@@ -327,7 +327,7 @@ def train(
 
 
 # %% [markdown]
-# AdamW would do. To get further in as many steps, we leave the matrices of the blocks to Muon, an optimiser that lesson
+# AdamW would do. To get further in as many steps, we leave the matrices of the blocks to Muon, an optimizer that lesson
 # 13 explains.
 
 
@@ -545,7 +545,7 @@ table["bits per byte"] = [parts.bits_per_byte(loss, n_tokens, n_bytes) for loss,
 fractions = table.loc["stored"] / table.loc["yours"]
 compare(of_perplexity, measured=fractions["perplexity"], choices=(0.5, 0.75, 1.3))
 compare(of_bits, measured=fractions["bits per byte"], choices=(0.5, 0.75, 1.3))
-table.astype({"perplexity": int}).round(2)
+table.round({"perplexity": 0}).astype({"perplexity": int}).round(2)
 
 # %% [markdown]
 # Its tokens have 1.5 times as many bytes, so each is harder to guess: a *higher* perplexity, and yet far fewer bits
