@@ -517,7 +517,8 @@ def group_losses(
         advantages = parts.group_advantages(right.view(6, 8)).flatten()
         real = parts.answer_labels(tokens, lengths, PAD_ID)[:, 1:] != PAD_ID
         with torch.no_grad():
-            before, at_first = token_log_p(model, tokens), token_log_p(reference, tokens)
+            before = token_log_p(model, tokens)
+            at_first = token_log_p(reference, tokens) if beta else before
         for _ in range(2):
             yield parts.grpo_loss(token_log_p(model, tokens), before, at_first, advantages, real, 0.2, beta)
 
@@ -635,9 +636,11 @@ smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.ite
 ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
 
 # %% [markdown]
-# Both judges have seen the same samples. Her judge accepts more answers than are right, and the policy has found out
-# which: a cut-off answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does
-# not show it. Samples do, and so does a second judge that the policy is not trained on.
+# Both judges have seen the same samples. At first both curves fall, and no judge is to blame: at this rate Adam's steps
+# are long, the advantages of a few samples are noisy, and the model forgets faster than it learns. (With rewards drawn
+# at random it goes on falling.) Then her judge accepts more answers than are right, and the policy has found out which:
+# a cut-off answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does not
+# show it. Samples do, and so does a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real

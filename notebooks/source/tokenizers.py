@@ -169,9 +169,7 @@ print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
 print("the longest:", repr(longest.decode()))
 
 # %% [markdown]
-# First come pairs of characters, soon the first short word, later whatever the text repeats. Nobody said what a word
-# is. GPT-2 and its successors first cut the text before each space and at punctuation, `Return| the| value|.`, so that
-# no token spans two words: **pre-tokenization**.
+# First come pairs of characters, soon the first short word, later whatever the text repeats.
 
 # %% [markdown]
 # ## Encoding
@@ -261,12 +259,29 @@ for text in ("Return the largest value.", "strawberry"):
 # training text has said how the pieces are spelled.
 
 # %% [markdown]
+# ## Cut before the merges
+#
+# Nobody told the merges what a word is: `the ` is one token with the space after it. So a word's tokens depend on what
+# follows it. GPT-2 and its successors therefore cut the text first, before each space and at punctuation,
+# `the| value|.`, and no token crosses a cut: **pre-tokenization**. The library's `bpe_tokenizer` does this, too. From
+# the same text, with as many merges:
+
+# %% tags=["nbval-ignore-output"]
+with_cuts = bpe_tokenizer([sample], 300 + 256 + 4)  # merges, bytes and special tokens
+for text in ("the value is", "the value."):
+    print("without cuts:", *(repr(parts.decode([token], merges)) for token in parts.encode(text, merges)))
+    print("with cuts:   ", *(repr(with_cuts.decode([token])) for token in with_cuts.encode(text).ids))
+
+# %% [markdown]
+# Without cuts, the model has to learn twice what a value is. With cuts, ` value` is the same token in both texts.
+
+# %% [markdown]
 # ## How large should a vocabulary be?
 #
-# The library's `bpe_tokenizer` does this in compiled code, on all the docstrings, with GPT-2's pre-tokenization and
-# four special tokens. The larger the vocabulary, the shorter the texts, so losses per token cannot be compared.
-# **Bits per byte** can: the loss of a text in bits (with log₂), divided by the number of its bytes (an exercise of
-# lesson 09). The model is the simplest, a **bigram**: how often does a token follow the one before it?
+# `bpe_tokenizer` is compiled code, so now it learns from all the docstrings. The larger the vocabulary, the shorter the
+# texts, so losses per token cannot be compared. **Bits per byte** can: the loss of a text in bits (with log₂), divided
+# by the number of its bytes (an exercise of lesson 09). The model is the simplest, a **bigram**: how often does a token
+# follow the one before it?
 
 # %% [markdown]
 # **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
