@@ -261,10 +261,9 @@ for text in ("Return the largest value.", "strawberry"):
 # %% [markdown]
 # ## Cut before the merges
 #
-# Nobody told the merges what a word is: `the ` is one token with the space after it. So a word's tokens depend on what
-# follows it. GPT-2 and its successors therefore cut the text first, before each space and at punctuation,
-# `the| value|.`, and no token crosses a cut: **pre-tokenization**. The library's `bpe_tokenizer` does this, too. From
-# the same text, with as many merges:
+# The merges do not know what a word is: `the ` is one token with the space after it. So a word's tokens depend on what
+# follows. GPT-2 and its successors cut the text first, before each space and at punctuation, and no token crosses a
+# cut: **pre-tokenization**. So does the library's `bpe_tokenizer`, here with as many merges of the same text:
 
 # %% tags=["nbval-ignore-output"]
 with_cuts = bpe_tokenizer([sample], 300 + 256 + 4)  # merges, bytes and special tokens
@@ -273,7 +272,7 @@ for text in ("the value is", "the value."):
     print("with cuts:   ", *(repr(with_cuts.decode([token])) for token in with_cuts.encode(text).ids))
 
 # %% [markdown]
-# Without cuts, the model has to learn twice what a value is. With cuts, ` value` is the same token in both texts.
+# Without cuts, the model has to learn twice what a value is.
 
 # %% [markdown]
 # ## How large should a vocabulary be?
@@ -327,8 +326,8 @@ ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, 
 # %% [markdown]
 # A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and of
 # the embedding, gains less, the last one nothing: in the end most pairs are too rare to be counted, and most tokens too
-# rare to be trained. Large models stumble over such tokens: ` SolidGoldMagikarp`, in GPT-2's vocabulary, is the best
-# known ([Land and Bartolo, 2024](https://arxiv.org/abs/2405.05417)). (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3
+# rare to be trained. Large models stumble over these, such as ` SolidGoldMagikarp` in GPT-2's vocabulary
+# ([Land and Bartolo, 2024](https://arxiv.org/abs/2405.05417)). (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3
 # 128,256, learned from far more text.) As a network, a bigram model has two matrices that grow:
 
 # %%
@@ -398,7 +397,7 @@ for text in ("1234567 + 89", "in 2021: 12345 lines"):
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+# Ungraded, about 15 minutes. Test a claim of your own, or begin with this one:
 #
 # **Claim.** Merges need little text: with 2,048 tokens learned from a tenth of the docstrings, held-out text has at
 # most a tenth more tokens than with those learned from all.
