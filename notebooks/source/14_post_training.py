@@ -517,8 +517,7 @@ def group_losses(
         advantages = parts.group_advantages(right.view(6, 8)).flatten()
         real = parts.answer_labels(tokens, lengths, PAD_ID)[:, 1:] != PAD_ID
         with torch.no_grad():
-            before = token_log_p(model, tokens)
-            at_first = token_log_p(reference, tokens) if beta else before
+            before, at_first = token_log_p(model, tokens), token_log_p(reference, tokens)
         for _ in range(2):
             yield parts.grpo_loss(token_log_p(model, tokens), before, at_first, advantages, real, 0.2, beta)
 
