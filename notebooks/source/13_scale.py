@@ -799,7 +799,7 @@ compare(prediction_80, measured="Muon" if with_muon.mean() < with_adamw.mean() e
 # %% tags=["nbval-ignore-output"]
 overlap = min(with_muon.max(), longer.max()) > max(with_muon.min(), longer.min())
 compare(prediction_120, measured="neither" if overlap else "Muon" if with_muon.mean() < longer.mean() else "AdamW")
-of_steps = [measure(lambda name=name: trained(0, 10, kinds[best(name)], **sizes)) for name in ("Muon", "AdamW")]
+of_steps = [measure(lambda name=name: trained(0, 30, kinds[best(name)], **sizes), 3) for name in ("Muon", "AdamW")]
 print(f"a step of Muon takes {of_steps[0] / of_steps[1]:.1f} times as long as one of AdamW")
 
 # %% [markdown]
