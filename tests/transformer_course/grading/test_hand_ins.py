@@ -316,7 +316,12 @@ def test_a_download_of_a_class_that_lies_in_a_folder_is_never_one_students(tmp_p
         folder = write_files(tmp_path / f"class of {len(files)} {min(files)[:2]}", files)
         [where] = [one.path for one in find_submissions([folder]) if one.problem == submissions.A_CLASS]
         assert where.name in ("CS-Lesson 1-777.zip", "submissions.zip", "week 1")
-        assert {one.student for one in find_submissions([folder])} <= {"CS-Lesson 1-777", "submissions", "ada", "week 1"}
+        assert {one.student for one in find_submissions([folder])} <= {
+            "CS-Lesson 1-777",
+            "submissions",
+            "ada",
+            "week 1",
+        }
 
 
 def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):
