@@ -131,7 +131,7 @@ def read_rubric(out: Path) -> dict[str, Criteria]:
     path = out / RUBRIC
     rows = read_table(path) if path.exists() else []
     return {
-        row.get("question", ""): Criteria(
+        row.get("question", "").removeprefix(PREFIX): Criteria(
             _number(row.get("of", ""), "of", math.inf, f"{path}, line {row['line']}"), row.get("rubric", "")
         )
         for row in rows

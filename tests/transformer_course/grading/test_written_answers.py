@@ -107,6 +107,13 @@ def test_marks_come_into_gradebook_and_feedback(tmp_path: Path):
     assert "01_lookup, why (2)" in page and "Well said." in page and "it, says &quot;so&quot;." in page
 
 
+@pytest.mark.parametrize("question", ["why", "written-why"])
+def test_the_rubric_calls_a_question_as_the_table_or_as_the_tag_does(tmp_path: Path, question: str):
+    (tmp_path / "rubric.csv").write_text(f"question,of,rubric\n{question},3,One point for each reason.\n")
+    [(name, criteria)] = read_rubric(tmp_path).items()
+    assert (name, criteria.of) == ("why", 3)
+
+
 def test_the_rubric_shows_at_once_beside_the_answers(tmp_path: Path):
     (tmp_path / "rubric.csv").write_text("question,of,rubric\nwhy,3,One point for each <reason>.\n")
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": "# Not a heading\n=1+1"})], {})
