@@ -11,13 +11,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
-from transformer_course.grading.download_names import DownloadName, classroom_prefix, read_download_name
+from transformer_course.grading.download_names import (
+    CLASS_ZIP,
+    DownloadName,
+    classroom_prefix,
+    folder_of_downloads,
+    names_several,
+    read_download_name,
+    zips_of_classes,
+)
 from transformer_course.grading.hand_ins import (
     NO_NOTEBOOK_IN_FOLDER,
     HandIn,
@@ -45,8 +52,6 @@ A_CLASS = (
 )
 SUBMITTED = "submitted"
 """The folder of a course in nbgrader that holds a folder for each student."""
-CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
-"""What a zip of a class is called, where several zips are given."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ def find_submissions(
     found: list[Submission] = []
     zips = [path for path in paths if path.suffix.lower() == ".zip"]
     are_of_students = len(zips) > 1 and not all(CLASS_ZIP.fullmatch(path.stem) for path in zips)
-    for path in [one for given in paths for one in _zips_of_classes(given, is_student) or [given]]:
+    for path in [one for given in paths for one in zips_of_classes(given, is_student) or [given]]:
         if not path.exists():
             raise ValueError(f"there is no file or folder {printable(str(path))}")
         name = path.resolve().name
@@ -140,33 +145,16 @@ def find_submissions(
     return _told_apart(list(once.values()))
 
 
-def _zips_of_classes(folder: Path, is_student: Callable[[str], bool]) -> list[Path]:
-    """Return the zips in a folder into which nothing but downloads of classes was put; an empty list for any other."""
-    if not folder.is_dir() or is_student(folder.resolve().name):
-        return []
-    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-    names = [entry.stem for entry in entries if entry.suffix.lower() == ".zip" and not entry.is_symlink()]
-    are_classes = all(CLASS_ZIP.fullmatch(name) and not is_student(name) for name in names)
-    return entries if are_classes and len(names) == len(entries) else []
-
-
 def _of_one(submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]) -> Sequence[Submission]:
     """Return what is one student's; where the names of several are in it, only a problem."""
     parts = {part for one in submissions for part in one.path.parts[-2:]}
     others = {part for part in parts if part != student and is_student(part)}
-    return _a_class(submissions[0]) if _has_several(submissions) or len(others) > 1 else submissions
-
-
-def _has_several(submissions: Sequence[Submission]) -> bool:
-    """Return whether what was given as one student's has names that a system gave to the files of several."""
-    parts = {part for one in submissions for part in one.path.parts[-2:]}
-    return len({known.lms_id for known in map(read_download_name, parts) if known}) > 1
+    is_class = len(others) > 1 or names_several(one.path for one in submissions)
+    return _a_class(submissions[0]) if is_class else submissions
 
 
 def _a_class(first: Submission) -> list[Submission]:
-    """Return the problem with what several students' files are in, which the first of these lies in."""
-    around = takewhile(lambda part: read_download_name(part) is None, first.path.parts)
-    return [replace(first, path=Path(*around), lesson="", problem=A_CLASS)]
+    return [replace(first, path=folder_of_downloads(first.path), lesson="", problem=A_CLASS)]
 
 
 def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
@@ -204,8 +192,9 @@ def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
 def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n_left_out: int) -> Iterator[Submission]:
     """Yield a student's notebooks, the first with what lies beside; or, if there are none, what there is instead."""
     strange = [one for one in others if one.problem != NOTHING_TO_GRADE]
-    if not any(one.lms_id for one in (*notebooks, *others)) and _has_several([*notebooks, *others]):
-        yield from _a_class([*notebooks, *others][0])
+    own = [*notebooks, *others]
+    if names_several(one.path for one in own) and not any(one.lms_id for one in own):
+        yield from _a_class(own[0])
         return
     if notebooks:
         yield replace(notebooks[0], beside=_listed(strange))
