@@ -92,5 +92,5 @@ def names_several(paths: Iterable[Path]) -> bool:
 
 
 def folder_of_downloads(path: Path) -> Path:
-    """Return the folder or zip in which a system has put what it has named: all of a path before the first such name."""
+    """Return the folder or zip in which a system has put what it has named."""
     return Path(*takewhile(lambda part: read_download_name(part) is None, path.parts))
