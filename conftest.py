@@ -6,9 +6,11 @@ import tempfile
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from notebooks.build import NOT_RUN
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
+
+NOT_RUN = "skip-execution"
+"""The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
 
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported

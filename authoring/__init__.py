@@ -4,6 +4,7 @@
 course on one sheet of paper. ``notebooks/build.py`` and ``docs/site`` use them. ``train_residual_runs`` trains what a
 view shows, and ``train_translator`` the model that lesson 08 loads, on what ``message_pairs`` reads. ``train_gpt`` and
 ``train_plays``, which reads ``plays``, train those of lessons 09 and 11, by the recipe of
-``language_model_training``. ``build_slips`` makes the catalogues of slips that a check recognises, and ``room_map``
-draws which room may import which.
+``language_model_training``. ``downloads`` fetches what they read, ``model_card`` is what all their cards say.
+``build_slips`` makes the catalogues of slips that a check recognises, and ``room_map`` draws which room may import
+which.
 """

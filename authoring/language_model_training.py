@@ -6,7 +6,6 @@
 import hashlib
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from jaxtyping import Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from authoring.model_card import REPORT_EVERY, run_as_told
 from transformer_lab.atomic_write import atomic_write
 from transformer_lab.data.tokenizers import BOS_ID, PAD_ID
 from transformer_lab.models.language_model import LanguageModel
@@ -24,9 +24,8 @@ from transformer_lab.training.muon import make_muon
 
 SEED = 0
 MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARMUP, COOLDOWN = 0.03, 6e-3, 0.01, 100, 0.2
-REPORT_EVERY = 100
 FIRST = 8
-"""Number of steps whose losses a card has one by one; a test takes the same steps."""
+"""Number of steps whose losses a card has one by one."""
 
 
 def rate_factor(step: int, n_steps: int) -> float:
@@ -143,19 +142,14 @@ def card(
     """
     ids = encoded(held_out, tokenizer)
     loss = mean_loss(run.model, ids, run.length)
-    rows = [*range(0, len(run.losses), REPORT_EVERY), len(run.losses)]
     trained_on = "".join(training).encode()
     return {
         **about,
         "training_bytes": len(trained_on),
         "training_sha256": hashlib.sha256(trained_on).hexdigest(),
         "parameters": sum(p.numel() for p in run.model.parameters()),
-        "steps": len(run.losses),
         "tokens_per_step": run.batch * run.length,
-        "cpu_minutes": round(run.seconds / 60, 1),
-        "machine": "one thread of a busy virtual machine without AVX-512; a quiet core of today takes less",
         "held_out_loss": round(loss, 3),
         "held_out_bits_per_byte": round(bits_per_byte(loss, len(ids), sum(len(t.encode()) for t in held_out)), 3),
-        "first_losses": [round(loss, 4) for loss in run.losses[:FIRST]],
-        "mean_losses": {end: round(sum(run.losses[start:end]) / (end - start), 3) for start, end in pairwise(rows)},
+        **run_as_told(run.losses, run.seconds, FIRST),
     }

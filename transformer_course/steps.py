@@ -304,22 +304,22 @@ class _Evaluation:
 
     def value(self, name: str) -> tuple[Any, Hashable]:
         if (found := self.values.get(name)) is None:
-            found = self.values[name] = self._value(name, changed=name in self.changes)
+            found = self.values[name] = self._value(name, self.changes.get(name))
         return found
 
-    def _value(self, name: str, changed: bool) -> tuple[Any, Hashable]:
+    def _value(self, name: str, change: Step | None) -> tuple[Any, Hashable]:
         """Return a value, changed or as it would be; a change may ask for the very thing it replaces."""
-        if not changed and name in self.arguments:
+        if change is None and name in self.arguments:
             value = self.arguments[name]
             return value, None if self.shared is None else identity(value)
-        step = self.changes[name] if changed else self.steps[name]
-        asked = [self._value(need, False) if changed and need == name else self.value(need) for need in needs(step)]
-        given = [value for value, _ in asked]
-        return (
-            (_made(step, given), None)
-            if self.shared is None
-            else self.shared.call(step, given, [same for _, same in asked])
-        )
+        step = self.steps[name] if change is None else change
+        given: list[Any] = []
+        identities: list[Hashable] = []
+        for need in needs(step):  # a loop, for this is called a hundred thousand times
+            value, same = self._value(need, None) if need == name else self.value(need)
+            given.append(value)
+            identities.append(same)
+        return (_made(step, given), None) if self.shared is None else self.shared.call(step, given, identities)
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -252,7 +252,7 @@ print(f"ours {n_parameters(model):,}; base {n_parameters(base):,} and big {n_par
 # | data | 4.5 million sentence pairs, English–German | 60,000 dates |
 # | one batch | about 25,000 source and 25,000 target tokens | 64 pairs |
 # | dropout; label smoothing | 0.1 (0.3); 0.1 | 0; 0.1 |
-# | optimiser | Adam, β = 0.9 and 0.98, ε = 10⁻⁹ | AdamW, same β and ε, weight decay 0.01 |
+# | optimizer | Adam, β = 0.9 and 0.98, ε = 10⁻⁹ | AdamW, same β and ε, weight decay 0.01 |
 # | warm-up steps, all steps | 4,000; 100,000 (300,000) | 400; 2,400 |
 # | machine, time | 8 P100 GPUs, 12 hours (3.5 days) | one core, about two minutes |
 # | at inference | mean of the last 5 (20) checkpoints, beam of 4, α = 0.6 | running mean of all steps, greedy |
@@ -918,8 +918,8 @@ else:
 # %% [markdown]
 # ## English into French
 #
-# The course stores a Transformer's parameters, trained for 20 minutes on the messages of Home Assistant, a program for
-# smart homes. They fit into *your* class. The training data held none of the 100 test sentences, nor any with one word
+# The course stores parameters that fit into *your* class, trained for 20 minutes (with Muon: lesson 13) on messages of
+# the smart-home program Home Assistant. The training data held none of the 100 test sentences, nor any with one word
 # changed.
 
 # %%
@@ -940,8 +940,8 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
     print(f"BLEU of {len(sources)} sentences, {name}: {sacrebleu.corpus_bleu(generated, [references]).score:.1f}")
 
 # %% [markdown]
-# The best come first: common phrases are right, rare words are guessed. Type a sentence of your own. Your Transformer
-# has read of lamps and doors, never of poems.
+# The best (by BLEU) come first: common phrases are right, rare words are guessed. Type a sentence of your own. Your
+# model has read of lamps and doors, never poems.
 
 # %% tags=["nbval-ignore-output"]
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
@@ -995,7 +995,7 @@ rows.reset_index(drop=True)
 # - **tied embeddings**: one matrix that embeds source and target and also gives the logits.
 # - **label smoothing**: mixing the one-hot target of the loss with equal probabilities.
 # - **Xavier initialisation**: random matrices whose variance is 2 / (rows + columns).
-# - **Adam**: the optimiser that divides each parameter's mean gradient by the gradient's root mean square.
+# - **Adam**: the optimizer that divides each parameter's mean gradient by the gradient's root mean square.
 # - **momentum**: a running mean of gradients, which replaces the gradient in a step.
 # - **AdamW**: Adam with weight decay that is applied to the parameters themselves, and not through the gradient.
 # - **weight decay**: shrinking parameters a little in every step.
@@ -1090,8 +1090,8 @@ rows.reset_index(drop=True)
 #
 # <details><summary>What has to be in a checkpoint?</summary>
 #
-# Parameters, the optimiser's state, the step (for the schedule), the position in the data, and, with dropout, the state
-# of the random number generator. With a new optimiser, the losses differ. The tokenizer belongs to it, too: to an
+# Parameters, the optimizer's state, the step (for the schedule), the position in the data, and, with dropout, the state
+# of the random number generator. With a new optimizer, the losses differ. The tokenizer belongs to it, too: to an
 # embedding, the ids of another vocabulary mean nothing. (<i>Checkpoints</i>)
 # </details>
 

@@ -6,8 +6,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from authoring import message_pairs
-from authoring.message_pairs import PROGRAM, VERSION, clean, messages, plain, split, wheel, words
+from authoring.message_pairs import clean, messages, plain, split, words
 
 
 def test_messages_of_both_languages_are_read_from_a_wheel(tmp_path):
@@ -22,20 +21,6 @@ def test_messages_of_both_languages_are_read_from_a_wheel(tmp_path):
         }.items():
             file.writestr(f"{name}.json", json.dumps(tree))
     assert list(messages(tmp_path / "program.whl")) == [("Turn on", "Allumer"), ("Turn off", "Éteindre")]
-
-
-def test_pip_downloads_the_version_that_is_named_and_once(tmp_path, monkeypatch):
-    commands = []
-
-    def download(command, check):
-        commands.append(command)
-        (tmp_path / f"{PROGRAM}-{VERSION}-py3-none-any.whl").touch()
-
-    monkeypatch.setattr(message_pairs.subprocess, "run", download)
-    assert wheel(tmp_path) == wheel(tmp_path) == tmp_path / f"{PROGRAM}-{VERSION}-py3-none-any.whl"
-    (command,) = commands
-    assert command[1:4] == ["-m", "pip", "download"]
-    assert {"--no-deps", f"{PROGRAM}=={VERSION}", str(tmp_path)} <= set(command)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ SQUARES = torch.arange(4000).square() % SIZES["vocab_size"]
 ON_SQUARES = (7.5356, 7.5262, 7.5090, 7.4664, 7.4217, 7.3607)
 """The losses of the first steps on them."""
 
+# To read all of Python's docstrings takes long, and the model changes only when it is stored anew.
+of_stored_texts = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def stored():
@@ -37,6 +40,7 @@ def test_a_short_run_gives_the_losses_that_are_stored():
     assert take(new_training(SQUARES), len(ON_SQUARES)) == pytest.approx(ON_SQUARES, rel=1e-3)
 
 
+@of_stored_texts
 def test_the_stored_model_began_as_the_command_begins(stored, training_texts):
     same = hashlib.sha256("".join(training_texts).encode()).hexdigest() == stored.card["training_sha256"]
     losses = take(new_training(encoded(training_texts, stored.tokenizer)), FIRST)
@@ -44,6 +48,7 @@ def test_the_stored_model_began_as_the_command_begins(stored, training_texts):
     assert losses == pytest.approx(stored.card["first_losses"], rel=1e-3 if same else 0.02)
 
 
+@of_stored_texts
 def test_the_stored_tokenizer_is_that_of_the_texts(stored, training_texts):
     again = bpe_tokenizer(training_texts, SIZES["vocab_size"]).get_vocab().keys()
     # Another version of Python has other texts, so other rare tokens.
@@ -58,6 +63,7 @@ def test_the_card_is_that_of_the_command(stored):
     assert stored.card["held_out_loss"] < losses[0]
 
 
+@of_stored_texts
 def test_nothing_that_is_held_out_is_trained_on(training_texts):
     def runs(text, n=8):
         words = re.findall(r"\w+", text)

@@ -70,8 +70,9 @@ def test_a_short_run_is_stored_and_its_checkpoint_removed(tmp_path, monkeypatch)
     monkeypatch.setattr(train_plays, "FOLDER", tmp_path / "stored")
     monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path / "stored")
     text = "ROMEO: Who art thou?\n\nJULIET: I am she.\n\n" * 500
-    monkeypatch.setattr(train_plays, "plays", lambda archive: ([text], [text[:4000]]))
-    main(Path("nowhere"), n_steps=2)
+    monkeypatch.setattr(train_plays, "downloaded", lambda file, folder: folder / file)
+    monkeypatch.setattr(train_plays, "plays", {Path("build", ARCHIVE): ([text], [text[:4000]])}.get)
+    main(n_steps=2)
     assert trained(NAME).card["steps"] == 2
     assert trained(NAME).parameters.keys() == load_language_model_names()
     assert list((tmp_path / "build").iterdir()) == []

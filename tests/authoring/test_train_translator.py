@@ -1,6 +1,5 @@
 """The stored translator is what the command trains."""
 
-import csv
 import json
 import math
 from dataclasses import replace
@@ -11,7 +10,7 @@ import torch
 
 from authoring import train_translator
 from authoring.message_pairs import words
-from authoring.train_translator import DROPOUT, FIRST, NAME, SIZES, TRAINING, mean_losses, new_translator
+from authoring.train_translator import DROPOUT, FIRST, NAME, SIZES, TRAINING, losses_in, new_translator
 from transformer_course.stored_models.stored_model import trained
 from transformer_lab.data.batches import Batch
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
@@ -41,15 +40,10 @@ def stored():
     return trained(NAME)
 
 
-def losses(folder):
-    with (folder / LOG).open(newline="") as file:
-        return [float(row["loss"]) for row in csv.DictReader(file)]
-
-
 def test_the_stored_model_began_as_the_command_begins(stored, tmp_path):
     Trainer(new_translator(stored.tokenizer).model, FirstBatches(), TRAINING, tmp_path).run(FIRST)
     # Dropout draws other numbers on another kind of processor.
-    assert losses(tmp_path) == pytest.approx(stored.card["first_losses"], rel=0.01)
+    assert losses_in(tmp_path / LOG) == pytest.approx(stored.card["first_losses"], rel=0.01)
 
 
 def test_the_first_batches_are_of_the_stored_tokenizer(stored):
@@ -75,10 +69,9 @@ def test_no_first_batch_holds_a_held_out_sentence(stored):
     assert not held_out & read
 
 
-def test_means_are_of_so_many_steps_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(train_translator, "REPORT_EVERY", 2)
-    (tmp_path / LOG).write_text("step,loss\n1,7.00004\n2,5\n3,4\n4,2\n5,1\n")
-    assert mean_losses(tmp_path / LOG) == ([7.0, 5.0, 4.0], {"2": 6.0, "4": 3.0})
+def test_the_losses_are_those_of_the_log(tmp_path):
+    (tmp_path / LOG).write_text("step,rate,loss\n1,0.1,7.00004\n2,0.2,5\n")
+    assert losses_in(tmp_path / LOG) == [7.00004, 5.0]
 
 
 def test_the_command_trains_stops_goes_on_and_stores(tmp_path, monkeypatch):
@@ -93,7 +86,7 @@ def test_the_command_trains_stops_goes_on_and_stores(tmp_path, monkeypatch):
     monkeypatch.setattr(train_translator, "CHECKPOINT", tmp_path / "run")
     monkeypatch.setattr(train_translator, "FOLDER", tmp_path)
     monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path)
-    monkeypatch.setattr(train_translator, "wheel", lambda folder: folder)
+    monkeypatch.setattr(train_translator, "downloaded", lambda file, folder: folder)
     monkeypatch.setattr(train_translator, "messages", lambda path: iter(texts))
 
     def interrupted(self, max_steps):

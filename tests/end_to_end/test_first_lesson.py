@@ -20,6 +20,7 @@ NAME = "01_lookup.ipynb"
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no lesson can be opened in one"),
     pytest.mark.slow,
+    pytest.mark.thorough,  # each run opens, answers and saves the lesson in test_home.py
 ]
 
 

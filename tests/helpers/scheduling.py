@@ -13,8 +13,7 @@ BY_PARAMETER = (
 """Files that take minutes, and are divided by the last parameter of their tests: a lesson or an exercise."""
 LONGEST = (
     "tests/notebooks/test_attempts.py", "tests/end_to_end/", "notebooks/", "tests/notebooks/test_portability.py",
-    "tests/repository/test_types.py", "tests/transformer_lab/models/test_transformations.py",
-    "tests/transformer_course/grading/test_grade.py",
+    "tests/repository/test_types.py", "tests/transformer_course/grading/test_grade.py",
 )  # fmt: skip
 """What executes whole lessons, and the longest files, in the order to start it; all else comes later."""
 LAST = "tests/transformer_course/exercises/test_every_exercise.py"

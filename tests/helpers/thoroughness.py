@@ -37,6 +37,10 @@ class Thoroughness:
 
 def one_in(n: int, values: Iterable[object]) -> list[object]:
     """Return values to parametrise a test by: every nth, from the first on, in each run, and the others if thorough."""
-    return [
-        pytest.param(value, marks=pytest.mark.thorough) if number % n else value for number, value in enumerate(values)
-    ]
+    return [_thorough(value) if number % n else value for number, value in enumerate(values)]
+
+
+def _thorough(value: object) -> object:
+    if isinstance(value, type(pytest.param())):  # with a name or marks of its own, or of several arguments
+        return value._replace(marks=[*value.marks, pytest.mark.thorough])
+    return pytest.param(value, marks=pytest.mark.thorough)

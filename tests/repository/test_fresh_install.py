@@ -91,9 +91,11 @@ def test_the_wheel_has_the_lessons_without_outputs(wheel):
     with zipfile.ZipFile(wheel) as packed:
         names = [name for name in packed.namelist() if name.endswith(".ipynb")]
         books = [json.loads(packed.read(name)) for name in names]
+        models = sum(file.compress_size for file in packed.infolist() if "/stored_models/" in file.filename)
     assert {Path(name).name for name in names} == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert [cell["outputs"] for book in books for cell in book["cells"] if cell.get("outputs")] == []
-    assert wheel.stat().st_size < 3_000_000
+    assert wheel.stat().st_size - models < 3_000_000
+    assert 0 < models < 9_000_000
 
 
 def test_the_library_can_be_used_where_the_course_is_installed(fresh):

@@ -22,6 +22,21 @@ from transformer_lab.attention.masks import padding_mask
 print(*sys.modules)
 padding_mask(torch.zeros(2, 3), pad_id=0)
 """
+WITHOUT_MEMORY = """
+from transformer_lab.device import without_memory
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+with without_memory():
+    model = LanguageModel(LanguageModelConfig(11))
+assert {p.device.type for p in model.parameters()} == {"meta"}
+"""
+UNWANTED = {
+    WITHOUT_MEMORY: ("sympy", "torch._dynamo"),
+    "import transformer_course.workspace.working_copies": ("nbformat",),  # a first pass does not wait for it
+    "from transformer_course import diagrams; diagrams.__all__": ("matplotlib",),
+    "from transformer_lab.inspection.alternative_text import *; describe_displayed_figures()": ("IPython",),
+}
+"""What is loaded, and what must not be loaded by it."""
 
 
 @cache  # every interpreter takes seconds to import torch
@@ -49,6 +64,16 @@ def test_the_library_brings_neither_the_course_nor_plots_along():
     loaded = python(NUMBERS_FOR_TOKENS, check_shapes=None).stdout.split()
     assert "transformer_lab.attention.masks" in loaded
     assert not [name for name in loaded if name.startswith(("transformer_course", "matplotlib", "pandas"))]
+
+
+def test_nothing_slow_is_loaded_before_it_is_needed():
+    """All in one interpreter, each after those before it: so what comes first may load least."""
+    lines = [
+        f"{code}\nprint({[*unwanted]}, *{{*{[*unwanted]}}} & {{*sys.modules}})" for code, unwanted in UNWANTED.items()
+    ]
+    done = python("\n".join(["import sys", *lines]), check_shapes=None)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [str([*unwanted]) for unwanted in UNWANTED.values()]
 
 
 def test_the_package_alone_loads_no_torch():

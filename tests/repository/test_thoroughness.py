@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, Shard, expected_order, unit
-from tests.helpers.thoroughness import Thoroughness
+from tests.helpers.thoroughness import Thoroughness, one_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,6 +22,17 @@ def test_a_run_says_in_one_line_which_seed_it_takes_and_what_would_repeat_more()
     assert "\n" not in said
     assert "seed 20261122," in said
     assert "course.py test --thorough" in said
+
+
+def test_of_several_values_every_nth_is_always_tried_and_all_keep_their_names_and_marks():
+    named = pytest.param("c", 3, id="see", marks=pytest.mark.slow)
+    first, second, third = one_in(2, ["a", ("b", 2), "b"])
+    assert (first, third) == ("a", "b")
+    assert second.values == (("b", 2),) and [mark.name for mark in second.marks] == ["thorough"]
+    _, again = one_in(2, ["a", named])
+    assert again.values == ("c", 3) and again.id == "see"
+    assert [mark.name for mark in again.marks] == ["slow", "thorough"]
+    assert one_in(2, [named]) == [named]
 
 
 def test_a_seed_can_be_chosen(thoroughness, pytestconfig):

@@ -22,6 +22,7 @@ from transformer_course.checking.tolerance import (
     is_finite,
     may_show,
     observation_distance,
+    which_may_show,
     within,
 )
 from transformer_course.exercise import Mistake
@@ -193,7 +194,7 @@ def _slip(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int,
         index, tolerances = next(iter(reach.items()))
         outputs = known.outputs([way for _, way in ways], index)
         crashed_later = bool(known.cases[index].later)
-        may_be = [may_show(one, observed[index], tolerances, crashed_later=crashed_later) for one in outputs]
+        may_be = which_may_show(outputs, observed[index], tolerances, crashed_later=crashed_later)
         ways = list(itertools.compress(ways, may_be))
     alike = [Recognition(way, (slip,)) for slip, way in ways if _behaves_as(known, way, observed, reach)]
     found = next((one for one in alike if agree(observed, known.run(one.way))), alike[0] if alike else None)
@@ -246,9 +247,7 @@ def _pair(
     left: Sequence[Pair] = pairs[:MAX_PAIRS]
     for index, tolerances in reach.items():
         outputs = known.outputs([pair.way for pair in left], index)
-        left = [
-            pair for pair, output in zip(left, outputs, strict=True) if may_show(output, observed[index], tolerances)
-        ]
+        left = list(itertools.compress(left, which_may_show(outputs, observed[index], tolerances)))
     if len(left) > MAX_ALIKE:
         return None
     found: list[Pair] = []

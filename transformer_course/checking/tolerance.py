@@ -1,8 +1,9 @@
 """How far apart two results are, in tolerances: where numbers agree, and where observations do."""
 
+import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -20,6 +21,9 @@ GRADIENTS = ("gradients", "parameter_gradients")
 """Where observations hold gradients."""
 SIDE_EFFECTS = (*GRADIENTS, "changed")
 """What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
+TOGETHER, FEW_NUMBERS = 200, 500
+"""So many tensors are compared at once, if they have no more than ``FEW_NUMBERS``: for them, a call of torch takes as
+long for all as for one."""
 
 _DOES_NOT_FILL = re.compile(
     r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up"
@@ -58,13 +62,19 @@ def _tensor_distance(seen: Tensor, right: Tensor) -> float:
         return 0.0
     if seen.shape != right.shape or seen.dtype != right.dtype or not right.is_floating_point():
         return math.inf
-    a, b = seen.double(), right.double()
-    relative = max(RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
+    return float(_distances(seen, right.unsqueeze(0)))
+
+
+def _distances(seen: Tensor, rights: Tensor) -> Tensor:
+    """Return the distance of a tensor of floats from each in a stack of its shape and dtype."""
+    a, b = seen.double(), rights.double()
+    relative = max(RELATIVE, EPSILONS * torch.finfo(rights.dtype).eps)
     apart = (a - b).abs() / (ABSOLUTE + relative * b.abs())
-    if not math.isnan(largest := float(apart.max())):
+    largest = apart.reshape(len(rights), -1).amax(1)
+    if not largest.isnan().any():
         return largest
     equal = (a == b) | (a.isnan() & b.isnan())  # the only way in which infinities and nan agree
-    return float(apart.nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(equal, 0.0).max())
+    return apart.nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(equal, 0.0).reshape(len(rights), -1).amax(1)
 
 
 def _is_equal(a: Tensor, b: Tensor) -> bool:
@@ -203,3 +213,33 @@ def may_show(
         error = seen.get("error")
         return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
     return seen.get("parameters") == first_call.get("parameters")
+
+
+def which_may_show(
+    first_calls: Iterable[Observation], seen: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
+) -> Iterator[bool]:
+    """Yield for each of many answers whether it ``may_show`` that; small tensors are compared many at once."""
+    calls = iter(first_calls)
+    while some := list(itertools.islice(calls, TOGETHER)):
+        near = _small_distances(seen.get("output"), some)
+        for index, one in enumerate(some):
+            if index in near:
+                yield near[index] <= tolerances
+            else:
+                yield may_show(one, seen, tolerances, crashed_later=crashed_later)
+
+
+def _small_distances(output: object, first_calls: Sequence[Observation]) -> dict[int, float]:
+    """Return the distance from those first calls, by index, that returned a small tensor of the same kind."""
+    if not isinstance(output, Tensor) or not output.is_floating_point() or not 0 < output.numel() <= FEW_NUMBERS:
+        return {}
+    alike = {
+        index: right
+        for index, one in enumerate(first_calls)
+        if isinstance(right := one.get("output"), Tensor)
+        and right.shape == output.shape
+        and right.dtype == output.dtype
+        and "frequencies" not in one
+    }
+    apart = _distances(output, torch.stack([*alike.values()])).tolist() if alike else []
+    return dict(zip(alike, apart, strict=True))

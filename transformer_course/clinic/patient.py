@@ -123,7 +123,7 @@ class Patient(ABC):
         """Return the modules that the residual stream passes, from the embeddings on, in the order of computation."""
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return the optimiser; training sets its learning rate."""
+        """Return the optimizer; training sets its learning rate."""
         return make_optimizer(self.model, weight_decay=WEIGHT_DECAY)
 
     def backward(self, batches: Sequence[Batch]) -> float:

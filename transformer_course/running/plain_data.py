@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
+from safetensors import numpy as arrays
 from safetensors.torch import load, save
 from torch import Tensor
 
@@ -133,7 +134,11 @@ def pack(value: Any) -> bytes:
         return item
 
     tree = json.dumps(walk(to_plain_data(value))).encode()
-    return save({**tensors, "tree": torch.frombuffer(bytearray(tree), dtype=torch.uint8)})
+    tensors["tree"] = torch.frombuffer(bytearray(tree), dtype=torch.uint8)
+    try:  # as arrays, which takes less than half of the time, for nobody looks whether any share their memory
+        return arrays.save({name: tensor.numpy() for name, tensor in tensors.items()})
+    except TypeError:  # numpy has no bfloat16
+        return save(tensors)
 
 
 def check_size(data: bytes, max_tensors: int, max_numbers: int, max_tree_bytes: int) -> None:

@@ -108,10 +108,18 @@ class SlipMistake(Mistake):
             return self._told
         told = f"{capitalised(self.does)}."
         readings = [one for one in self.slip.readings if not _say_the_same(one, self.slip)]
+        readings = [one for one in readings if not self._exchanges_what_is_made_of_it(one)]
         if self.slip.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone
             readings = [one for one in readings if one.kind != self.slip.kind]
-        others = [other for one in readings if (other := words(self.steps, one).does) != self.does]
+        if self.slip.kind == "part_left_out":  # it goes without saying that what is left out has no effect
+            readings = [one for one in readings if one.kind != "ignored" or f"`{one.step}`" not in self.does]
+        others = [does for one in readings if not self.does.startswith(does := words(self.steps, one).does)]
         return f"{told} The same comes out where {others[0]}." if others else told
+
+    def _exchanges_what_is_made_of_it(self, reading: Slip) -> bool:
+        """Return whether a reading exchanges a value with one that is made of it: nobody does that."""
+        pair = (reading.old, reading.new) if reading.kind == "values_exchanged" else ()
+        return any(two in needs(self.steps.steps[one]) for one in pair for two in pair if one in self.steps.steps)
 
     def says_at(self, step: str, code: str = "") -> str:
         """Return what is told of it where a step is known to be to blame: the reading that is about that step.

@@ -58,6 +58,10 @@ PLURALS = {
     **{"loses its": "lose their", "has its": "have their", "has ": "have ", "is ": "are ", "goes ": "go "},
     " its ": " their ",
 }
+SIZES = (
+    *(("/ 2", "half"), ("* 2", "twice"), ("// 2", "half")),
+    ("/ §.shape[-1]", "divided by how many there are in a row"),
+)
 DTYPES = {"float": "floats", "long": "whole numbers", "int": "whole numbers", "double": "float64"}
 KINDS = {
     **{"as_a_list": "a list", "as_an_array": "a NumPy array", "as_a_number": "a plain Python number"},
@@ -74,6 +78,7 @@ NOT_DONE = {
     **dict.fromkeys(("flatten", "reshape"), "no axes are joined in {}"),
     **dict.fromkeys(("transpose", "swapaxes"), "nothing is transposed in {}"),
     "masked_fill": "nothing is filled in where the mask says so in {}", "clamp": "nothing is clamped in {}",
+    "unsqueeze": "in {}, an axis of length 1 is missing",
 }  # fmt: skip
 TURNED = {"Div": "divided by", "FloorDiv": "divided by", "Mod": "divided by"}
 
@@ -94,6 +99,7 @@ def words(steps: InSteps, slip: "Slip") -> Words:
 
 def is_plural(noun: str) -> bool:
     """Return whether a noun of English, with what follows it, is a plural."""
+    noun = re.sub(r"`(\w+)` (?=\w+s\b)", "", noun)
     head = re.split(
         r"(?<=s) \w+ed\b| (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun
     )[0].split()[-1:]
@@ -141,11 +147,15 @@ class _Teller:
         return f"Work a small case out by hand: what should {self.noun} be, and what does the code give?"
 
     @property
+    def made(self) -> str:
+        """What comes of the step, as it can be asked for."""
+        return f"the result of {self.step}" if self.noun.startswith("what ") else self.noun
+
+    @property
     def shape(self) -> str:
         if self.noun.startswith("the function "):
             return "Which shape should the function return? Which shape comes out?"
-        noun = f"the result of {self.step}" if self.noun.startswith("what ") else self.noun
-        return f"Which shape should {noun} have? Which shape is there?"
+        return f"Which shape should {self.made} have? Which shape is there?"
 
     @property
     def circumstances(self) -> str:
@@ -176,6 +186,8 @@ class _Teller:
             )
             return does, f"What is `{name}` for, and what {self.new}?"
         does, _ = self.of_step()
+        if kind == "scaled":
+            does = re.sub("twice what it should be", "doubled", re.sub("half what it should be", "halved", does))
         return (f"{does} before it is used" if kind in ("function", "transposed", "scaled") else does), where
 
     def of_step(self) -> tuple[str, str]:
@@ -188,7 +200,7 @@ class _Teller:
         code = self.steps.expression(self.slip.step) or ""
         if re.fullmatch(r"\w+ [+&|] \w+", code) and (missing := self._missing(code)):
             verb = "are" if is_plural(missing) else "is"
-            return f"{missing} {verb} left out of {self.step}", f"What goes into {self.noun}?"
+            return f"{missing} {verb} left out of {self.step}", f"What goes into {self.made}?"
         uses = [need for need in needs(self.steps.steps[self.slip.step]) if need != "self"]
         if self.slip.new in uses[:1] or len(uses) == 1:
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
@@ -196,7 +208,8 @@ class _Teller:
 
     def taken_for(self) -> tuple[str, str]:
         verb, they_were = ("are", "they were") if is_plural(self.new) else ("is", "it were")
-        does = f"{self.new} {verb} used as if {they_were} {self.noun}"
+        as_if = f"as if {they_were}" if is_plural(self.new) == is_plural(self.noun) else "in place of"
+        does = f"{self.new} {verb} used {as_if} {self.noun}"
         return does, f"Which step leads from {self.new} to {self.noun}?"
 
     def wrong_input(self) -> tuple[str, str]:
@@ -205,6 +218,9 @@ class _Teller:
                 f"{self.old} has no effect in {self.step}",
                 f"What should change in this step where {self.old} changes?",
             )
+        if f"{self.slip.old}.shape[" in (self.steps.expression(self.slip.step) or ""):
+            question = "Which axis of which tensor has the length that is wanted?"
+            return f"{self.step} takes a length of {self.new}, not of {self.old}", question
         verb, belong = "are" if is_plural(self.new) else "is", "belong" if is_plural(self.old) else "belongs"
         return (
             f"in {self.step}, {self.new} {verb} used where {self.old} {belong}",
@@ -303,8 +319,8 @@ class _Teller:
         (tensor, place), (should, should_place) = (length_of(code) for code in (self.slip.new, self.slip.old))
         if place == should_place and tensor != should:
             does = (
-                f"takes a length of {self.value(tensor)}, not of {self.value(should)}"
-                if self.value(tensor) and self.value(should)
+                f"takes a length of another tensor, not of {self.value(should)}"
+                if self.value(should)
                 else "takes a length of the wrong tensor"
             )
             return f"{self.step} {does}", "Which axis of which tensor has the length that is wanted?"
@@ -364,16 +380,24 @@ class _Teller:
         if missing := self._missing(self.slip.old):
             return (
                 f"{missing} {'are' if is_plural(missing) else 'is'} left out of {self.step}",
-                f"What goes into {self.noun}?",
+                f"What goes into {self.made}?",
             )
+        called = self.slip.old.partition("(")[0]
+        if self.slip.kind == "call_left_out" and called in self.steps.steps:
+            step = self.named(called)
+            return f"{step} is left out", f"What is {step} for? What is missing from the result without it?"
         if self.slip.kind == "call_left_out" and self._is_all_of_it():
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
         if told := self._not_done():
-            return told, f"What goes into {self.noun}? Is all of it there?"
+            return told, f"What goes into {self.made}? Is all of it there?"
+        if self.new and self.slip.kind == "call_left_out":
+            as_it_is = "are used as they are" if is_plural(self.new) else "is used as it is"
+            does = f"in {self.step}, {self.new} {as_it_is}, and a call is missing"
+            return does, f"What should be done with {self.new} first?"
         if self.new:
             verb = "are" if is_plural(self.new) else "is"
-            return f"part of {self.step} is missing: only {self.new} {verb} left", f"What else goes into {self.noun}?"
-        return f"part of {self.step} is missing", f"What goes into {self.noun}? Is all of it there?"
+            return f"part of {self.step} is missing: only {self.new} {verb} left", f"What else goes into {self.made}?"
+        return f"part of {self.step} is missing", f"What goes into {self.made}? Is all of it there?"
 
     def _not_done(self) -> str:
         """Return a clause about the number, the part or the function that is left out; "" where it has no name."""
@@ -401,9 +425,11 @@ class _Teller:
 
     def _missing(self, code: str) -> str:
         """Return the one of two operands that is left out, where it is a value."""
-        _, *sides = operands_of(code)
+        sides = list(operands_of(code)[1:]) if operands_of(code)[0] else parts_of(code)
         left = [side for side in sides if side not in (self.slip.new, f"-({self.slip.new})")]
-        return self.value(left[0]) if len(left) == 1 else ""
+        names = dict.fromkeys(re.findall(r"(?<![.\w])[a-z_]\w*", left[0])) if len(left) == 1 and len(sides) == 2 else {}
+        asked = [name for name in names if name in self.steps.known]
+        return self.short(asked[0]) if len(asked) == 1 and not re.search(rf"\b{asked[0]}\b", self.slip.new) else ""
 
     def _is_all_of_it(self) -> bool:
         """Return whether the code that is left out is the whole step, so that what it works on comes out."""
@@ -472,6 +498,11 @@ class _Teller:
 
     def number(self) -> tuple[str, str]:
         new, old = self.slip.new, self.slip.old
+        code, right = self.slip.code.get(self.slip.step, ""), self.steps.expression(self.slip.step) or ""
+        if _axis(new) and _axis(old) and f"dim={new}" in code and code.count(f"dim={old}") < right.count(f"dim={old}"):
+            return self.axis()
+        if f".shape[{new}]" in code and code.count(f".shape[{old}]") < right.count(f".shape[{old}]"):
+            return f"{self.step} takes the length of the wrong axis", "Which axis has the length that is wanted?"
         if re.fullmatch(r"-?\d[\d.e-]*", new) and re.fullmatch(r"-?\d[\d.e-]*", old):
             return f"in {self.step}, {new} stands where {old} belongs", self.by_hand
         return f"a number in {self.step} is not the right one", self.by_hand
@@ -525,6 +556,8 @@ class _Teller:
             return f"{self.step} puts an axis of length 1 in the wrong place", self.shape
         if self.slip.kind == "slice" and self.slip.old.replace("-1:]", "-1]") == self.slip.new:
             return f"{self.step} loses an axis: it picks one entry where a slice of length 1 belongs", self.shape
+        if self.slip.kind == "not_indexed" and "None" in self.slip.old:
+            return f"in {self.step}, an axis of length 1 is missing", self.shape
         if self.slip.kind == "range":
             return f"{self.step} {counts_of(self.slip.old, self.slip.new)}", question
         does = {
@@ -570,15 +603,10 @@ class _Teller:
         if self.slip.kind == "one_number" and form.endswith("[0]"):
             return f"only the first entry of {self.noun} is used", f"Which entries of {self.noun} are needed?"
         if self.slip.kind == "scaled":
-            size = next(
-                (word for part, word in (("/ 2", "half"), ("* 2", "twice"), ("// 2", "half")) if form.endswith(part)),
-                "",
-            )
-            told = (
-                f"{self.is_} {size} what {'they' if self.is_ == 'are' else 'it'} should be"
-                if size
-                else f"{self.is_} off by a factor"
-            )
+            size = next((word for part, word in SIZES if form.endswith(part)), "")
+            told = f"{self.is_} {size or 'off by a factor'}"
+            if size in ("half", "twice"):
+                told += f" what {'they' if self.is_ == 'are' else 'it'} should be"
             return f"{self.noun} {told}", f"By which factor do the numbers differ? {question}"
         if self.slip.kind == "shifted":
             size = "large" if "+" in form else "small"
@@ -621,7 +649,9 @@ class _Teller:
 
     def dtype(self) -> tuple[str, str]:
         kind = next((told for name, told in DTYPES.items() if f".{name}()" in self.slip.new), "the wrong dtype")
-        return f"{self.noun} {self.is_} of {kind}", f"What is the `.dtype` of {self.noun}? Which is asked for?"
+        come = "come" if self.is_ == "are" else "comes"
+        does = f"{self.noun} {self.has} {kind}" if kind == "the wrong dtype" else f"{self.noun} {come} out as {kind}"
+        return does, f"What is the `.dtype` of {self.noun}? Which is asked for?"
 
     def other_kind(self) -> tuple[str, str]:
         verb = "come" if self.is_ == "are" else "comes"

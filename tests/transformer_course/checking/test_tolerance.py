@@ -12,7 +12,9 @@ from transformer_course.checking.tolerance import (
     comparable_error,
     distance,
     gradients_apart,
+    may_show,
     observation_distance,
+    which_may_show,
     within,
 )
 
@@ -155,3 +157,19 @@ def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():
             else:
                 expected = math.inf
             assert distance(*pair) == pytest.approx(expected, rel=1e-9)
+
+
+def test_many_answers_are_compared_at_once_as_one_by_one():
+    numbers = [1.0, 1.00005, 1.5, math.nan, math.inf, -math.inf]
+    outputs = [torch.tensor([one, other]) for one in numbers for other in numbers]
+    outputs += [output.double() for output in outputs] + [torch.tensor([1, 1]), torch.ones(2, 1), torch.ones(600)]
+    outputs += [torch.tensor(one) for one in numbers] + [torch.empty(0), torch.ones(2) > 0]
+    others = [1.0, [torch.ones(2)], None, {"not_plain": "set"}]
+    error = {"error": {"type": "ValueError", "message": "no"}}
+    frequencies = {"frequencies": torch.ones(2), "n_samples": 9, "output": torch.ones(2)}
+    calls = [*({"output": output} for output in [*outputs, *others]), error, frequencies, {"parameters": {"a": [1]}}]
+    for seen in calls:
+        for tolerances in (1.0, 9.0):
+            one_by_one = [may_show(call, seen, tolerances, crashed_later=True) for call in 9 * calls]
+            assert [*which_may_show(iter(9 * calls), seen, tolerances, crashed_later=True)] == one_by_one
+            assert any(one_by_one)

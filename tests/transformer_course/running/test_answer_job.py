@@ -19,7 +19,7 @@ def test_a_right_answer_gets_its_points(jail: Jail, name: str):
     assert (graded.verdict.status, graded.points) == ("passed", every_exercise()[name].points), graded.verdict.message
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", one_in(3, RIGHT))
 def test_the_parts_of_the_library_do_what_was_asked(jail: Jail, name: str):
     """Each is made of its own source in the jail, so it must lean on other pieces alone, not on its own module."""
     exercise = every_exercise()[name]

@@ -1,11 +1,13 @@
 """No attempt, however strange, makes a check raise, hang, or leave torch other than it was."""
 
 import typing
+from itertools import product
 
 import pytest
 import torch
 from torch import nn
 
+from tests.helpers.thoroughness import one_in
 from tests.transformer_course.running.hostile_attempts import ATTEMPTS, RESULTS, raises, spins
 from transformer_course.checking.verdict import Status
 from transformer_course.exercises import every_exercise
@@ -22,22 +24,11 @@ def changes_torch(scores):
     return torch.softmax(scores, -1)
 
 
-def each_with_one(rows, columns):
-    """Combine each row with a column, neighbours with different ones; in a thorough run, with all."""
-    return [
-        pytest.param(row, column, marks=pytest.mark.thorough if (number + other) % len(columns) else ())
-        for number, row in enumerate(rows)
-        for other, column in enumerate(columns)
-    ]
-
-
 KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
-KINDS_AND_RESULTS = [
-    *(("softmax", what) for what in RESULTS),
-    *(pytest.param(*row.values[::-1], marks=row.marks) for row in each_with_one(RESULTS, KINDS)),
-]
+KINDS_AND_RESULTS = [*product(["softmax"], RESULTS), *one_in(11, [pair[::-1] for pair in product(RESULTS, KINDS)])]
 STRANGERS = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
-EXERCISES_AND_STRANGERS = each_with_one(every_exercise(), STRANGERS)[::4]
+EXERCISES_AND_STRANGERS = one_in(11, [*product(every_exercise(), STRANGERS)][::5])
+"""A run that is not thorough meets each stranger, and each kind of exercise with some results."""
 
 # What stops an endless attempt may strike in a finalizer, where Python swallows it with a warning; it comes again.
 may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -58,8 +49,10 @@ def is_a_proper(verdict):
     return True
 
 
-@pytest.mark.parametrize(("name", "what"), KINDS_AND_RESULTS)
-def test_any_result_gets_a_verdict(name, what):
+@pytest.mark.parametrize("case", KINDS_AND_RESULTS, ids="-".join)
+def test_any_result_gets_a_verdict(case):
+    name, what = case
+
     def gives(*_, **__):
         return RESULTS[what]
 
@@ -90,8 +83,9 @@ def test_any_attempt_without_a_name_gets_an_answer(ask, how):
     assert ask(ATTEMPTS[how])._repr_html_()
 
 
-@pytest.mark.parametrize(("name", "attempt"), EXERCISES_AND_STRANGERS)
-def test_a_stranger_to_an_exercise_gets_a_verdict(name, attempt):
+@pytest.mark.parametrize("case", EXERCISES_AND_STRANGERS, ids=lambda case: f"{case[0]}-{STRANGERS.index(case[1])}")
+def test_a_stranger_to_an_exercise_gets_a_verdict(case):
+    name, attempt = case
     verdict = notebook.check(attempt, name)
     assert is_a_proper(verdict)
     assert verdict.status in ("mistake", "wrong", "crashed")

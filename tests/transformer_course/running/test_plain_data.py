@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import subprocess
-import sys
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -138,14 +136,6 @@ def test_other_bytes_are_refused_and_run_nothing(data, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_what_one_process_packs_another_unpacks():
-    data = {"x": torch.arange(3.0), "said": ("é", None)}
-    program = "import sys; from transformer_course.running.plain_data import *; "
-    program += "sys.stdout.buffer.write(pack(unpack(sys.stdin.buffer.read())))"
-    done = subprocess.run([sys.executable, "-c", program], input=pack(data), capture_output=True, check=True)
-    assert same(unpack(done.stdout), data)
-
-
 @pytest.mark.parametrize(
     ("a", "b"),
     [
@@ -223,3 +213,12 @@ def test_a_usual_tensor_is_copied_as_any_other():
         copied = to_plain_data(view)
         assert torch.equal(copied, view) and copied.is_contiguous() and not copied.requires_grad
         assert not copied.is_conj() and not copied.is_neg() and copied.data_ptr() != view.data_ptr()
+
+
+@pytest.mark.parametrize(
+    "kind", [torch.float32, torch.float16, torch.int8, torch.bool, torch.complex64, torch.bfloat16]
+)
+def test_what_is_packed_is_what_safetensors_writes_of_tensors(kind):
+    for values in (torch.ones(3, 5), torch.tensor(0.0), torch.zeros(0, 4)):
+        expected = bytes_of({"list": [{"tensor": "0"}, {"tensor": "1"}]}, **{"0": values.to(kind), "1": torch.ones(2)})
+        assert pack([values.to(kind), torch.ones(2)]) == expected

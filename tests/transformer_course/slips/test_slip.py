@@ -57,6 +57,25 @@ def test_a_value_in_the_place_of_a_step_is_told_once():
     assert "`weights` is used where the shares belong" in SlipMistake(both, STEPS).says_at("scaled")
 
 
+@pytest.mark.parametrize(
+    "reading",
+    [
+        Slip("shares", "values_exchanged", "shares", "scaled", "scaled"),  # of which one is made of the other
+        Slip("weights", "ignored", "weights", "1"),
+        Slip("shares", "part_left_out", "weights / total", "total"),  # the same words
+    ],
+)
+def test_a_reading_that_says_nothing_new_is_not_told(reading):
+    left_out = Slip("shares", "part_left_out", "weights / total", "total", code={"shares": "total"}, readings=[reading])
+    assert SlipMistake(left_out, STEPS).says == "`weights` is left out of the step “divide by the sum”."
+
+
+def test_values_of_which_none_is_made_of_the_other_may_be_exchanged():
+    reading = Slip("total", "values_exchanged", "rows", "scaled", "scaled")
+    left_out = Slip("shares", "part_left_out", "weights / total", "total", code={"shares": "total"}, readings=[reading])
+    assert "have changed places" in SlipMistake(left_out, STEPS).says
+
+
 def test_a_teacher_may_say_it_in_words_of_her_own():
     told = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
     assert SlipMistake(LEFT_OUT, STEPS, told).says == "Weights that do not add up to 1 make no mean."

@@ -9,7 +9,7 @@ from tests.transformer_course.slips.answer import STEPS
 from transformer_course.exercises import every_exercise
 from transformer_course.slips.catalogue import catalogue_of
 from transformer_course.slips.slip import Slip, SlipMistake
-from transformer_course.slips.wording import is_plural, words
+from transformer_course.slips.wording import _brief, is_plural, words
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from transformer_course.slips.wording import is_plural, words
         ),
         (
             Slip("total", "option_left_out", "torch.ones(3, dtype=torch.bool)", "torch.ones(3)"),
-            "the sum of the weights is of the wrong dtype",
+            "the sum of the weights has the wrong dtype",
         ),
         (Slip("mean", "slice", "a[:, None, :]", "a[:, :, None]"), "{} puts an axis of length 1 in the wrong place"),
         (
@@ -62,7 +62,8 @@ from transformer_course.slips.wording import is_plural, words
         (Slip("shares", "first_for_all", "", "§[:1]"), "the shares of the first row are used for every row"),
         (Slip("total", "option_left_out", "a.gather(-1, b)", "a.gather(-1)"), "an argument is missing in {}"),
         (Slip("shares", "always_one"), "in {}, the same is done in both cases"),
-        (Slip("mean", "taken_for", "", "scaled"), "the scaled shares are used as if they were the mean"),
+        (Slip("mean", "taken_for", "", "scaled"), "the scaled shares are used in place of the mean"),
+        (Slip("scaled", "taken_for", "", "shares"), "the shares are used as if they were the scaled shares"),
         (Slip("mean", "wrong_input", "rows", "scaled"), "in {}, the scaled shares are used where `rows` belongs"),
         (Slip("shares", "one_number", "", "§.mean()"), "the shares are averaged to one number, which is used for all"),
         (Slip("rows", "one_number", "rows", "rows[0]"), "only the first entry of `rows` is used"),
@@ -98,7 +99,10 @@ from transformer_course.slips.wording import is_plural, words
             "in {}, the cases with and without `scale` have changed places",
         ),
         (Slip("mean", "range", "range(0, n, 2)", "range(n)"), "{} counts in the wrong steps"),
-        (Slip("mean", "length", "rows.shape[0]", "weights.shape[0]"), "{} takes a length of `weights`, not of `rows`"),
+        (
+            Slip("mean", "length", "rows.shape[0]", "weights.shape[0]"),
+            "{} takes a length of another tensor, not of `rows`",
+        ),
         (
             Slip("total", "turned_off", "True", "False", code={"total": "return weights.sum(keepdim=False)"}),
             "{} drops the axis along which it runs",
@@ -131,6 +135,27 @@ from transformer_course.slips.wording import is_plural, words
             "the logarithm is not taken in {}",
         ),
         (Slip("mean", "squeezed", "", "§.squeeze()"), "axes of length 1 are lost in the mean"),
+        (Slip("mean", "not_indexed", "rows[:, None]", "rows"), "in {}, an axis of length 1 is missing"),
+        (Slip("mean", "not_indexed", "rows[0]", "rows"), "{} takes everything where a part is wanted"),
+        (
+            Slip("mean", "call_left_out", "rows.unsqueeze(-1)", "rows", code={"mean": "f(rows) * 2"}),
+            "in {}, an axis of length 1 is missing",
+        ),
+        (
+            Slip("mean", "call_left_out", "g(scaled)", "scaled", code={"mean": "f(scaled) * 2"}),
+            "in {}, the scaled shares are used as they are, and a call is missing",
+        ),
+        (Slip("mean", "part_left_out", "3 * rows + 2 * weights", "3 * rows"), "`weights` is left out of {}"),
+        (Slip("mean", "part_left_out", "torch.cat([rows, weights])", "rows"), "`weights` is left out of {}"),
+        (
+            Slip("mean", "number", "0", "-1", code={"mean": "(scaled[:, None] * rows).sum(dim=-1)"}),
+            "{} runs along the last axis, not along the first axis",
+        ),
+        (Slip("mean", "number", "0", "7", code={"mean": "rows.sum(dim=7)"}), "in {}, 7 stands where 0 belongs"),
+        (Slip("scale", "scaled", "scale", "scale * 2"), "`scale` is doubled before it is used"),
+        (Slip("shares", "dtype", "", "§.float()"), "the shares come out as floats"),
+        (Slip("shares", "scaled", "", "§ / §.shape[-1]"), "the shares are divided by how many there are in a row"),
+        (Slip("mean", "scaled", "", "§ / 10"), "the mean is off by a factor"),
     ],
 )
 def test_a_slip_is_said_in_the_words_of_its_step(slip, does):
@@ -160,7 +185,13 @@ def test_a_step_that_is_taken_for_one_of_several_values_comes_not_late():
 def test_plurals_are_told_from_their_heads():
     assert all(
         is_plural(noun)
-        for noun in ("the shares", "the weights on a diagonal", "the products of queries and keys", "all the p_i p_j")
+        for noun in (
+            "the shares",
+            "the `rank` numbers",
+            "the weights on a diagonal",
+            "the products of queries and keys",
+            "all the p_i p_j",
+        )
     )
     assert not any(
         is_plural(noun)
@@ -200,3 +231,32 @@ def test_a_shape_is_told_once():
 def test_a_plural_may_have_a_participle_behind_it():
     assert is_plural("the products divided by √d_k")
     assert not is_plural("the loss averaged over the masked tokens")
+
+
+def test_another_number_of_an_axis_whose_length_is_taken_is_another_length():
+    steps = every_exercise()["document_mask"].steps
+    said = words(steps, Slip("n", "number", "1", "0", code={"n": "documents.shape[0]"}))
+    assert said.does == f"the step “{steps.describe('n')}” takes the length of the wrong axis"
+
+
+@pytest.mark.parametrize("name", every_exercise())
+def test_a_noun_can_be_told_of(name):
+    steps = every_exercise()[name].steps
+    for step in steps.steps if steps else ():
+        noun = _brief(steps.noun(step))
+        assert not noun.startswith("where "), noun
+        assert not re.search(r" (?:of shape|of|a|the|with|as)$", noun), noun
+
+
+def test_a_step_that_another_calls_is_left_out():
+    steps = every_exercise()["greedy_decode"].steps
+    said = words(
+        steps, Slip("written", "call_left_out", "tokens(chosen, over)", "chosen", code={"written": "return 0"})
+    )
+    assert said.does == f"the step “{steps.describe('tokens')}” is left out"
+
+
+def test_of_another_tensor_it_is_the_length_that_is_taken():
+    steps = every_exercise()["scaled_dot_product_attention"].steps
+    said = words(steps, Slip("width", "wrong_input", "queries", "values", "values"))
+    assert said.does == f"the step “{steps.describe('width')}” takes a length of `values`, not of `queries`"

@@ -112,6 +112,7 @@ def test_what_its_card_says_of_held_out_sentences_is_so():
     assert len(set(sources)) == len(sources) == 100
 
 
+@pytest.mark.thorough  # as in tests/authoring/test_train_gpt.py
 def test_what_its_card_says_of_held_out_text_is_so():
     stored = trained(GPT)
     gpt = stored.load_into(PlainGPT(**stored.sizes))

@@ -1,8 +1,5 @@
 """The learner's copies: complete, without spoilers, and the learner's own."""
 
-import subprocess
-import sys
-
 import nbformat
 import pytest
 from ipykernel.ipkernel import IPythonKernel
@@ -221,11 +218,6 @@ def test_a_copy_is_written_as_jupyter_writes_it(published, mine):
 def test_a_copy_says_of_its_language_what_the_kernel_says(published, mine):
     copy_lessons(published, mine)
     assert nbformat.read(mine / NAME, as_version=4).metadata.language_info == IPythonKernel.language_info
-
-
-def test_a_first_pass_does_not_wait_for_nbformat():
-    code = f"import sys, {working_copies.__name__}; sys.exit('nbformat' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=working_copies.REPOSITORY)
 
 
 def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):

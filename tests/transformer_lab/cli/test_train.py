@@ -221,6 +221,7 @@ def test_a_changed_validation_is_noticed(corpus, tmp_path, capsys):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_torchrun_gives_what_one_process_gives(corpus, tmp_path):
     same = [*corpus, *SMALL, *FEW, "--dropout", "0", "--validation", *corpus]
     assert main(["train", *same, "-o", "one"]) == 0

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from tests.helpers.thoroughness import one_in
 from tests.helpers.torch_parity import drawn
 from transformer_lab.models.language_model import LanguageModel, LanguageModelConfig
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
@@ -101,7 +102,12 @@ def recurrent_models() -> Iterator[tuple[str, Model]]:
 
 
 MODELS = {**dict(transformers()), **dict(language_models()), **dict(recurrent_models())}
-every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+"""Each test takes one in three of these in all their ways, so every model in some: a thorough run takes all."""
+
+
+def named(case: tuple[Any, ...]) -> str:
+    """Return the name of a case in a report."""
+    return "-".join(getattr(part, "__name__", str(part)) for part in case)
 
 
 @contextmanager
@@ -152,10 +158,10 @@ def by_change(model: nn.Module, given: list[Given]) -> list[Tensor]:
     return changes
 
 
-@every_model
-@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
-@pytest.mark.parametrize("influence", [by_gradient, by_change])
-def test_what_may_be_seen_arrives_and_nothing_else_does(model, training, influence):
+@pytest.mark.parametrize("case", one_in(3, product(MODELS, [True, False], [by_gradient, by_change])), ids=named)
+def test_what_may_be_seen_arrives_and_nothing_else_does(case):
+    name, training, influence = case
+    model = MODELS[name]
     network = drawn(model.make()).train(training)
     written = model.given[-1]
     n_output = written.tokens.shape[1]
@@ -174,18 +180,22 @@ def with_padding(one: Given, at: int) -> Tensor:
     return torch.cat([one.tokens[:, :at], torch.full((len(one.tokens), 2), one.pad_id), one.tokens[:, at:]], dim=1)
 
 
-@every_model
-@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
-def test_more_padding_at_the_end_changes_nothing(model, training):
+@pytest.mark.parametrize("case", one_in(3, product(MODELS, [True, False])), ids=named)
+def test_more_padding_at_the_end_changes_nothing(case):
+    name, training = case
+    model = MODELS[name]
     network = drawn(model.make()).train(training)
     outputs = network(*(one.tokens for one in model.given))
     padded = network(*(with_padding(one, at=one.tokens.shape[1]) for one in model.given))
     assert_close(padded[:, : outputs.shape[1]], outputs)
 
 
-@pytest.mark.parametrize("model", [model for name, model in MODELS.items() if name.startswith("LanguageModel,")])
-@pytest.mark.parametrize("at", [0, 3])
-def test_more_padding_anywhere_changes_nothing_of_a_language_model(model, at):
+@pytest.mark.parametrize(
+    "case", one_in(3, product([name for name in MODELS if name.startswith("LanguageModel,")], [0, 3])), ids=named
+)
+def test_more_padding_anywhere_changes_nothing_of_a_language_model(case):
+    name, at = case
+    model = MODELS[name]
     network = drawn(model.make())
     (text,) = model.given
     outputs, padded = network(text.tokens), network(with_padding(text, at))

@@ -84,8 +84,9 @@ def test_jvp_is_the_slope_along_a_direction(any_model):
 
 
 @pytest.mark.slow
-def test_export_and_compile_capture_one_graph_for_all_shapes(thoroughness):
-    names = [*CONFIGS] if thoroughness.enabled else ["shared vocabulary", "GPT, window"]
+@pytest.mark.thorough
+def test_export_and_compile_capture_one_graph_for_all_shapes():
+    names = [*CONFIGS]
     environment = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
     command = [sys.executable, "-m", "tests.transformer_lab.models.capture_graphs", *names]
     run = subprocess.run(command, capture_output=True, text=True, env=environment)

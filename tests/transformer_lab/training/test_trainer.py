@@ -199,7 +199,7 @@ def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_pat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills and forks as Unix does")
-@pytest.mark.parametrize("task", ["pairs", "text"])
+@pytest.mark.parametrize("task", ["pairs", pytest.param("text", marks=pytest.mark.thorough)])
 def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path_factory, tmp_path, uninterrupted, task):
     if task == "text":
         uninterrupted = tmp_path_factory.mktemp("text")

@@ -15,7 +15,7 @@ class Patient(DecoderOnly):
     )
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return the optimiser; training sets its learning rate."""
+        """Return the optimizer; training sets its learning rate."""
         return torch.optim.AdamW(self.model.parameters(), betas=(0.9, 0.98), eps=1e-9, weight_decay=WEIGHT_DECAY)
 
 

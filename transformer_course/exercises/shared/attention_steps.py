@@ -68,7 +68,7 @@ def scaled(products, divisor):
 def visible(mask):
     """read in the mask where looking is allowed
 
-    where looking is allowed
+    the places where looking is allowed
     """
     return mask
 

@@ -48,11 +48,14 @@ def family() -> Iterator[str]:
     """Iterate over the numbers of all descendants of this process, as ``/proc`` has them."""
     waiting = ["self"]
     while waiting:
-        for children in Path("/proc", waiting.pop(), "task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                found = children.read_text().split()
-                waiting += found
-                yield from found
+        found: list[str] = []
+        threads = f"/proc/{waiting.pop()}/task"  # no Path: each job would compile its pattern anew, and look often
+        with contextlib.suppress(OSError):  # it has ended
+            for thread in os.listdir(threads):
+                with contextlib.suppress(OSError), open(f"{threads}/{thread}/children") as children:
+                    found += children.read().split()
+        waiting += found
+        yield from found
 
 
 def deleted_bytes() -> int:
@@ -70,7 +73,8 @@ def deleted_bytes() -> int:
 
 def _resident(process: str) -> int:
     try:
-        return int(Path("/proc", process, "statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+        with open(f"/proc/{process}/statm") as sizes:
+            return int(sizes.read().split()[1]) * os.sysconf("SC_PAGESIZE")
     except (OSError, IndexError):  # it has ended
         return 0
 

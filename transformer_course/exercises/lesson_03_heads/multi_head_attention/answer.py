@@ -95,7 +95,7 @@ def values(split, from_value):
 def hidden(visible):
     """turn the mask round, if there is one
 
-    where looking is not allowed
+    the places where looking is not allowed
     """
     return None if visible is None else ~visible
 

@@ -5,7 +5,7 @@ import torch
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_05_positions.apply_rotary import mistakes
 from transformer_course.exercises.lesson_05_positions.apply_rotary.answer import STEPS, apply_rotary
-from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import frequency_mistakes
+from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import TOLD, frequency_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 
@@ -41,6 +41,7 @@ APPLY_ROTARY = Exercise(
         "`torch.stack([first, second], dim=-1).flatten(-2)`.",
     ],
     told={
+        **TOLD,
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             "The turned pairs are right, but all first members come first and all second ones after them. The members "
             "of a pair should stand side by side again. Look at how the two are put together."

@@ -39,6 +39,13 @@ def frequencies(exponents, power):
 
 
 FREQUENCIES = (two_i, exponents, power, frequencies)
+TOLD = {
+    "function_base: base ** 2": (
+        "The first pair is as it should be, the later ones turn too slowly: as if each exponent were doubled, or "
+        "`base` squared. Look at how often the factor 2 comes in."
+    ),
+}
+"""What is said of slips on the way to the frequencies."""
 
 
 def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:

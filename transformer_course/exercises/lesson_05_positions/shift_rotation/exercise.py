@@ -1,7 +1,7 @@
 """The matrix that moves an encoding by a number of positions."""
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import frequency_mistakes
+from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import TOLD, frequency_mistakes
 from transformer_course.exercises.lesson_05_positions.shift_rotation import mistakes
 from transformer_course.exercises.lesson_05_positions.shift_rotation.answer import STEPS, shift_rotation
 from transformer_course.exercises.shared.draw_cases import generator, uniform
@@ -36,6 +36,7 @@ SHIFT_ROTATION = Exercise(
         "columns 2i and 2i + 1. All else is 0: begin with `torch.zeros(d_model, d_model)` and fill in pair by pair.",
     ],
     told={
+        **TOLD,
         "operator_angles: (offset) + (frequencies)": (
             "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how "
             "the two meet."

@@ -1,7 +1,7 @@
 """A pattern of waves for every position."""
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import frequency_mistakes
+from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import TOLD, frequency_mistakes
 from transformer_course.exercises.lesson_05_positions.sinusoidal_encoding import mistakes
 from transformer_course.exercises.lesson_05_positions.sinusoidal_encoding.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, uniform
@@ -37,5 +37,6 @@ SINUSOIDAL_ENCODING = Exercise(
         "Make an empty table with `torch.empty(length, d_model)`. Its even columns are `encoding[:, 0::2]`, its odd "
         "ones `encoding[:, 1::2]`: write the sines of the angles to the first, the cosines to the second.",
     ],
+    told=TOLD,
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *mistakes.MISTAKES],
 )

@@ -25,7 +25,7 @@ def real(tokens, pad_id):
 def column(real):
     """give this mask an axis for the features
 
-    the mask of shape (batch, n, 1)
+    the mask as a column, of shape (batch, n, 1)
     """
     return real.unsqueeze(-1)
 

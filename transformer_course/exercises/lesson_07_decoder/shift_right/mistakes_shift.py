@@ -73,6 +73,7 @@ MISTAKES = [
         "down_the_batch",
         STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
         STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
+        STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
         STEPS.but(tokens=lambda tokens: tokens.roll(1, dims=0)),
         does="whole rows move down",
         says=(

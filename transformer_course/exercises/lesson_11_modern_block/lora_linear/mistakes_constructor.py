@@ -209,7 +209,7 @@ MISTAKES = [
         "no_parameters",
         NoParameters,
         says=(
-            "`a` and `b` are plain tensors: the module does not know them as its parameters, so no optimiser is given "
+            "`a` and `b` are plain tensors: the module does not know them as its parameters, so no optimizer is given "
             "them. Look at `__init__`."
         ),
         hints=["What does `list(module.parameters())` hold?", "`nn.Parameter` makes a parameter of a tensor.", SHAPES],

@@ -9,7 +9,7 @@ from transformer_course.exercises.shared.draw_cases import generator, normal, un
 from transformer_course.running.case import Case
 
 CONSTANTS = ("parameters", "gradients", "means", "mean_squares")
-"""An optimiser computes without gradients."""
+"""An optimizer computes without gradients."""
 
 
 def zero_step_cases(seed: int) -> list[Case]:

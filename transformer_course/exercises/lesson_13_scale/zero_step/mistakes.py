@@ -1,4 +1,4 @@
-"""What goes wrong when the optimiser's state is cut up among workers."""
+"""What goes wrong when the optimizer's state is cut up among workers."""
 
 import torch
 from torch.nn import functional as F
@@ -78,7 +78,7 @@ MISTAKES = [
         "old_state_returned",
         STEPS.but(result=lambda gathered, means, mean_squares: (gathered, means, mean_squares)),
         does="the old running means are returned",
-        says="{does}: the optimiser forgets each gradient after its step.",
+        says="{does}: the optimizer forgets each gradient after its step.",
         hints=["What do the workers hold after the step that they did not hold before it?"],
     ),
     Mistake(

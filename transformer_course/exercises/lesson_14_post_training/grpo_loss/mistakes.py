@@ -118,7 +118,7 @@ MISTAKES = [
     Mistake(
         "forgets_the_minus",
         STEPS.but(loss=lambda mean: mean),
-        does="the minus is missing: the optimiser would make the gain as small as it can",
+        does="the minus is missing: the optimizer would make the gain as small as it can",
     ),
     Mistake(
         "adds_up",

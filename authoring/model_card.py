@@ -1,0 +1,29 @@
+"""What the card of every stored model says of the run that trained it."""
+
+import platform
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+
+REPORT_EVERY = 100
+"""Number of steps over which a card takes the mean of the losses."""
+
+
+def run_as_told(losses: Sequence[float], seconds: float, n_first: int) -> dict[str, Any]:
+    """Return what a card says of a run on one thread.
+
+    Args:
+        losses: The loss of each step.
+        seconds: Processor time.
+        n_first: Number of steps whose losses are told one by one; a test takes the same steps.
+    """
+    rows = [*range(0, len(losses), REPORT_EVERY), len(losses)]
+    return {
+        "steps": len(losses),
+        "cpu_minutes": round(seconds / 60, 1),
+        "machine": f"one thread, {platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
+        "first_losses": [round(loss, 4) for loss in losses[:n_first]],
+        "mean_losses": {str(end): round(sum(losses[start:end]) / (end - start), 3) for start, end in pairwise(rows)},
+    }
