@@ -441,8 +441,8 @@ print("head by head takes this many times as long:", {n: round(ratio, 1) for n, 
 
 # %% [markdown]
 # The results are equal, and so is the number of multiplications. But the head-by-head version makes more and smaller
-# matrix products, and each call has a fixed cost. On a CPU this overhead matters most for a short text. (We did not
-# measure a GPU.) So nearly all implementations use the fused projection.
+# matrix products, and each call has a fixed cost, which weighs more the less there is to multiply, as in a short text.
+# (We measured a CPU, not a GPU.) So nearly all implementations use the fused projection.
 
 # %% [markdown]
 # ## What do more heads cost?

@@ -635,15 +635,17 @@ smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.ite
 ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
 
 # %% [markdown]
-# Both judges have seen the same samples. Her judge accepts more answers than are right, and the policy has found out
-# which: a cut-off answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does
-# not show it. Samples do, and so does a second judge that the policy is not trained on.
+# Both judges have seen the same samples. At first both curves fall: at this rate Adam's steps are long, the advantages
+# of a few samples are noisy, and the model forgets faster than it learns. (With random rewards it goes on falling.)
+# Then her judge accepts more answers than are right, and the policy has found out which:
+# a cut-off answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does not
+# show it. Samples do, and so does a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
 # quality of the answers, then goes on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)).
-# There β is needed: the further the policy drifts, the more that costs, until a little more reward is not worth it.
-# That does not fix the judge; it limits how far the gap is exploited. Where a program judges, many set β to 0 and fix
+# There β is needed: the further the policy drifts, the more that costs. That does not fix the judge; it limits how far
+# the gap is exploited. Where a program judges, many set β to 0 and fix
 # the program.
 
 # %% [markdown]

@@ -169,9 +169,7 @@ print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
 print("the longest:", repr(longest.decode()))
 
 # %% [markdown]
-# First come pairs of characters, soon the first short word, later whatever the text repeats. Nobody said what a word
-# is. GPT-2 and its successors first cut the text before each space and at punctuation, `Return| the| value|.`, so that
-# no token spans two words: **pre-tokenization**.
+# First come pairs of characters, soon the first short word, later whatever the text repeats.
 
 # %% [markdown]
 # ## Encoding
@@ -261,12 +259,28 @@ for text in ("Return the largest value.", "strawberry"):
 # training text has said how the pieces are spelled.
 
 # %% [markdown]
+# ## Cut before the merges
+#
+# The merges do not know what a word is: `the ` is one token with the space after it. So a word's tokens depend on what
+# follows. GPT-2 and its successors cut the text first, before each space and at punctuation, and no token crosses a
+# cut: **pre-tokenization**. So does the library's `bpe_tokenizer`, here with as many merges of the same text:
+
+# %% tags=["nbval-ignore-output"]
+with_cuts = bpe_tokenizer([sample], 300 + 256 + 4)  # merges, bytes and special tokens
+for text in ("the value is", "the value."):
+    print("without cuts:", *(repr(parts.decode([token], merges)) for token in parts.encode(text, merges)))
+    print("with cuts:   ", *(repr(with_cuts.decode([token])) for token in with_cuts.encode(text).ids))
+
+# %% [markdown]
+# Without cuts, the model has to learn twice what a value is.
+
+# %% [markdown]
 # ## How large should a vocabulary be?
 #
-# The library's `bpe_tokenizer` does this in compiled code, on all the docstrings, with GPT-2's pre-tokenization and
-# four special tokens. The larger the vocabulary, the shorter the texts, so losses per token cannot be compared.
-# **Bits per byte** can: the loss of a text in bits (with log₂), divided by the number of its bytes (an exercise of
-# lesson 09). The model is the simplest, a **bigram**: how often does a token follow the one before it?
+# `bpe_tokenizer` is compiled code, so now it learns from all the docstrings. The larger the vocabulary, the shorter the
+# texts, so losses per token cannot be compared. **Bits per byte** can: the loss of a text in bits (with log₂), divided
+# by the number of its bytes (an exercise of lesson 09). The model is the simplest, a **bigram**: how often does a token
+# follow the one before it?
 
 # %% [markdown]
 # **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
@@ -312,8 +326,8 @@ ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, 
 # %% [markdown]
 # A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and of
 # the embedding, gains less, the last one nothing: in the end most pairs are too rare to be counted, and most tokens too
-# rare to be trained. Large models stumble over such tokens: ` SolidGoldMagikarp`, in GPT-2's vocabulary, is the best
-# known ([Land and Bartolo, 2024](https://arxiv.org/abs/2405.05417)). (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3
+# rare to be trained. Large models stumble over these, such as ` SolidGoldMagikarp` in GPT-2's vocabulary
+# ([Land and Bartolo, 2024](https://arxiv.org/abs/2405.05417)). (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3
 # 128,256, learned from far more text.) As a network, a bigram model has two matrices that grow:
 
 # %%
@@ -383,7 +397,7 @@ for text in ("1234567 + 89", "in 2021: 12345 lines"):
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+# Ungraded, about 15 minutes. Test a claim of your own, or begin with this one:
 #
 # **Claim.** Merges need little text: with 2,048 tokens learned from a tenth of the docstrings, held-out text has at
 # most a tenth more tokens than with those learned from all.

@@ -223,6 +223,17 @@ class ClassResults:
         for lesson, (n, of) in self.left_out.items():
             yield f"{lesson} was handed in by {n} of {of} students, so it does not count unless --lesson asks for it."
         yield from self.unknown
+        yield from self.unfinished
+
+    @property
+    def unfinished(self) -> Iterator[str]:
+        """What is left to do for the instructor before the points are whole."""
+        n_unmarked = sum(answer.points is None for student in self.students for answer in student.written)
+        n_requests = sum(len(student.requests) for student in self.students)
+        if n_unmarked:
+            yield f"Not marked yet, and without points: {n_unmarked} of the written answers (written_answers.csv)."
+        if n_requests:
+            yield f"Without an answer: {n_requests} of the requests for another look ({OVERRIDES})."
 
     @property
     def copies(self) -> Iterator[tuple[str, list[str], float]]:
@@ -357,7 +368,9 @@ def _by_person(
     unknown = []
     for row in rows:
         person = by_name.get(row.student) or known.find(row.student)
-        if person is None:
+        if person is None and (several := [names[one] for one in known.all_called(row.student)]):
+            unknown.append(f"{file}: {row.student!r} may be {' or '.join(several)}. Write which one.")
+        elif person is None:
             unknown.append(f"{file}: there is no student {row.student!r}.")
         else:
             found[person].append(row)

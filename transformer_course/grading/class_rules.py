@@ -67,7 +67,8 @@ class ClassRules:
         if self.partial_credit:
             yield "partial credit"
         if self.library_calls != "remark":
-            yield f"{self.library_calls} points for calls of what was to be written"
+            points = "no" if self.library_calls == "none" else self.library_calls
+            yield f"{points} points for calls of what was to be written"
         if self.roster.people:
             yield f"a roster of {len(self.roster.people)}"
 

@@ -1,13 +1,17 @@
 """Whose a file is, told from the names that Canvas, Moodle and GitHub Classroom give to what they let download."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
 
 MOODLE = re.compile(r"(?P<student>.+?)_(?P<lms_id>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
 """``Ada Lovelace_98765_assignsubmission_file_``, a folder, or with the name of the file after it."""
 CANVAS = re.compile(r"(?P<student>[^_]+)_(?P<late>LATE_)?(?P<lms_id>\d{3,})_\d{3,}_(?P<file>.+)", re.DOTALL)
 """``lovelaceada_LATE_12345_67890_01_lookup-1.ipynb``: the student, their number, that of the file, and its name."""
+CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
+"""What a zip of a class is called, where several zips are given."""
 
 
 @dataclass(frozen=True)
@@ -69,3 +73,24 @@ def classroom_prefix(folder: str, students: Sequence[str], repositories: Sequenc
         same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
         return first[: first.rfind("-", 0, same) + 1]
     return ""
+
+
+def zips_of_classes(folder: Path, is_student: Callable[[str], bool]) -> list[Path]:
+    """Return the zips in a folder into which nothing but downloads of classes was put; an empty list for any other."""
+    if not folder.is_dir() or is_student(folder.resolve().name):
+        return []
+    entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    names = [entry.stem for entry in entries if entry.suffix.lower() == ".zip" and not entry.is_symlink()]
+    are_classes = all(CLASS_ZIP.fullmatch(name) and not is_student(name) for name in names)
+    return entries if are_classes and len(names) == len(entries) else []
+
+
+def names_several(paths: Iterable[Path]) -> bool:
+    """Return whether files, or the folders they are in, are called as a system calls those of several students."""
+    parts = {part for path in paths for part in path.parts[-2:]}
+    return len({known.lms_id for known in map(read_download_name, parts) if known}) > 1
+
+
+def folder_of_downloads(path: Path) -> Path:
+    """Return the folder or zip in which a system has put what it has named."""
+    return Path(*takewhile(lambda part: read_download_name(part) is None, path.parts))

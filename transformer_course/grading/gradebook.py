@@ -15,6 +15,8 @@ from transformer_lab.atomic_write import atomic_write_text
 
 MAX_LISTED_STUDENTS = 20
 """Size of a class up to which the summary lists every student."""
+TAKEN_OFF = "taken off for lateness"
+"""Stands among the points of the exercises, where they are compared with those of last time."""
 
 
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
@@ -119,7 +121,10 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
 
 
 def recorded_points(out: Path) -> dict[str, dict[str, float]]:
-    """Return the points of each student that were written last, by exercise; nothing where none can be read."""
+    """Return the points of each student that were written last, by exercise, and what lateness took off.
+
+    Nothing where none can be read.
+    """
     try:
         students = json.loads((out / "results.json").read_text("utf-8"))["students"]
         return {
@@ -128,10 +133,15 @@ def recorded_points(out: Path) -> dict[str, dict[str, float]]:
                 for lesson in told["lessons"].values()
                 for exercise, one in lesson["exercises"].items()
             }
+            | {TAKEN_OFF: _taken_off(told["points"], told["points_after_lateness"])}
             for name, told in students.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
+
+
+def _taken_off(points: float, after: float) -> float:
+    return round(points - after, 2)
 
 
 def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) -> list[str]:
@@ -141,6 +151,7 @@ def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) ->
         if (was := before.get(student.name)) is None:
             continue
         now = {one.exercise.name: one.points for lesson in student.lessons.values() for one in lesson.exercises}
+        now[TAKEN_OFF] = _taken_off(student.points, student.points_after)
         changed = [
             f"{name} {plain_number(was.get(name, 0))} → {plain_number(points)}"
             for name, points in now.items()

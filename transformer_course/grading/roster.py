@@ -95,6 +95,11 @@ class Roster:
                 return next(iter(found)) if len(found) == 1 else None
         return None
 
+    def all_called(self, name: str) -> list[Person]:
+        """List everybody whom a name may mean."""
+        called = self._known.get(_squeezed(name), ())
+        return [person for person in self.people if person in called]
+
 
 def _names_of(person: Person) -> Iterator[str]:
     """Yield all that a system may call a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""

@@ -19,7 +19,8 @@ from transformer_lab.atomic_write import atomic_write_text
 
 FOLDER = "students"
 """Where the files are, in the folder of results."""
-
+UNSAID = {"library_calls": "remark"}
+"""What holds for a setting that a record says nothing of, unless that is none."""
 
 TEXTS = ["notebook", "lesson", "problem", "digest", "sha256", "lms_id", "handed_in", "time_source", "isolation"]
 NOTEBOOK = {str: TEXTS, bool: ["marked_late"], dict: ["written"], list: ["notes", "exercises"]}
@@ -58,7 +59,11 @@ class Records:
         """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""
         before, now = (_read(self._path(student)) or {}).get("settings", self._told), self._told
         names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
-        return "; ".join(f"{name}: {now.get(name, 'none')} now, {before.get(name, 'none')} last time" for name in names)
+        told = [(name.replace("_", " "), UNSAID.get(name, "none"), name) for name in names]
+        return "; ".join(
+            f"{words}: {now.get(name, unsaid)} now, {before.get(name, unsaid)} last time"
+            for words, unsaid, name in told
+        )
 
     def write(
         self,

@@ -16,7 +16,15 @@ from typing import Any
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
-from transformer_course.grading.download_names import DownloadName, classroom_prefix, read_download_name
+from transformer_course.grading.download_names import (
+    CLASS_ZIP,
+    DownloadName,
+    classroom_prefix,
+    folder_of_downloads,
+    names_several,
+    read_download_name,
+    zips_of_classes,
+)
 from transformer_course.grading.hand_ins import (
     NO_NOTEBOOK_IN_FOLDER,
     HandIn,
@@ -44,8 +52,6 @@ A_CLASS = (
 )
 SUBMITTED = "submitted"
 """The folder of a course in nbgrader that holds a folder for each student."""
-CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
-"""What a zip of a class is called, where several zips are given."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,8 @@ def find_submissions(
     Args:
         paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle
             or GitHub Classroom, a course of nbgrader, or a zip of one of these. Of several zips, each is a student's,
-            unless all are called as ``CLASS_ZIP``: one alone may be called so by its student.
+            unless all are called as ``CLASS_ZIP``: one alone may be called so by its student. A folder that holds only
+            zips that are called so stands for these.
         ignore: A folder that is not searched: an earlier grading may be among the submissions.
         is_student: Whether a student is called so: whatever is in a folder or zip of this name is that student's.
 
@@ -110,7 +117,7 @@ def find_submissions(
     found: list[Submission] = []
     zips = [path for path in paths if path.suffix.lower() == ".zip"]
     are_of_students = len(zips) > 1 and not all(CLASS_ZIP.fullmatch(path.stem) for path in zips)
-    for path in paths:
+    for path in [one for given in paths for one in zips_of_classes(given, is_student) or [given]]:
         if not path.exists():
             raise ValueError(f"there is no file or folder {printable(str(path))}")
         name = path.resolve().name
@@ -141,9 +148,13 @@ def find_submissions(
 def _of_one(submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]) -> Sequence[Submission]:
     """Return what is one student's; where the names of several are in it, only a problem."""
     parts = {part for one in submissions for part in one.path.parts[-2:]}
-    numbers = {known.lms_id for known in map(read_download_name, parts) if known}
     others = {part for part in parts if part != student and is_student(part)}
-    return [replace(submissions[0], lesson="", problem=A_CLASS)] if max(len(numbers), len(others)) > 1 else submissions
+    is_class = len(others) > 1 or names_several(one.path for one in submissions)
+    return _a_class(submissions[0]) if is_class else submissions
+
+
+def _a_class(first: Submission) -> list[Submission]:
+    return [replace(first, path=folder_of_downloads(first.path), lesson="", problem=A_CLASS)]
 
 
 def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
@@ -181,6 +192,10 @@ def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
 def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n_left_out: int) -> Iterator[Submission]:
     """Yield a student's notebooks, the first with what lies beside; or, if there are none, what there is instead."""
     strange = [one for one in others if one.problem != NOTHING_TO_GRADE]
+    own = [*notebooks, *others]
+    if names_several(one.path for one in own) and not any(one.lms_id for one in own):
+        yield from _a_class(own[0])
+        return
     if notebooks:
         yield replace(notebooks[0], beside=_listed(strange))
         yield from notebooks[1:]

@@ -92,19 +92,20 @@ def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def read_marks(out: Path) -> dict[Key, WrittenAnswer]:
-    """Read the answers in the sheet of a folder of results, with their marks.
+    """Read the answers in the sheet of a folder of results, with their marks; a maximum in the rubric holds for all.
 
     Raises:
         ValueError: Points are no number, or more than there are.
-        OSError: The sheet cannot be read.
+        OSError: The sheet or the rubric cannot be read.
     """
-    rows = read_table(out / SHEET) if (out / SHEET).exists() else []
-    answers = [_answer(row, f"{out / SHEET}, line {row['line']}") for row in rows]
+    rows, rubric = read_table(out / SHEET) if (out / SHEET).exists() else [], read_rubric(out)
+    answers = [_answer(row, rubric, f"{out / SHEET}, line {row['line']}") for row in rows]
     return {one.key: one for one in answers}
 
 
-def _answer(row: Mapping[str, str], where: str) -> WrittenAnswer:
-    of = _number(row.get("of", ""), "of", math.inf, where)
+def _answer(row: Mapping[str, str], rubric: Mapping[str, Criteria], where: str) -> WrittenAnswer:
+    of = rubric.get(row.get("question", ""), Criteria()).of
+    of = _number(row.get("of", ""), "of", math.inf, where) if of is None else of
     points = _number(row.get("points", ""), "points", math.inf if of is None else of, where)
     texts = {title: row.get(title, "") for title in ("lesson", "question", "student", "answer", "comment", "note")}
     return WrittenAnswer(**texts, points=points, of=of)
@@ -131,7 +132,7 @@ def read_rubric(out: Path) -> dict[str, Criteria]:
     path = out / RUBRIC
     rows = read_table(path) if path.exists() else []
     return {
-        row.get("question", ""): Criteria(
+        row.get("question", "").removeprefix(PREFIX): Criteria(
             _number(row.get("of", ""), "of", math.inf, f"{path}, line {row['line']}"), row.get("rubric", "")
         )
         for row in rows
@@ -147,7 +148,7 @@ def marked(plain: WrittenAnswer, marks: Mapping[Key, WrittenAnswer], rubric: Map
     is_same = " ".join(before.answer.split()) == " ".join(plain.answer.split())
     note = "" if is_same or before.points is None else CHANGED_NOTE
     note = note or (before.note if is_same else "")
-    of = criteria.of if before.of is None else before.of
+    of = before.of if criteria.of is None else criteria.of
     return replace(before, answer=plain.answer, of=of, note=note, rubric=criteria.text)
 
 

@@ -11,7 +11,10 @@ from transformer_course.grading.written_answers import SHEET, WrittenAnswer
 
 def written_answers_page(answers: Sequence[WrittenAnswer]) -> str:
     """Return the page."""
-    parts = [f"<h1>Written answers</h1><p>Points and comments belong into <code>{SHEET}</code>.</p>"]
+    told = (
+        f"Points and comments belong in <code>{SHEET}</code>; <code>transformer-course feedback</code> then reads them."
+    )
+    parts = [f"<h1>Written answers</h1><p>{told}</p>"]
     in_order = sorted(answers, key=lambda one: one.key)
     for (lesson, question), group in groupby(in_order, lambda one: (one.lesson, one.question)):
         own = list(group)
@@ -22,7 +25,7 @@ def written_answers_page(answers: Sequence[WrittenAnswer]) -> str:
             parts.append(Panel("What to look for", own[0].rubric, "help")._repr_html_())
         for one in own:
             parts.append(f"<h3>{html.escape(one.student)} ({mark(one)})</h3>{preformatted(one.answer)}")
-            parts += [f"<p>{html.escape(told)}</p>" for told in (one.comment, one.note) if told]
+            parts += [f"<p>{html.escape(text)}</p>" for text in (one.comment, one.note) if text]
     return PAGE_TEMPLATE.format(title="Written answers", body="\n".join(["<main>", *parts, "</main>"]))
 
 

@@ -37,6 +37,14 @@ def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):
     assert not (tmp_path / "graded" / "canvas.csv").exists()
 
 
+def test_what_has_no_mark_yet_is_said_before_points_go_out(tmp_path: Path, capsys):
+    Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": "so"})], {})
+    write_report(tmp_path, new_settings(7, Limits(), {}))
+    (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
+    assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv"), "--look"]) == 0
+    assert "Not marked yet, and without points: 1 of the written answers" in capsys.readouterr().out
+
+
 def test_feedback_for_canvas_lies_beside_the_table(tmp_path: Path, capsys):
     file = "ada_12345_67890_01_lookup.ipynb"
     Records(tmp_path, {}).write("ada", [], [notebook(1, file=file, lms_id="12345")], {})

@@ -12,7 +12,7 @@ from transformer_course.grading.class_page import class_page
 from transformer_course.grading.class_results import class_results
 from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.feedback import feedback_page
-from transformer_course.grading.gradebook import summary
+from transformer_course.grading.gradebook import changes, recorded_points, summary, write_gradebook
 from transformer_course.grading.late_policy import Extension, LatePolicy
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
@@ -169,6 +169,36 @@ def test_an_extension_is_for_one_student_and_is_said():
     assert ada.points_after == ada.points > li_na.points_after
     assert any(remark.startswith("01_lookup until 2026-10-1") for remark in ada.remarks)
     assert results.unknown == ["extensions.csv: there is no student 'bob'."]
+
+
+def test_an_extension_changes_the_points_after_lateness_and_that_is_told(tmp_path: Path):
+    late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
+    write_gradebook(tmp_path, class_results({"ada": [late]}, LATE), {})
+    before = recorded_points(tmp_path)
+    assert changes(before, class_results({"ada": [late]}, LATE)) == []
+    extension = Extension("ada", "", datetime(2026, 10, 14, tzinfo=UTC))
+    extended = class_results({"ada": [late]}, replace(LATE, extensions=[extension]))
+    off = sum(e.points for e in exercises_of("01_lookup")[:2]) * 2 / 10  # the second day has begun
+    assert changes(before, extended) == [f"ada: taken off for lateness {off:g} → 0"]
+
+
+def test_a_name_of_two_students_in_a_table_is_told_with_both():
+    people = [Person("1", "Anna Müller"), Person("2", "Anna Müller")]
+    rules = ClassRules(roster=Roster(people), overrides=[Override("Müller, Anna", FIRST.name, 1.0)])
+    [told] = class_results({}, rules).unknown
+    assert told == "overrides.csv: 'Müller, Anna' may be Anna Müller (1) or Anna Müller (2). Write which one."
+
+
+def test_what_is_left_to_mark_and_to_answer_is_said_until_it_is_done():
+    asked = Override("ada", FIRST.name, request="My line 3 is right.")
+    graded = {"ada": [notebook(1, written={"why": "so", "what": "that"})]}
+    told = "\n".join(class_results(graded, ClassRules(overrides=[asked])).remarks)
+    assert "Not marked yet, and without points: 2 of the written answers" in told
+    assert "Without an answer: 1 of the requests" in told
+    [ada] = class_results(graded).students
+    marks = {answer.key: replace(answer, points=1.0) for answer in ada.written}
+    done = ClassRules(overrides=[replace(asked, comment="No.")], marks=marks)
+    assert list(class_results(graded, done).remarks) == []
 
 
 def test_points_by_hand_that_fall_behind_the_grader_are_remarked():

@@ -471,6 +471,17 @@ def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
 
 
 @pytest.mark.usefixtures("canned")
+def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
+    grade([tmp_path / "class"], tmp_path / "out")
+    told = grade([tmp_path / "class"], tmp_path / "out", library_calls="none")
+    assert "In force: no points for calls of what was to be written." in told
+    grade([tmp_path / "class"], tmp_path / "out", library_calls="remark")
+    one = "Graded again, with other settings: 1 student (library calls: {} now, {} last time)."
+    assert caplog.messages == [one.format("none", "remark"), one.format("remark", "none")]
+
+
+@pytest.mark.usefixtures("canned")
 def test_partial_credit_and_a_roster_are_asked_for_once(tmp_path: Path):
     handed_in_at(tmp_path / "ada" / "01_lookup.ipynb", datetime(2026, 10, 12, tzinfo=UTC), "other")
     grade([tmp_path / "ada"], tmp_path / "out", partial_credit=True)

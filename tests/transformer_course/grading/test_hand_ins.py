@@ -297,6 +297,33 @@ def test_a_name_that_a_student_gives_makes_nothing_anybody_elses(tmp_path: Path)
     assert (two_of_them.student, two_of_them.problem) == ("2", submissions.A_CLASS)
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("ada_12345_678_01_lookup.ipynb", "ben_12346_679_01_lookup.ipynb"),
+        ("Ada L_12345_assignsubmission_file_/01_lookup.ipynb", "Ben_12346_assignsubmission_file_/01_lookup.ipynb"),
+    ],
+)
+def test_a_download_of_a_class_that_lies_in_a_folder_is_never_one_students(tmp_path: Path, names: tuple[str, str]):
+    download = zipped(dict.fromkeys(names, NOTEBOOK))
+    week_1 = write_files(tmp_path / "handed-in", {"submissions.zip": download, ".DS_Store": b""})
+    assert sorted(one.lms_id for one in find_submissions([week_1])) == ["12345", "12346"]
+    for files in (
+        {"CS-Lesson 1-777.zip": download},
+        {"submissions.zip": download, "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})},
+        {f"week 1/{name}": NOTEBOOK for name in names},
+    ):
+        folder = write_files(tmp_path / f"class of {len(files)} {min(files)[:2]}", files)
+        [where] = [one.path for one in find_submissions([folder]) if one.problem == submissions.A_CLASS]
+        assert where.name in ("CS-Lesson 1-777.zip", "submissions.zip", "week 1")
+        assert {one.student for one in find_submissions([folder])} <= {
+            "CS-Lesson 1-777",
+            "submissions",
+            "ada",
+            "week 1",
+        }
+
+
 def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):
     noon = datetime(2026, 10, 14, 12, tzinfo=UTC)
     early = b"2026-10-01 00:00:00.000000 UTC"

@@ -28,5 +28,11 @@ def test_the_notebook_asks_and_does_not_answer(own_file: Path, tmp_path: Path):
         write_handout(own, tmp_path / "out")
 
 
+def test_one_exercise_is_counted_as_one(own_file: Path, tmp_path: Path):
+    own_file.write_text(f"{own_file.read_text()}\ndel EXERCISES[1:]\n")
+    told = write_handout(OwnExercises.read(own_file), tmp_path / "out")
+    assert told == "week_3: 1 exercise of your own, without answers and checks"
+
+
 def test_of_a_class_the_signatures_stay():
     assert stub(every_exercise()["FeedForward"]).count("raise NotImplementedError") == 2

@@ -94,6 +94,19 @@ def test_points_that_there_are_not_are_named_by_their_line(tmp_path: Path, point
         read_marks(tmp_path)
 
 
+def test_a_maximum_that_changes_in_the_rubric_holds_for_what_is_in_the_sheet(tmp_path: Path):
+    for most in (3, 5, 4):  # for marks that are missing, and for one that only the second allows
+        (tmp_path / "rubric.csv").write_text(f"question,of\nwhy,{most}\n")
+        if most == 4:
+            with pytest.raises(ValueError, match=r"points must be a number between 0 and 4; got points='5'"):
+                read_marks(tmp_path)
+            continue
+        write(tmp_path, [ADA])
+        assert [one.of for one in read_marks(tmp_path).values()] == [most]
+        fill_in(tmp_path, str(most))
+        assert [one.points for one in read_marks(tmp_path).values()] == [most]
+
+
 def test_marks_come_into_gradebook_and_feedback(tmp_path: Path):
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": ADA.answer})], {})
     for _ in range(2):
@@ -105,6 +118,13 @@ def test_marks_come_into_gradebook_and_feedback(tmp_path: Path):
     assert [one.points for one in read_marks(tmp_path).values()] == [2]
     page = (tmp_path / "feedback" / "ada.html").read_text("utf-8")
     assert "01_lookup, why (2)" in page and "Well said." in page and "it, says &quot;so&quot;." in page
+
+
+@pytest.mark.parametrize("question", ["why", "written-why"])
+def test_the_rubric_calls_a_question_as_the_table_or_as_the_tag_does(tmp_path: Path, question: str):
+    (tmp_path / "rubric.csv").write_text(f"question,of,rubric\n{question},3,One point for each reason.\n")
+    [(name, criteria)] = read_rubric(tmp_path).items()
+    assert (name, criteria.of) == ("why", 3)
 
 
 def test_the_rubric_shows_at_once_beside_the_answers(tmp_path: Path):

@@ -102,6 +102,24 @@ MISTAKES = [
         does="of the mean square, too, 0.9 is kept, not 0.999",
     ),
     Mistake(
+        "old_and_new_exchanged",
+        STEPS.but(new_means=lambda means, gradient: 0.1 * means + 0.9 * gradient),
+        STEPS.but(
+            new_means=lambda means, gradient: 0.1 * means + 0.9 * gradient,
+            new_mean_squares=lambda mean_squares, gradient: 0.001 * mean_squares + 0.999 * gradient**2,
+        ),
+        does="the running mean takes most from the new gradient, not from the old mean",
+        says="{does}. It should change slowly: one batch says little.",
+        hints=["With a mean of 1 and a gradient of 0, is the new mean 0.9 or 0.1?"],
+    ),
+    Mistake(
+        "uphill",
+        STEPS.but(updated=lambda own, update: own + update),
+        does="the step is added to the parameters, not subtracted",
+        says="{does}. The gradient points to where the loss grows.",
+        hints=["With a positive gradient, should the parameter grow?"],
+    ),
+    Mistake(
         "epsilon_under_the_root",
         STEPS.but(update=lambda unbiased, unbiased_squares, rate: rate * unbiased / (unbiased_squares + 1e-8).sqrt()),
         does="the tiny number is added under the root",
