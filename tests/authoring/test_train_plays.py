@@ -1,82 +1,96 @@
-"""The stored Llama is what the command trains: it began as the command begins, and is stored as models are published.
+"""The stored models of the plays are what the command trains: they began as it begins, and are stored as it stores.
 
-The plays are not on every machine. The first batches are kept beside this test, as token ids.
+The plays are not on every machine. The first batches of both runs are kept beside this test, as token ids.
 """
 
-import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from authoring import train_plays
 from authoring.plays import ARCHIVE
-from authoring.train_plays import BATCH, COMMAND, CONFIG, NAME, STEPS, main, new_training
+from authoring.train_plays import RECIPES, main, parameters_of, sizes_of
 from transformer_course.stored_models.stored_model import FOLDER, trained
+from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.pretrained.load import load_language_model
 from transformer_lab.tensor_files import read_tensors
 from transformer_lab.training.loss import batch_loss
 
-BATCHES = read_tensors(Path(__file__).parent / "first_batches_of_plays.safetensors")[0]["llama"].long()
+FIRST_BATCHES, _ = read_tensors(Path(__file__).parent / "first_batches_of_plays.safetensors")
 
 
-@pytest.fixture(scope="module")
-def stored():
-    return trained(NAME)
-
-
-def test_the_stored_model_began_as_the_command_begins(stored, monkeypatch):
-    batches = iter(BATCHES)
-    run = new_training(torch.arange(1000))
+@pytest.mark.parametrize("kind", RECIPES)
+def test_the_stored_model_began_as_the_command_begins(kind, monkeypatch):
+    batches = iter(FIRST_BATCHES[kind].long())
+    run = RECIPES[kind].training(torch.arange(1000))
     monkeypatch.setattr(run, "draw", lambda: next(batches))
-    losses = [run.step(STEPS) for _ in BATCHES]
-    assert losses == pytest.approx(stored.card["first_losses"][: len(losses)], rel=1e-3)
+    losses = [run.step(RECIPES[kind].steps) for _ in FIRST_BATCHES[kind]]
+    assert losses == pytest.approx(trained(f"{kind}-plays").card["first_losses"][: len(losses)], rel=1e-3)
 
 
-def test_the_batches_that_are_kept_are_of_the_plays(stored):
-    assert BATCHES.shape == (3, BATCH, CONFIG.max_length + 1)
-    texts = [stored.tokenizer.decode(row) for row in BATCHES.flatten(0, 1).tolist()]
+@pytest.mark.parametrize("kind", RECIPES)
+def test_the_batches_that_are_kept_are_of_the_plays(kind):
+    recipe, tokenizer = RECIPES[kind], trained(f"{kind}-plays").tokenizer
+    assert FIRST_BATCHES[kind].shape[1:] == (recipe.batch, recipe.length + 1)
+    texts = [tokenizer.decode(row) for row in FIRST_BATCHES[kind][0].tolist()]
     assert sum(text.count("\n\n") for text in texts) > len(texts)  # speeches
     assert any("thou" in text for text in texts)
 
 
-def test_the_card_is_that_of_the_command(stored):
-    card = stored.card
-    assert (card["command"], card["steps"], card["tokens_per_step"]) == (COMMAND, STEPS, BATCH * CONFIG.max_length)
+@pytest.mark.parametrize("kind", RECIPES)
+def test_the_card_is_that_of_the_command(kind):
+    recipe, card = RECIPES[kind], trained(f"{kind}-plays").card
+    assert card["steps"] == recipe.steps
+    assert card["tokens_per_step"] == recipe.batch * recipe.length
+    assert card["sizes"] == sizes_of(recipe.config)
+    assert card["command"] == f"python -m authoring.train_plays {kind}"
     assert ARCHIVE in card["data"]
-    assert card["first_losses"][0] == pytest.approx(math.log(CONFIG.vocab_size), rel=0.02)
+    assert card["first_losses"][0] == pytest.approx(math.log(recipe.config.vocab_size), rel=0.02)
     losses = list(card["mean_losses"].values())
+    assert losses[0] > 1.3 * losses[-1]
     assert card["held_out_loss"] < losses[0]
-    assert card["held_out_bits_per_byte"] < 3
 
 
-def test_it_predicts_the_plays_as_well_as_its_card_says(stored):
-    model, batch = load_language_model(FOLDER / NAME), BATCHES.flatten(0, 1)
+@pytest.mark.parametrize("kind", RECIPES)
+def test_the_stored_model_predicts_the_plays_as_well_as_its_card_says(kind):
+    stored, batches = trained(f"{kind}-plays"), FIRST_BATCHES[kind].long().flatten(0, 1)
+    run = RECIPES[kind].training(torch.arange(1000))
+    run.model.load_state_dict(named_by_the_library(kind), strict=False)
     with torch.no_grad():
-        loss = batch_loss(model, (batch[:, :-1],), batch[:, 1:], 0).item() / batch[:, 1:].numel()
+        loss = batch_loss(run.model, (batches[:, :-1],), batches[:, 1:], 0).item() / batches[:, 1:].numel()
     assert loss == pytest.approx(list(stored.card["mean_losses"].values())[-1], rel=0.07)
 
 
-def test_its_folder_says_what_the_card_says(stored):
-    options = json.loads((FOLDER / NAME / "config.json").read_text(encoding="utf-8"))
-    assert options == stored.sizes
-    loaded = load_language_model(FOLDER / NAME).config
-    assert (loaded.n_kv_heads, loaded.d_ff, loaded.tied) == (CONFIG.n_kv_heads, CONFIG.d_ff, True)
+def named_by_the_library(kind: str) -> dict[str, torch.Tensor]:
+    if kind == "llama":
+        return load_language_model(FOLDER / "llama-plays").state_dict()
+    stored = dict(trained("gpt-plays").parameters)
+    return {**stored, "head.weight": stored["embedding.weight"]}
 
 
-def test_a_short_run_is_stored_and_its_checkpoint_removed(tmp_path, monkeypatch):
+def test_the_folder_of_the_llama_is_one_that_the_loader_reads():
+    folder, config = FOLDER / "llama-plays", RECIPES["llama"].config
+    loaded, stored = load_language_model(folder), trained("llama-plays")
+    assert (loaded.config.n_kv_heads, loaded.config.d_ff, loaded.config.tied) == (2, config.d_ff, True)
+    again = parameters_of(loaded)
+    assert again.keys() == stored.parameters.keys()
+    assert all(torch.equal(tensor, stored.parameters[name]) for name, tensor in again.items())
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_short_run_is_stored_and_its_checkpoint_removed(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(train_plays, "FOLDER", tmp_path / "stored")
+    monkeypatch.setattr("authoring.train_plays.FOLDER", tmp_path / "stored")
     monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path / "stored")
-    text = "ROMEO: Who art thou?\n\nJULIET: I am she.\n\n" * 500
-    monkeypatch.setattr(train_plays, "downloaded", lambda file, folder: folder / file)
-    monkeypatch.setattr(train_plays, "plays", {Path("build", ARCHIVE): ([text], [text[:4000]])}.get)
-    main(n_steps=2)
-    assert trained(NAME).card["steps"] == 2
-    assert trained(NAME).parameters.keys() == load_language_model_names()
+    text = "ROMEO: Who art thou?\n\nJULIET: I am she.\n\n" * 200
+    monkeypatch.setattr("authoring.train_plays.downloaded", lambda file, folder: folder / file)
+    monkeypatch.setattr("authoring.train_plays.plays", {Path("build", ARCHIVE): ([text], [text[:4000]])}.get)
+    monkeypatch.setattr("authoring.train_plays.VOCAB_SIZE", 270)
+    monkeypatch.setitem(RECIPES, kind, replace(RECIPES[kind], steps=2))
+    main(kind)
+    stored = trained(f"{kind}-plays")
+    assert stored.card["steps"] == 2
+    assert stored.parameters.keys() == parameters_of(LanguageModel(RECIPES[kind].config)).keys()
     assert list((tmp_path / "build").iterdir()) == []
-
-
-def load_language_model_names() -> set[str]:
-    return set(read_tensors(FOLDER / NAME / "model.safetensors")[0])

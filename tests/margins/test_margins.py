@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import nbformat
+import pandas as pd
 import pytest
 import torch
 from nbformat import NotebookNode
@@ -130,6 +131,7 @@ results = [
     f"{low:.1f} and {three[0]:.0%}",
     round(three[1].item(), 1),
     max({"a": 1.0, "b": 3.0}.items(), key=lambda item: item[1])[0],
+    pd.DataFrame({"loss": [3.58], "seen": [0.4]}).round({"loss": 1}).loc[0, "loss"],
 ]
 """
 SEEN = {
@@ -142,16 +144,17 @@ SEEN = {
     "three[0]": (0.95, 0.945, 0.955),
     "round(three[1].item(), 1)": (0.97, 0.95, 1.05),
     "max({'a': 1.0, 'b': 3.0}.items(), key=lambda item: item[1])": (2, 0, None),
+    "pd.DataFrame({'loss': [3.58], 'seen': [0.4]}).round({'loss': 1})": (3.58, 3.55, 3.65),
 }
 """The numbers on which the code above hangs, with their lines."""
 
 
 def test_code_that_tells_does_the_same() -> None:
-    plain: dict[str, Any] = {"torch": torch}
+    plain: dict[str, Any] = {"torch": torch, "pd": pd}
     telling = {**plain, "__watch__": (watch := Watch())}
     exec(CODE, plain)
     exec(compile(told(ast.parse(CODE)), "cell", "exec"), telling)
-    assert telling["results"] == plain["results"] == [True, True, True, True, False, "0.3 and 95%", 1.0, "b"]
+    assert telling["results"] == plain["results"] == [True, True, True, True, False, "0.3 and 95%", 1.0, "b", 3.6]
     seen = {text: values for text, [values] in watch.take().items()}
     assert seen.keys() == SEEN.keys()
     for text, values in SEEN.items():

@@ -67,12 +67,14 @@ class Watch:
             self._rounded(text, number, f"{number:.{max(digits or 0, 0)}f}", 10.0 ** -(digits or 0))
         return result
 
-    def round_all(self, text: str, value: Any, digits: int = 0) -> Any:
+    def round_all(self, text: str, value: Any, digits: int | dict[str, int] = 0) -> Any:
         result = value.round(decimals=digits) if isinstance(value, torch.Tensor) else value.round(digits)
         table = value.to_frame() if isinstance(value, pd.Series) else value
         if isinstance(table, pd.DataFrame):
-            for number in table.select_dtypes(float).to_numpy().ravel().tolist():
-                self._rounded(text, number, f"{number:.{digits}f}")
+            for name, column in table.select_dtypes(float).items():
+                places = digits.get(str(name)) if isinstance(digits, dict) else digits
+                for number in column.tolist() if places is not None else ():
+                    self._rounded(text, number, f"{number:.{places}f}")
         return result
 
     def best(self, text: str, choose: Callable[..., Any], *options: Any, key: Callable[[Any], Any]) -> Any:

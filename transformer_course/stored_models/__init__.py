@@ -10,7 +10,7 @@ library's ``data`` and ``tensor_files``. A lesson needs this much::
     gpt = stored.load_into(GPT(**stored.sizes))  # the learner's own class, of lesson 09
     stored.tokenizer, stored.card                # how it reads, and how it was trained
 
-``gpt-docstrings`` writes like Python's documentation; ``messages-en-fr`` translates the messages of a program for smart
-homes, and is for the ``Transformer`` of lesson 08. ``llama-plays`` writes like Shakespeare's plays, and is stored as
-models are published: with ``config.json``, and under the names of the hub, by which lesson 11 loads it.
+``gpt-docstrings`` writes like Python's documentation, ``gpt-plays`` like Shakespeare; ``messages-en-fr`` translates the
+messages of a program for smart homes, and is for the ``Transformer`` of lesson 08. ``llama-plays`` writes plays, too,
+and is stored as models are published: with ``config.json``, and under the names of the hub, by which lesson 11 loads it.
 """

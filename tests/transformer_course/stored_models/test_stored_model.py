@@ -20,7 +20,7 @@ from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.text.translator import Translator
 
 NAMES = sorted(card.parent.name for card in FOLDER.glob(f"*/{CARD}"))
-GPT, TRANSLATOR, LLAMA = "gpt-docstrings", "messages-en-fr", "llama-plays"
+GPT, ACTOR, TRANSLATOR, LLAMA = "gpt-docstrings", "gpt-plays", "messages-en-fr", "llama-plays"
 
 
 class PlainGPT(nn.Module):
@@ -64,11 +64,12 @@ class PlainTransformer(nn.Module):
 
 
 def test_every_stored_model_is_tested_here():
-    assert NAMES == [GPT, LLAMA, TRANSLATOR]  # in lesson 11's classes: tests/notebooks/test_published_weights.py
+    assert NAMES == [GPT, ACTOR, LLAMA, TRANSLATOR]  # in lesson 11's classes: tests/notebooks/test_published_weights.py
 
 
-def test_the_learners_gpt_and_the_librarys_give_equal_logits():
-    stored = trained(GPT)
+@pytest.mark.parametrize("name", [GPT, ACTOR])
+def test_the_learners_gpt_and_the_librarys_give_equal_logits(name):
+    stored = trained(name)
     own, other = PlainGPT(**stored.sizes), librarys(stored.sizes)
     assert stored.load_into(own) is own
     other.load_state_dict({**stored.parameters, "head.weight": stored.parameters["embedding.weight"]})
@@ -197,6 +198,6 @@ def test_what_does_not_fit_is_named_and_nothing_is_changed(model, complaint):
 
 def test_another_name_is_refused_with_those_there_are():
     with pytest.raises(
-        ValueError, match="no stored model 'gpt-5'; there are gpt-docstrings, llama-plays, messages-en-fr"
+        ValueError, match="no stored model 'gpt-5'; there are gpt-docstrings, gpt-plays, llama-plays, messages-en-fr"
     ):
         trained("gpt-5")
