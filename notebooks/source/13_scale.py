@@ -893,7 +893,8 @@ best_size = parts.compute_optimal_size(list(n_trained), means)
 ax = plots.lines(n_trained, {"measured": three_seeds}, "parameters in the layers", "held-out loss")
 n = np.geomspace(n_trained[0], n_trained[-1])
 ax.plot(n, np.poly1d(np.polyfit(np.log(n_trained), means, 2))(np.log(n)), "--", color="0.5")
-ax.set(xscale="log")
+ax.set(xscale="log", xticks=n_trained, xticklabels=n_trained)
+ax.minorticks_off()
 _ = ax.axvline(best_size, linestyle=":", color="0.5")
 
 # %%
