@@ -9,7 +9,7 @@
 # **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each part,
 # because you have deleted it and measured.
 #
-# Reading: 35 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 36 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 120 minutes, with a good place to stop half-way.
 
 # %% [markdown]

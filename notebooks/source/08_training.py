@@ -7,7 +7,7 @@
 # **Afterwards you can** turn text into batches, assemble a Transformer, train it on a file of your own, and tell a
 # model that works from one that only seems to.
 #
-# Reading: 38 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 39 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 160 minutes, with a good place to stop half-way.
 
 # %% [markdown]
@@ -359,8 +359,8 @@ compare(first, measured=round(moved[0].item(), 2))
 compare(second, measured=round(moved[1].item(), 2))
 
 # %% [markdown]
-# A constant factor in the gradient cancels out; a sudden one does not. What counts is how steadily g points one way: if
-# g keeps changing its sign, its mean is near 0, and so is the step.
+# A constant factor in the gradient cancels out; a sudden one does not (so we shall clip gradients). What counts is how
+# steadily g points one way: if g keeps changing its sign, its mean is near 0, and so is the step.
 #
 # **AdamW** ([Loshchilov and Hutter, 2019](https://arxiv.org/abs/1711.05101)) also shrinks each parameter a little in
 # every step, whatever its gradient: **weight decay**. That is meant for matrices; the weight of a norm has no reason to
@@ -473,7 +473,7 @@ def translate(model: nn.Module, pairs: list, tokenizer: Tokenizer = tokenizer, m
 # ## Overfit one batch first
 #
 # Before a long run, train on a *single* batch. A model that cannot learn 64 dates by heart has a bug, such as an
-# inverted mask. Not every bug shows here: lesson 07's model that sees its labels passes. So we also generate.
+# inverted mask. (Lesson 07's leaking model would pass; so we also generate.)
 
 
 # %%
@@ -500,8 +500,7 @@ print(f"loss {by_heart[0]:.0f} at first, below 0.1 at the end: {by_heart[-1] < 0
 
 # %% [markdown]
 # `clip_grad_norm_`, in `take_step`, is **gradient clipping**: gradients with a total norm above 1 are scaled down to 1,
-# so that one odd batch does little harm ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063)). Adam alone would not
-# cancel such a jump.
+# so that one odd batch does little harm ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063)).
 
 # %% [markdown]
 # ---
@@ -585,7 +584,7 @@ print("tokens right, position by position:", *(f"{fraction:.2f}" for fraction in
 
 # %% [markdown]
 # Dashes, eos and the year's second digit are easy after the true prefix, and inflate token accuracy. The other 2,000
-# steps take about a minute and a half.
+# steps take about 90 seconds.
 
 # %% tags=["nbval-ignore-output"]
 monitor.n_steps = N_STEPS
@@ -604,8 +603,7 @@ five = [held_out[i] for i in (15, 39, 69, 1, 32)]  # those from the beginning of
 pd.DataFrame(translate(model, five), columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Your Transformer reads dates! Its loss cannot end near 0: with smoothing, the lowest possible loss is the entropy of
-# the smoothed target.
+# Your Transformer reads dates! With smoothing, its loss cannot fall below the entropy of the smoothed target.
 
 # %%
 doubt = 0.1 / V
@@ -632,8 +630,7 @@ print("the month is read from the letters of `mars`:", crossed[6, 2:6].sum().ite
 # The month is read from its name (one letter can be enough: the encoder has mixed the others into it), the last digits
 # of year and day where they stand.
 #
-# The weights add up to 1 even where nothing has to be read, as for dashes. Does eos, which has nothing to say, collect
-# them there?
+# The weights add up to 1 even where nothing has to be read, as for dashes.
 #
 # **Predict.** In what fraction of the rows of dashes and ends has eos the largest weight: near 0, 0.5 or 1?
 
@@ -655,17 +652,18 @@ print(f"weight on eos: {on_eos[:, nothing_to_read].mean():.2f} in the rows of th
 print(f"{on_eos[:, digits].mean():.2f} in those of digits that must be read; spread evenly: {even:.2f}")
 
 # %% [markdown]
-# eos gets only a small part of the weight. In large language models such weight often collects on one position, usually
-# the first: an **attention sink** ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)). Ours is at most a weak one.
+# eos gets only a small part of the weight: at most a weak **attention sink**.
 #
 # <details><summary>And a strong one?</summary>
 #
-# In GPT-2 XL, 77 % of all heads give the first token more than 0.3 of their weight, on average over the positions of a
-# text ([Gu et al., 2025](https://arxiv.org/abs/2410.10781), table 1). Lesson 10 measures it in small language models.
+# In large language models such weight often collects on one position, usually the first ([Xiao et al.,
+# 2023](https://arxiv.org/abs/2309.17453)). In GPT-2 XL, 77 % of all heads give the first token more than 0.3 of their
+# weight, on average over the positions of a text ([Gu et al., 2025](https://arxiv.org/abs/2410.10781), table 1). Lesson
+# 10 measures it in small language models.
 # </details>
 
 # %% [markdown]
-# Type a date of your own, and follow it through your model's blocks and heads, token by token.
+# Type a date, and follow it through your model, token by token.
 
 
 # %% tags=["hide-input"]
@@ -694,8 +692,8 @@ free = round(500 * exact_match(model, held_out[:500]))
 compare(prediction, measured="as many" if forced == free else "more" if forced > free else "fewer")
 
 # %% [markdown]
-# As long as every token is right, what was generated *is* the true prefix; at the first error, both runs have failed.
-# If the counts differ, the model sees its labels, or the decoding is wrong.
+# As long as every token is right, what was generated *is* the true prefix; at the first error, both have failed. If the
+# counts differ, the model sees its labels, or decoding is wrong.
 
 # %% [markdown]
 # ## Which errors are left?
@@ -707,9 +705,8 @@ print(f"{len(wrong)} errors are left; {swapped} have the right characters in ano
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Most have the right characters in the wrong order: the model knows what to copy, but confuses where it stands. Would a
-# better search help? Greedy decoding cannot take a token back; **beam search** follows several prefixes and keeps the
-# most probable ones (lesson 10). The ★ part measures it.
+# Most have the right characters in the wrong order: the model knows what to copy, but not from where. Would a better
+# search help, such as **beam search**, which keeps several prefixes (lesson 10)? The ★ part measures it.
 
 # %% [markdown]
 # ## Checkpoints: stopping and resuming
@@ -788,10 +785,10 @@ in_german = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
-# The first two rows lose their place where a word comes twice: exact match is right to fail them. But often several
-# translations are right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) asks what fraction of
-# the generated words, and of their runs of 2, 3 and 4 (n-grams), occurs in the reference. A **brevity penalty**
-# punishes texts that are too short: for 5 words of 6, it is e^(1 − 6/5) = 0.82.
+# The first two rows lose their place where a word comes twice, and rightly fail. But often several translations are
+# right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) asks what fraction of the generated
+# words, and of their runs of 2, 3 and 4 (n-grams), occurs in the reference. A **brevity penalty** punishes texts that
+# are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
 
 # %%
 _, wanted, generated = (list(column) for column in zip(*in_german))
@@ -805,8 +802,7 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # The training above had label smoothing, clipping, decay and warm-up. We switch off one at a time, for 100 steps at
 # twice the peak rate, with three seeds each (folded).
 #
-# **Predict.** Which one costs the most correct tokens when it is switched off: `"smoothing"`, `"clipping"`, `"decay"`
-# or `"warm-up"`?
+# **Predict.** Which one costs the most correct tokens: `"smoothing"`, `"clipping"`, `"decay"` or `"warm-up"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -833,8 +829,7 @@ print("surer without smoothing, with each seed:", (sure["smoothing"] > sure["not
 
 # %% [markdown]
 # Two differences hold with every seed: without warm-up the model has learned less, and without smoothing it is more
-# certain. One seed alone would have told a story about each of the four. Do they hold at half this rate, that of the
-# run above? Try `peak=0.015`.
+# certain. One seed alone would tell a story about all four. At half this rate, too? Try `peak=0.015`.
 
 # %% [markdown]
 # ## Bug hunt
