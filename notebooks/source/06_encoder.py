@@ -403,7 +403,8 @@ table(*kinds)
 # the positions: after two layers all hold nearly one vector, after four the same but for rounding, and no query can
 # change an average of equal vectors (Noci et al., below). Residual connections keep this difference, and the gradients
 # that live on it.
-#
+
+# %% [markdown]
 # Without the norms, the numbers grow from layer to layer, to tens of thousands. The softmax saturates: at the last
 # `w_q` the gradient is 0, and at the first `w_2` it is more than a thousand times that of whole layers.
 
