@@ -471,8 +471,7 @@ def translate(model: nn.Module, pairs: list, tokenizer: Tokenizer = tokenizer, m
 # %% [markdown]
 # ## Overfit one batch first
 #
-# Before a long run, train on a *single* batch. A model that cannot learn 64 dates by heart has a bug. (Lesson 07's
-# leaking model would pass.)
+# Before a long run, train on a *single* batch. A model that cannot learn 64 dates by heart has a bug.
 
 
 # %%
@@ -627,8 +626,7 @@ ax = plots.weights(crossed, [*iso, "eos"], names, xlabel="source (encoder)", yla
 print("the month is read from the letters of `mars`:", crossed[6, 2:6].sum().item() > 0.5)
 
 # %% [markdown]
-# The month is read from its name (one letter is enough: the encoder mixed in the others), the last digits of year and
-# day where they stand.
+# The month is read from its name, the last digits of year and day where they stand.
 #
 # The weights add up to 1 even where nothing has to be read, as for dashes.
 #
@@ -787,10 +785,10 @@ in_german = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
-# The first two rows lose their place where a word comes twice, and rightly fail. But often several translations are
-# right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) asks what fraction of the generated
-# words, and of their runs of 2, 3 and 4 (n-grams), occurs in the reference. A **brevity penalty** punishes texts that
-# are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
+# The first two rows rightly fail. But often several translations are right. **BLEU** ([Papineni et al.,
+# 2002](https://aclanthology.org/P02-1040/)) asks what fraction of the generated words, and of their runs of 2, 3 and 4
+# (n-grams), occurs in the reference. A **brevity penalty** punishes texts that are too short: for 5 words of 6, it is
+# $e^{1-6/5}=0.82$.
 
 # %%
 _, wanted, generated = (list(column) for column in zip(*in_german))
@@ -985,13 +983,12 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Yes: for at least 99 % of 3,000 held-out strings, the model generated the right date. Count whole dates: a token is
 #   easier than a date.
-# - Batches of similar length need little padding; one matrix embeds both sides and gives the logits.
+# - Batches of similar length need little padding.
 # - A wrong initialisation shows in the first loss; many other bugs, but not all, keep the model from overfitting one
 #   batch.
 # - The loss leaves padding out; its lowest value is the smoothed target's entropy. Without warm-up, fewer tokens were
 #   right. The errors left were the model's, not the search's. BLEU compares texts with a reference.
-# - In Adam's step a constant factor in the gradient cancels out; a sudden one does not, so we clip. Weight decay is for
-#   matrices only.
+# - In Adam's step a constant factor in the gradient cancels out; a sudden one does not, so we clip.
 
 # %%
 table = trace_shapes(model, torch.full((32, 20), 7), torch.full((32, 11), 7)).drop(columns="class")
