@@ -9,7 +9,7 @@
 # **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each part,
 # because you have deleted it and measured.
 #
-# Reading: 35 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 36 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 120 minutes, with a good place to stop half-way.
 
 # %% [markdown]
@@ -59,9 +59,9 @@ diagrams.architecture.you_are_here(6)
 # %% [markdown]
 # ## Stacking attention
 #
-# We stack twelve untrained layers on eleven random vectors, one for each position, and measure how alike the positions
-# become: the mean cosine between two of them (three helpers are folded). After two attentions it is nearly 1: nothing
-# that comes later can tell which character stood where.
+# We stack twelve untrained layers on eleven random vectors, in place of those of the characters, and measure how alike
+# the positions become: the mean cosine between two of them (three helpers are folded). After two attentions it is
+# nearly 1: nothing that comes later can tell which character stood where.
 #
 # Two remedies come to mind: a feed-forward network after each attention (`"FFN"`; you will write it below), or adding
 # each attention's input to its output (`"sum"`).
@@ -240,9 +240,9 @@ check(EncoderLayer)
 #
 # ### Without the FFN
 #
-# The task is to store 40 · 40 = 1,600 random *facts*: for each pair of tokens one answer is drawn, and at the second
+# The task is to learn 40 · 40 = 1,600 random *facts*: for each pair of tokens one answer is drawn, and at the second
 # position the model should name it. There is no rule to find. (The model around the layers, and its training, are
-# folded.) One layer learns more than 9 of 10 facts.
+# folded.) In 250 steps, one layer learns more than 9 of 10.
 #
 # **Predict.** What fraction does one layer without its FFN learn: near 0.1, 0.5, 0.8 or 1? And three such layers, which
 # have about as many parameters as the whole one? (About 10 seconds.)
@@ -313,9 +313,9 @@ compare(prediction_without, measured=sum(without) / 3, choices=(0.1, 0.5, 0.8, 1
 compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 0.8, 1.0))
 
 # %% [markdown]
-# With its FFN, one layer knows more than 9 of 10 facts; without it, about half, with less than half of the parameters.
-# The fair rival has as many: three layers of attention, with more computation, know about 8 of 10. So attention stores
-# facts, too; the FFN stores somewhat more (Geva et al., below).
+# After 250 steps, one layer with its FFN knows more than 9 of 10 facts; without it, about half, with less than half of
+# the parameters. The fair rival has as many: three layers of attention, with more computation, know about 8 of 10.
+# Attention stores facts, too (on FFNs, see Geva et al., below); what we measured is the FFN's lead in speed.
 
 # %% [markdown]
 # ---
@@ -325,9 +325,9 @@ compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 
 # %% [markdown]
 # ### Without the sums, and without the norms
 #
-# Residual connections are said to keep gradients from vanishing. We draw 24 layers of three kinds: whole, without the
-# sums, and without the norms. With three seeds, we run one backward pass, for random labels, and look at the gradient
-# of two matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries.
+# Residual connections are said to keep gradients from vanishing. We build stacks of 24 layers, of three kinds: whole,
+# without the sums, and without the norms. With three seeds, we run one backward pass, for random labels, and look at
+# the gradient of two matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries.
 #
 # **Predict.** Without the sums, where does the gradient vanish (fall below a millionth) in all layers from the sixth
 # on: at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And without the norms, what is the RMS of the vectors that
@@ -398,11 +398,13 @@ table(*kinds)
 
 # %% [markdown]
 # What is said is half right. At `w_2` nothing vanishes: the norms keep this gradient alive, and in the first layer it
-# is even larger without the sums than with them. At `w_q` it does vanish. After two layers all positions hold the same
-# vector, and any weighted average of equal vectors is that vector: no query can change it, so the gradient is 0 but for
-# rounding (Noci et al., below). Residual connections keep the *difference* between positions, and the gradients that
-# live on it.
-#
+# is even larger without the sums than with them. At `w_q` a gradient does vanish, but not on its way back: it is
+# largest in the first layer, and gone in those nearest the loss. What has vanished there is the *difference* between
+# the positions: after two layers all hold nearly one vector, after four the same but for rounding, and no query can
+# change an average of equal vectors (Noci et al., below). Residual connections keep this difference, and the gradients
+# that live on it.
+
+# %% [markdown]
 # Without the norms, the numbers grow from layer to layer, to tens of thousands. The softmax saturates: at the last
 # `w_q` the gradient is 0, and at the first `w_2` it is more than a thousand times that of whole layers.
 
@@ -517,9 +519,9 @@ print(f"gradient at w_2 of the first layer, post-norm without warm-up, at step 0
 views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
-# Post-norm without warm-up fails within ten steps: all positions are alike from the third layer on, as without the
-# sums, and the gradient at `w_2` of the first layer is below a thousandth, from 1.1 at step 0. With warm-up some of it
-# is left.
+# Post-norm without warm-up fails within ten steps: all positions are nearly alike from the third layer on, and the
+# gradient at `w_2` of the first layer has fallen from 1.1 to 0.0005 (with warm-up, to 0.06). Alike positions alone are
+# not the reason: without the sums they were as alike, and this gradient was 2.
 #
 # <details><summary>Why does warm-up help?</summary>
 #
@@ -675,9 +677,10 @@ print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5)
 # %% [markdown]
 # ## Dropout
 #
-# In training, the paper's model sets a random tenth of the embedded text, and of each sublayer's output, to 0:
-# **dropout**. `nn.Dropout(0.1)` does that, and only in `train()` mode. What it keeps it divides by 0.9: so the mean
-# stays, and nothing has to be corrected in `eval()`.
+# In training, the paper's model sets a random tenth of the sums of embeddings and positions, and of each sublayer's
+# output, to 0: **dropout**. No feature can then rely on one other, which makes it harder to learn the training texts by
+# heart. `nn.Dropout(0.1)` does that, and only in `train()` mode. What it keeps it divides by 0.9: so the mean stays,
+# and `eval()` needs no correction.
 
 # %%
 dropout, ones = nn.Dropout(0.1), torch.ones(10_000)
@@ -690,8 +693,8 @@ print("output equals input, in eval():", torch.equal(dropout.eval()(ones), ones)
 # ## Bug hunt
 #
 # A colleague sends you a pre-norm layer with dropout. It runs and trains well. But even after `model.eval()`, the same
-# text gets another answer every time. Decide what is wrong *before* you run the check. Then write a correct `Mended`
-# (without dropout) in the cell after it.
+# text gets a different answer every time. Decide what is wrong *before* you run the check. Then write a correct
+# `Mended` (without dropout) in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -785,16 +788,16 @@ diagrams.normalisation.blocks(norms)
 # %% [markdown]
 # For the number with the dot, each norm takes the mean and variance of the dark cells. So with BatchNorm, padding and
 # other sentences leak into a sentence, while LayerNorm sees one vector at a time, which suits texts. (In `eval()`
-# BatchNorm uses means that it remembers from training: then nothing leaks, but the result is another one.)
+# BatchNorm uses means that it remembers from training: then nothing leaks, but the result differs.)
 
 # %% [markdown]
 # ## ★ Images: patches as tokens
 #
 # Nothing in an encoder is made for text. A **vision transformer** (ViT; [Dosovitskiy et al.,
 # 2020](https://arxiv.org/abs/2010.11929)) cuts an image into square **patches**, and a linear layer turns each into a
-# vector: that takes the place of the embedding. Positions and layers follow as before; the mean over all patches is the
-# vector of the image. We draw digits ourselves, in 16 × 16 pixels: with a shaky hand, in different sizes and places,
-# with noise (folded). This is what happens to a 3:
+# vector: that takes the place of the embedding. Positions and layers follow as before; in ours, the mean over all
+# patches is the vector of the image. We draw digits ourselves, in 16 × 16 pixels: with a shaky hand, in different sizes
+# and places, with noise (folded). This is what happens to a 3:
 
 # %% id="digit-images" tags=["hide-input"]
 STROKES = ["bdjnlfb", "dbn", "dbfmo", "abfhlnm", "nbgi", "cagilnm", "cdjnlhg", "acn", "bdhlnjhfb", "fhdbfln"]
@@ -875,8 +878,8 @@ pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 
 # %% [markdown]
 # The model relies on where each piece belongs: with shuffled patches it is about as good as a guess. The paper's models
-# are this one, larger: 196 patches of 16 × 16 pixels, 12 layers or more. Language models that read images put such
-# vectors among those of the words.
+# are larger (196 patches of 16 × 16 pixels, 12 layers or more), with pre-norm, GELU and, instead of the mean, the
+# output at an extra class token. Language models that read images put such vectors among those of the words.
 
 # %% [markdown]
 # ## Your experiment
@@ -903,13 +906,14 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# A layer attends, then computes at each position. Take a part away, and this is what we measured:
+# Attention makes positions alike. A residual connection delays that, norms keep the numbers in bounds, and pre-norm
+# keeps positions apart for longest. Take a part away, and this is what we measured:
 #
 # | part | what it does | without it |
 # |---|---|---|
-# | residual connection | keeps what a position had | positions alike after two layers, no gradient at `w_q` |
+# | residual connection | keeps what a position had | positions alike within four layers; then no gradient at `w_q` |
 # | norm | keeps the vectors at one size | numbers of tens of thousands, a saturated softmax |
-# | FFN | computes at each position | half of the facts; with attention of the same size, 8 of 10; with it, over 9 |
+# | FFN | computes at each position | facts learned more slowly, even by attention with as many parameters |
 # | attention | moves something between positions | nothing else does |
 #
 # - LayerNorm works on one vector, over its features.
@@ -937,7 +941,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # - **pre-norm**: the layout with a norm on each sublayer's input.
 # - **buffer**: a tensor that belongs to a module but is not trained.
 # - **warm-up**: a learning rate that rises over the first steps.
-# - **dropout**: setting random numbers to 0 in training.
+# - **dropout**: setting randomly chosen numbers to 0 in training.
 
 # %% [markdown]
 # - **masked language model**: a model trained to predict hidden tokens from those around them.
@@ -954,11 +958,11 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>What are residual connections for?</summary>
 #
 # Each sublayer only adds to what was there, so a layer can begin by changing little, and positions stay distinct for
-# longer: without them attention makes all positions alike within two layers. (<i>Stacking attention</i>) "Against
-# vanishing gradients" is half of the truth. At the FFN's `w_2` nothing vanished in 24 layers without them, thanks to
-# the norms. At `w_q` the gradient was below a millionth from layer 6 on, since equal positions leave the softmax
-# nothing to choose. (<i>Without the sums, and without the norms</i>) They come from networks for images, where deeper
-# stacks without them had a larger *training* error (degradation; He et al., 2015).
+# longer: without them attention makes all positions nearly alike within two layers. (<i>Stacking attention</i>)
+# "Against vanishing gradients" is half of the truth. At the FFN's `w_2` nothing vanished in 24 layers without them,
+# thanks to the norms. At `w_q` the gradient was below a millionth from layer 6 on, since equal positions leave the
+# softmax nothing to choose. (<i>Without the sums, and without the norms</i>) They come from networks for images, where
+# deeper stacks without them had a larger *training* error (degradation; He et al., 2015).
 # </details>
 #
 # <details><summary>How many times does a self-attention sublayer use x?</summary>
@@ -998,10 +1002,10 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>What does the feed-forward network do, and how large is it?</summary>
 #
 # It computes at each position by itself; nothing passes between positions. With d_ff = 4 d_model it has two thirds of a
-# layer's parameters, and much of what a model knows is stored there: with as many parameters, one layer with an FFN
-# learned more than 9 of 10 random facts, and three layers of attention alone about 8 of 10. (<i>The feed-forward
-# network</i>, <i>Without the FFN</i>) The 4 is a choice: in the paper's table 3 (C), translation improves with
-# d_ff, from 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
+# layer's parameters, and it learns facts faster than attentions with as many parameters: after 250 steps, one layer
+# with an FFN knew more than 9 of 10 random facts, and three layers of attention alone about 8 of 10. (<i>The
+# feed-forward network</i>, <i>Without the FFN</i>) The 4 is a choice: in the paper's table 3 (C), translation improves
+# with d_ff, from 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
 # </details>
 #
 # <details><summary>Why are embeddings multiplied by √d_model?</summary>
@@ -1055,6 +1059,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # </details>
 
 # %% [markdown]
+# You have an encoder that can be stacked. Lesson 07 gives it a partner that writes.
+#
 # How far did you get, and how well did you predict?
 
 # %% id="tally"

@@ -598,8 +598,9 @@ class Experts(nn.Module):
 
 
 # %% [markdown]
-# The task is lesson 06's: 2,304 random facts. One model has one FFN of d_ff 32, the others eight experts of d_ff 16,
-# two of them active (as many active parameters, but for the router). Expert 0 begins behind: its logit is lower by 3.
+# The task is lesson 06's, with 2,304 random facts. One model has one FFN of d_ff 32, the others eight experts of d_ff
+# 16, two of them active (as many active parameters, but for the router). Expert 0 begins behind: its logit is lower by
+# 3.
 #
 # Two models have **load balancing**. One has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean
 # probability, which is 1 when both are even. The other needs none, like DeepSeek-V3 ([Wang et al.,

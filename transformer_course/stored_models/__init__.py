@@ -12,5 +12,5 @@ library's ``data`` and ``tensor_files``. A lesson needs this much::
 
 ``gpt-docstrings`` writes like Python's documentation, ``gpt-plays`` like Shakespeare; ``messages-en-fr`` translates the
 messages of a program for smart homes, and is for the ``Transformer`` of lesson 08. ``llama-plays`` writes plays, too,
-and is stored as models are published: with ``config.json``, and under the names of the hub, by which lesson 11 loads it.
+and is stored as models are published, with ``config.json`` and under the names of the hub: lesson 11 loads it so.
 """

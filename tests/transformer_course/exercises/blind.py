@@ -8,10 +8,10 @@ works on what is told looks at the half ``development`` alone; what is reported 
 N`` takes N random changes of the solutions in their place, as many of each: nobody imagined those. ``--list`` prints
 what is told of the attempts that are neither named nor located.
 
-An attempt is *named* where a mistake, a slip or the step after which it stops is told; *located* where the line that
-is shown, also as that of a crash, is one that is marked; *misled* where another line is; *placed* where a line is shown and none is marked. Of
-two mistakes, *both* are told or *one* is. A random change is *equivalent* where it passes, and is right on the cases of
-other seeds as well: it counts for nothing.
+An attempt is *named* where a mistake, a slip or the step after which it stops is told; *located* where the line that is
+shown, also as that of a crash, is one that is marked; *misled* where another line is; *placed* where a line is shown
+and none is marked. Of two mistakes, *both* are told or *one* is. A random change is *equivalent* where it passes, and
+is right on the cases of other seeds as well: it counts for nothing.
 """
 
 import argparse

@@ -26,7 +26,7 @@ def ticks_until_done(order=0):
     """
 
     def ticks(choice, n_stages, n_microbatches):
-        forwards, backwards, ticks = [0] * n_stages, [0] * n_stages, []
+        forwards, backwards, ticks = [0] * n_stages, [0] * n_stages, list[list[int]]()
         while min(backwards) < n_microbatches and len(ticks) < 4 * (n_stages + n_microbatches):
             before = (forwards, backwards) if order else (forwards.copy(), backwards.copy())
             ticks.append([0] * n_stages)
