@@ -2,9 +2,9 @@
 # # 06 · The encoder: layers that can be stacked
 #
 # **The question.** Stack two untrained attentions, and the eleven vectors for the characters of `3 mars 2021` become
-# nearly the same vector. Yet the models that you talk to are about a hundred layers deep. Beside its attention, a layer
-# has sums, norms and a small feed-forward network. Delete any of these, and the code still runs. So what is each of
-# them for?
+# nearly the same vector. Yet large language models are dozens of layers deep, some over a hundred. Beside its
+# attention, a layer has sums, norms and a small feed-forward network. Delete any of these, and the code still runs. So
+# what is each of them for?
 #
 # **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each part,
 # because you have deleted it and measured.
@@ -60,14 +60,14 @@ diagrams.architecture.you_are_here(6)
 # ## Stacking attention
 #
 # We stack twelve untrained layers on eleven random vectors, in place of those of the characters, and measure how alike
-# the positions become: the mean cosine between two of them (three helpers are folded). After two attentions it is
-# nearly 1: nothing that comes later can tell which character stood where.
+# the positions become: the mean cosine between two of them. After two attentions it is nearly 1: nothing that comes
+# later can tell which character stood where.
 #
 # Two remedies come to mind: a feed-forward network after each attention (`"FFN"`; you will write it below), or adding
 # each attention's input to its output (`"sum"`).
 #
 # **Predict.** With which remedy are the positions still apart (a cosine below 0.5) after 2 layers, and with which after
-# 12: `"FFN"`, `"sum"`, `"both"` or `"neither"`?
+# 12: `"FFN"`, `"sum"`, `"both"` (each by itself) or `"neither"`?
 
 # %% tags=["prediction"]
 prediction_after_2, prediction_after_12 = ..., ...
@@ -241,8 +241,8 @@ check(EncoderLayer)
 # ### Without the FFN
 #
 # The task is to learn 40 · 40 = 1,600 random *facts*: for each pair of tokens one answer is drawn, and at the second
-# position the model should name it. There is no rule to find. (The model around the layers, and its training, are
-# folded.) In 250 steps, one layer learns more than 9 of 10.
+# position the model should name it. There is no rule to find. (Model and training are folded.) In 250 steps, one layer
+# learns more than 9 of 10.
 #
 # **Predict.** What fraction does one layer without its FFN learn: near 0.1, 0.5, 0.8 or 1? And three such layers, which
 # have about as many parameters as the whole one? (About 10 seconds.)
@@ -314,8 +314,9 @@ compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 
 
 # %% [markdown]
 # After 250 steps, one layer with its FFN knows more than 9 of 10 facts; without it, about half, with less than half of
-# the parameters. The fair rival has as many: three layers of attention, with more computation, know about 8 of 10.
-# Attention stores facts, too (on FFNs, see Geva et al., below); what we measured is the FFN's lead in speed.
+# the parameters. A fair rival has as many parameters: three layers of attention, with more computation, know about 8 of
+# 10. Attention stores facts, too (on FFNs, see Geva et al., below); what we measured is the FFN's lead in speed. Part
+# of it may be due to depth: deeper post-norm stacks are harder to train, as you will see.
 
 # %% [markdown]
 # ---
@@ -325,9 +326,9 @@ compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 
 # %% [markdown]
 # ### Without the sums, and without the norms
 #
-# Residual connections are said to keep gradients from vanishing. We build stacks of 24 layers, of three kinds: whole,
-# without the sums, and without the norms. With three seeds, we run one backward pass, for random labels, and look at
-# the gradient of two matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries.
+# Residual connections are said to keep gradients from vanishing. We build stacks of 24 layers: whole, without the sums,
+# and without the norms. With three seeds, we run one backward pass, for random labels, and look at the gradient of two
+# matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries.
 #
 # **Predict.** Without the sums, where does the gradient vanish (fall below a millionth) in all layers from the sixth
 # on: at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And without the norms, what is the RMS of the vectors that
@@ -397,12 +398,11 @@ def table(*names: str) -> pd.DataFrame:
 table(*kinds)
 
 # %% [markdown]
-# What is said is half right. At `w_2` nothing vanishes: the norms keep this gradient alive, and in the first layer it
-# is even larger without the sums than with them. At `w_q` a gradient does vanish, but not on its way back: it is
-# largest in the first layer, and gone in those nearest the loss. What has vanished there is the *difference* between
-# the positions: after two layers all hold nearly one vector, after four the same but for rounding, and no query can
-# change an average of equal vectors (Noci et al., below). Residual connections keep this difference, and the gradients
-# that live on it.
+# The saying is half right. At `w_2` the gradient does not vanish: in the first layer it is even larger without the sums
+# than with them. At `w_q` it does, but not on its way back: it is largest in the first layer, and gone in those nearest
+# the loss. What has vanished there is the *difference* between the positions: after two layers all hold nearly one
+# vector, after four the same but for rounding, and no query can change an average of equal vectors (Noci et al.,
+# below). Residual connections keep this difference, and the gradients that live on it.
 
 # %% [markdown]
 # Without the norms, the numbers grow from layer to layer, to tens of thousands. The softmax saturates: at the last
@@ -411,9 +411,10 @@ table(*kinds)
 # %% [markdown]
 # ## Pre-norm: moving the norm
 #
-# Even in the whole layer, the gradient at `w_q` fades, from 0.08 in the first layer to 2e-7 in the last: each norm on
-# the stream scales down what was there before. Most newer models put the norm elsewhere. **Pre-norm** normalises the
-# *input* of each sublayer, and leaves the sum alone:
+# Even in the whole layer, the gradient at `w_q` fades, from 0.08 in the first layer to 2e-7 in the last. Each norm
+# scales down what was there before, so from layer to layer the positions grow more alike, and the queries have less to
+# choose between. Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and
+# leaves the sum alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
 #
@@ -483,8 +484,9 @@ table("whole", "pre-norm")
 # Now the gradient at `w_q` falls only to 0.005. In return x grows, so what a further layer adds is an ever smaller
 # fraction of it, and at the last `w_2` the gradient is smaller than in post-norm.
 #
-# Does it train? The library stores runs of both kinds, with three seeds each. In 200 steps they should learn to name
-# the token before each position of a random text. A blind guess among 16 tokens has a loss of log 16, about 2.8.
+# Does it train? The library stores runs of both kinds, with three seeds each. In 200 steps, at the rate of `fit`
+# (0.003), they should learn to name the token before each position of a random text. A blind guess among 16 tokens has
+# a loss of log 16, about 2.8.
 #
 # **Predict.** How many layers has the deepest stack that learns this (a loss below 0.1 with all three seeds) in
 # post-norm, and how many in pre-norm: 2, 4, 8, 12 or 24?
@@ -505,11 +507,12 @@ compare(prediction_pre, measured=deepest("pre-norm, no warm-up"))
 pd.Series({key: f"{min(losses):.2f} to {max(losses):.2f}" for key, losses in ends.items()}).unstack()
 
 # %% [markdown]
-# Post-norm learns it with 2 layers, begins to with 4, and from 12 on guesses blindly. Pre-norm learns it with 8, and is
-# on the way even with 24.
+# Post-norm learns it with 2 layers, makes a start with 4, and from 12 on guesses blindly. Pre-norm learns it with 8,
+# and is on the way even with 24.
 #
 # The paper's remedy is **warm-up**: a tiny learning rate, raised over the first 4,000 steps (here: 50). At 8 layers it
-# takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm does without, and in so few steps only loses time.
+# takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm manages without; with so few steps, warm-up
+# probably only costs it time.
 #
 # What goes on in the layers? Press *train*, then change the number of layers.
 
@@ -520,8 +523,7 @@ views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
 # Post-norm without warm-up fails within ten steps: all positions are nearly alike from the third layer on, and the
-# gradient at `w_2` of the first layer has fallen from 1.1 to 0.0005 (with warm-up, to 0.06). Alike positions alone are
-# not the reason: without the sums they were as alike, and this gradient was 2.
+# gradient at the first `w_2` has fallen from 1.1 to 0.0005 (with warm-up, to 0.06).
 #
 # <details><summary>Why does warm-up help?</summary>
 #
@@ -554,8 +556,8 @@ for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items(
     print(f"{name}: RMS {size(factor * embedded):.2f} (positions {size(positions):.2f}), cosine {cosine:.1f}")
 
 # %% [markdown]
-# Without the factor the embeddings drown in the positions. (It is right only for this initialisation: torch's own
-# embeddings start with variance 1 and need none.)
+# Without the factor the embeddings drown in the positions. (torch's own embeddings start with variance 1, and need
+# none.)
 #
 # The layers are kept in an `nn.ModuleList`: a list into which torch looks. What it does not find is neither trained nor
 # saved. And `[layer] * 6` is the *same* layer six times. The numbers of parameters show it:
@@ -678,9 +680,9 @@ print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5)
 # ## Dropout
 #
 # In training, the paper's model sets a random tenth of the sums of embeddings and positions, and of each sublayer's
-# output, to 0: **dropout**. No feature can then rely on one other, which makes it harder to learn the training texts by
-# heart. `nn.Dropout(0.1)` does that, and only in `train()` mode. What it keeps it divides by 0.9: so the mean stays,
-# and `eval()` needs no correction.
+# output, to 0: **dropout**. No feature can then rely on any single other, which makes it harder to learn the training
+# texts by heart. `nn.Dropout(0.1)` does that, and only in `train()` mode. What it keeps it divides by 0.9: so the mean
+# stays, and `eval()` needs no correction.
 
 # %%
 dropout, ones = nn.Dropout(0.1), torch.ones(10_000)
@@ -787,8 +789,7 @@ diagrams.normalisation.blocks(norms)
 
 # %% [markdown]
 # For the number with the dot, each norm takes the mean and variance of the dark cells. So with BatchNorm, padding and
-# other sentences leak into a sentence, while LayerNorm sees one vector at a time, which suits texts. (In `eval()`
-# BatchNorm uses means that it remembers from training: then nothing leaks, but the result differs.)
+# other sentences leak into a sentence, while LayerNorm sees one vector at a time, which suits texts.
 
 # %% [markdown]
 # ## ★ Images: patches as tokens
@@ -796,8 +797,8 @@ diagrams.normalisation.blocks(norms)
 # Nothing in an encoder is made for text. A **vision transformer** (ViT; [Dosovitskiy et al.,
 # 2020](https://arxiv.org/abs/2010.11929)) cuts an image into square **patches**, and a linear layer turns each into a
 # vector: that takes the place of the embedding. Positions and layers follow as before; in ours, the mean over all
-# patches is the vector of the image. We draw digits ourselves, in 16 × 16 pixels: with a shaky hand, in different sizes
-# and places, with noise (folded). This is what happens to a 3:
+# patches is the vector of the image. We draw shaky digits, in 16 × 16 noisy pixels (folded). This is what happens to a
+# 3:
 
 # %% id="digit-images" tags=["hide-input"]
 STROKES = ["bdjnlfb", "dbn", "dbfmo", "abfhlnm", "nbgi", "cagilnm", "cdjnlhg", "acn", "bdhlnjhfb", "fhdbfln"]
@@ -878,8 +879,8 @@ pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 
 # %% [markdown]
 # The model relies on where each piece belongs: with shuffled patches it is about as good as a guess. The paper's models
-# are larger (196 patches of 16 × 16 pixels, 12 layers or more), with pre-norm, GELU and, instead of the mean, the
-# output at an extra class token. Language models that read images put such vectors among those of the words.
+# are larger, with pre-norm, GELU and, instead of the mean, the output at an extra class token. Language models that
+# read images put such vectors among those of the words.
 
 # %% [markdown]
 # ## Your experiment
@@ -906,19 +907,20 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# Attention makes positions alike. A residual connection delays that, norms keep the numbers in bounds, and pre-norm
-# keeps positions apart for longest. Take a part away, and this is what we measured:
+# Attention makes positions alike. A residual connection delays that, norms keep the numbers in bounds, and in pre-norm
+# the stream itself is never scaled down. What the parts buy is a stack that learns at all. Our 24 pre-norm layers were
+# still learning when we stopped, after 200 steps; models with a hundred layers train for far longer. Without each part:
 #
 # | part | what it does | without it |
 # |---|---|---|
-# | residual connection | keeps what a position had | positions alike within four layers; then no gradient at `w_q` |
+# | residual connection | keeps what a position had | positions alike within four layers; no gradient at `w_q` from about layer 5 on |
 # | norm | keeps the vectors at one size | numbers of tens of thousands, a saturated softmax |
 # | FFN | computes at each position | facts learned more slowly, even by attention with as many parameters |
 # | attention | moves something between positions | nothing else does |
 #
-# - LayerNorm works on one vector, over its features.
 # - Post-norm normalises the sums, pre-norm the inputs of the sublayers. In 200 steps, post-norm learned our task with 2
-#   layers and pre-norm with 8; deep post-norm stacks need warm-up.
+#   layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings, deep post-norm is
+#   reported to need it (Xiong et al.).
 
 # %%
 tokens = torch.randint(1, 48, (2, 11))
@@ -959,10 +961,10 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # Each sublayer only adds to what was there, so a layer can begin by changing little, and positions stay distinct for
 # longer: without them attention makes all positions nearly alike within two layers. (<i>Stacking attention</i>)
-# "Against vanishing gradients" is half of the truth. At the FFN's `w_2` nothing vanished in 24 layers without them,
-# thanks to the norms. At `w_q` the gradient was below a millionth from layer 6 on, since equal positions leave the
-# softmax nothing to choose. (<i>Without the sums, and without the norms</i>) They come from networks for images, where
-# deeper stacks without them had a larger *training* error (degradation; He et al., 2015).
+# "Against vanishing gradients" is half of the truth. At the FFN's `w_2` nothing vanished in 24 layers without them. At
+# `w_q` the gradient was below a millionth from layer 6 on, since equal positions leave the softmax nothing to choose.
+# (<i>Without the sums, and without the norms</i>) They come from networks for images, where deeper stacks without them
+# had a larger *training* error (degradation; He et al., 2015).
 # </details>
 #
 # <details><summary>How many times does a self-attention sublayer use x?</summary>
