@@ -6,6 +6,7 @@
 #
 # **Afterwards you can** build a GPT from your own parts, train it on Python's documentation and let it write more, load
 # a larger model into your own class, compare models in bits per byte, and find the heads by which a model copies.
+# Half-way through, your own parts will write a play.
 #
 # Reading: 39 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 120 minutes.
@@ -94,14 +95,14 @@ diagrams.language_model.stripped()
 # %% [markdown]
 # In pale grey, what disappears from the paper's model: more than half. A block of a **decoder-only** model has *one*
 # attention, not two: causal self-attention, then the feed-forward network. That is an encoder layer with a causal mask:
-# "decoder-only" refers to the mask, not to the sublayers.
+# "decoder-only" refers to the mask.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
-# blocks are pre-norm and the positions are learned. There are `context_length` of them, the **context window**: the
-# model cannot read a longer text. Everything else is from earlier lessons: attention from 03, the mask from 04, the
-# block from 06, and from 08 the output matrix, which is the embedding's once more. (Our FFN keeps the ReLU; GPT-2's has
-# a GELU.)
+# blocks are pre-norm (the picture has the paper's norms) and the positions are learned. There are `context_length` of
+# them, the **context window**: the model cannot read a longer text. Everything else is from earlier lessons: attention
+# from 03, the mask from 04, the block from 06, and from 08 the output matrix, the embedding's once more. (Our FFN keeps
+# the ReLU; GPT-2's has a GELU.)
 
 
 # %% id="what-goes-with-the-encoder-8"
@@ -128,9 +129,8 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# As in GPT-2, weights are drawn with a standard deviation of 0.02. Each block adds to the residual stream twice, so, as
-# the paper says, the matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers add,
-# the less each adds.
+# As in GPT-2, weights are drawn with a standard deviation of 0.02. Each block adds to the residual stream twice, so the
+# matrices whose output is added start smaller by a factor of √(2 · n_layers).
 
 
 # %% id="what-goes-with-the-encoder-10" tags=["hide-input"]
@@ -198,9 +198,9 @@ check(next_token_loss)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague's model writes well, but its texts never end: each runs on until the limit, although every text that it
-# was trained on ends in `<eos>`, and none is padded. Which line is wrong? Decide *before* you run the check. Then write
-# a correct `mended` in the cell after it.
+# A colleague's model writes well, but its texts never end, although every text that it was trained on ends in `<eos>`,
+# and none is padded. Which line is wrong? Decide *before* you run the check. Then write a correct `mended` in the cell
+# after it.
 
 
 # %% tags=["bug-hunt"]
@@ -388,9 +388,9 @@ compare(after_400, measured=beaten[400])
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
-# The bigram is hard to beat: it has counted the whole text, which our 400 steps read once. After 100 steps the GPT is
-# behind; in the end it is ahead, for it uses more than the last token. (With a good initialisation, the first loss is
-# that of the uniform model.)
+# The bigram is hard to beat: it has counted the whole text, and our 400 steps read about as many tokens. After 100
+# steps the GPT is behind; in the end it is ahead, for it uses more than the last token. (With a good initialisation,
+# the first loss is that of the uniform model.)
 
 # %% [markdown]
 # ### The logit lens
@@ -411,7 +411,8 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 
 # %% [markdown]
 # Before the first block, the stream holds little but the token just read. The output matrix is the embedding's, so the
-# lens predicts that token again, and its loss is worse than uniform.
+# lens predicts that token again, and its loss is worse than uniform. (The last loss is not quite the one above: other
+# windows.)
 #
 # The map shows every module at once (the still picture: how much each sublayer adds to the stream). Type the beginning
 # of a sentence and step through it: what does each module return, and which tokens may follow?
@@ -479,8 +480,8 @@ views.SamplingDial(gpt(prompt)[0, -1], [tokenizer.decode([i]) for i in range(512
 # %% [markdown]
 # ## Generating
 #
-# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. Of a text longer than
-# the context window, the model sees only the end.
+# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. If a text is longer
+# than the context window, the model sees only its end.
 #
 # **Exercise.** `sample` takes logits (batch, vocab_size) and returns ids (batch). Do not change the caller's `tokens`.
 
@@ -588,7 +589,7 @@ pd.Series(exist, name="words that exist").round(2).to_frame()
 # Its words exist about as often as those of real text (where names are invented, too). Its sentences sound like
 # documentation and seldom mean anything: meaning takes far more parameters and text.
 #
-# A play may mean less. The same class once more, trained on 35 plays of Shakespeare. The first line is ours; write one
+# For a play, sense matters less. The same class, trained on 35 plays of Shakespeare. The first line is ours; write one
 # of your own.
 
 # %% tags=["nbval-ignore-output"]
@@ -740,9 +741,8 @@ print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
 
 
 # %% [markdown]
-# Seven back, not eight: the token that *followed* the last time. (The maps are means over heads and texts.) A head that
-# attends to it, and copies it, is called an **induction head** ([Olsson et al.,
-# 2022](https://arxiv.org/abs/2209.11895)). But how does the head find it?
+# Seven back, not eight: the token that *followed* the last time. A head that attends to it, and copies it, is called an
+# **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). But how does the head find it?
 #
 # **Predict.** In layer 0, we hide from every query the position before it, or silence one of the two heads. Which costs
 # more of the copying: `"position"` or `"head"`?
@@ -908,10 +908,11 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Without an encoder, each block keeps one causal self-attention and one feed-forward network.
 # - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
-# - Stored parameters fit into any class that has the same names and shapes; the model card says where they come from.
+# - Stored parameters fit into any class that has the same names and shapes.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Copying takes two layers: one stores the previous token, the next searches for it.
-# - A head's induction score is its mean weight on what followed the last time.
+# - Why is guessing enough? Because whatever helps the guess lowers the loss: spelling, grammar, which name was read
+#   before. Nobody told the copiers to copy.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")

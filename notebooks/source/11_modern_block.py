@@ -221,8 +221,8 @@ check(latent_attention)
 # matrix can be applied to the *query*, and the latent vector c takes the place of the key. In the same way `w_v` is
 # applied after the average.
 #
-# **Predict.** With 16 heads of width 64 and latent vectors of 128 numbers, how many times as many would the keys and
-# values of all heads take in the cache? And is the output of the second way `"equal"` or `"another"`?
+# **Predict.** With 16 heads of width 64, the cache holds 128 numbers per token. How many times as many would it hold if
+# it kept every head's keys and values? And is the output of the second way `"equal"` or `"another"`?
 
 # %% tags=["prediction"]
 prediction_numbers, prediction_output = ..., ...
@@ -442,7 +442,7 @@ print("RoPE is better than the row before, in the mean of its seeds:", gains["Ro
 #
 # No. RMSNorm is simpler, and no worse. Shazeer saw a gain from SwiGLU in far longer runs. Grouped queries are not meant
 # to lower the loss: they save memory, and it is good news that little is lost. Leaving out biases makes a model
-# simpler. The norm after the sublayer is for stability, and so is QK-norm, the subject of the next section.
+# simpler. The norm after the sublayer is said to be for stability, and so is QK-norm, the subject of the next section.
 # </details>
 
 # %% [markdown]
@@ -489,9 +489,9 @@ compare(prediction_without, measured=last["without, rate 0.3"], choices=(10, 100
 pd.DataFrame({name: [f"{loss:.2f}" for _, loss in three] for name, three in runs.items()}).rename_axis("loss, seed")
 
 # %% [markdown]
-# Without QK-norm the scores grow to thousands; with it they stay near 10. (At the start a score of 8 features is at
-# most $8 / \sqrt 8$, about 2.8.) The *losses* differ far less, and no run diverged. At the usual learning rate this
-# model does not need QK-norm.
+# Without QK-norm the scores grow to hundreds and thousands; with it they stay near 10. (At the start a score of 8
+# features is at most $8 / \sqrt 8$, about 2.8.) The *losses* differ far less, and no run diverged. At the usual
+# learning rate this model does not need QK-norm.
 #
 # <details><summary>Then what is it for?</summary>
 #
@@ -547,10 +547,10 @@ for sink in (-torch.inf, 0.0, 3.0):
 # %% [markdown]
 # ## Mixture of experts
 #
-# Facts are stored in the FFN (lesson 06). More facts need a wider one, which costs more for *every* token. A **mixture
-# of experts** (MoE) has many FFNs, the experts, and a small linear layer, the **router**, that picks k of them for each
-# token: **top-k routing**. The others, grey in the picture, are not computed. So there are more parameters than
-# **active parameters**, those that one token meets: in Mixtral, 47 billion and 13 billion.
+# Facts are stored largely in the FFN (lesson 06). More facts need a wider one, which costs more for *every* token. A
+# **mixture of experts** (MoE) has many FFNs, the experts, and a small linear layer, the **router**, that picks k of
+# them for each token: **top-k routing**. The others, grey in the picture, are not computed. So there are more
+# parameters than **active parameters**, those that one token meets: in Mixtral, 47 billion and 13 billion.
 
 # %%
 diagrams.modern_block.experts()
@@ -605,8 +605,8 @@ class Experts(nn.Module):
 # Two models have **load balancing**. One has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean
 # probability, which is 1 when both are even. The other needs none, like DeepSeek-V3 ([Wang et al.,
 # 2024](https://arxiv.org/abs/2408.15664)): each expert has a bonus, used only in choosing, that rises by a step where
-# the load is too small and falls where it is too large. (Of these two we want to see the load alone, so they take half
-# as many steps.)
+# the load is too small and falls where it is too large. (Of these two we show only the load, so they take half the
+# steps.)
 
 # %% [markdown]
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as one FFN? And after
@@ -660,7 +660,7 @@ compare(prediction_bonus, measured=of_first[2], choices=(0, 0.06, 0.125))
 # %% [markdown]
 # More facts, for as many active parameters. But without balancing expert 0 starves: it is hardly chosen, so it gets
 # hardly any gradient, so it does not improve. With a balancing loss it gets nearly an even load, and so it does with a
-# bonus, which leaves the loss alone.
+# bonus.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
@@ -714,8 +714,6 @@ options, published = read_json(folder / "config.json"), read_model_tensors(folde
 print(len(published), "tensors, such as", next(name for name in published if "q_proj" in name))
 
 # %% [markdown]
-# Each tensor has its place in your classes; only the names differ.
-#
 # **Predict.** We load the tensors as they are, under your names. What happens: an `"error"`, the `"same"` logits as
 # those of the library's loader, or `"other"` logits?
 
@@ -828,10 +826,10 @@ for line in lines:
 print(play)
 
 # %% [markdown]
-# The manner is Shakespeare's, the sense is missing. Write lines of your own, as HAMLET or as yourself.
+# The manner is Shakespeare's, the sense is missing. Write your own lines, as HAMLET or as yourself.
 #
-# **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"`, or to the folder of a model that you
-# trained with `transformer-course train --text`, and it continues a text in *your* classes.
+# **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"` or to the folder of a model that you
+# trained, and it continues a text in *your* classes.
 #
 # <details><summary>What does that need?</summary>
 #
@@ -1009,17 +1007,17 @@ some = dates["fr"][0][:150]
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), reader(some)))
 
 # %% [markdown]
-# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learns at
-# least as much in a third of the steps. Either way, most of the old ones are lost. But LoRA can be taken out, and the
-# old model is back, so one frozen model can serve many such *adapters*.
+# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learns
+# more, in a third of the steps. Either way, most of the old ones are lost. But LoRA can be taken out, and the old model
+# is back, so one frozen model can serve many such *adapters*.
 
 # %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 20 minutes. Now test a claim of your own as this course tests its claims, or begin with this one:
 #
-# **Claim.** One head of keys and values instead of two costs less than 0.02 nats. (Models that share keys and values
-# are said to lose little. `trained` trains one model of the table, `losses` holds what the table shows.)
+# **Claim.** One head of keys and values instead of two costs less than 0.02 nats. (`trained` trains one model of the
+# table, `losses` holds what the table shows.)
 #
 # **Prediction.** Before you run anything, write into the cell in how many of three runs it will hold.
 #
@@ -1037,12 +1035,15 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - RMSNorm leaves the mean alone; SwiGLU gates its hidden features; QK-norm bounds the scores.
+# - RMSNorm leaves the mean alone; SwiGLU gates its hidden features; QK-norm keeps the scores small.
 # - Grouped-query attention shares keys and values; latent attention makes them from one short vector per token; local
 #   layers forget them.
-# - Of five changes, RoPE made the largest difference. Small ones need many seeds.
+# - Small differences need many seeds.
 # - A mixture of experts stores more for as many active parameters; unbalanced, an expert can starve.
-# - A loader can be wrong without an error: compare logits.
+# - A loader can be wrong without an error: compare logits. (Lesson 12 hunts such bugs.)
+#
+# Of what is new in the first picture, only RoPE visibly lowered our loss; the rest saves memory, is simpler, or is said
+# to pay at larger scale. The shape of 2017 is still there: attend, transform, add.
 
 # %%
 table = trace_shapes(own_llama(options, published, pairs_from_halves), tokens[:2, :11])
@@ -1082,19 +1083,20 @@ table.drop(columns="class")[:16]
 # <details><summary>Why is d_ff of Llama not 4 d_model?</summary>
 #
 # SwiGLU has three matrices instead of two; with two thirds of the width it has as many parameters: 8/3 d_model, then
-# rounded, in Llama 1 and 2. (Later models choose freely: Llama 3 8B takes 14,336, 3.5 d_model.) (<i>SwiGLU</i>)
+# rounded, in Llama 1 and most of Llama 2. (Later models choose freely: Llama 3 8B takes 14,336, 3.5 d_model.)
+# (<i>SwiGLU</i>)
 # </details>
 #
 # <details><summary>What does grouped-query attention save, and what does it cost?</summary>
 #
 # Keys and values, and with them the memory of the cache and the time to read it: a quarter is left with 32 query heads
-# and 8 of keys. In our runs the loss hardly rose. (<i>Grouped-query attention</i>, <i>What does each change buy</i>)
+# and 8 of keys. In our runs the loss rose a little. (<i>Grouped-query attention</i>, <i>What does each change buy</i>)
 # </details>
 #
 # <details><summary>What is QK-norm for?</summary>
 #
-# It bounds the scores. Without it they grew to thousands at a high learning rate, where the softmax is saturated and
-# low-precision numbers are coarse. (<i>QK-norm</i>)
+# It keeps the scores small. Without it they grew to hundreds and thousands at a high learning rate, where the softmax
+# is saturated and low-precision numbers are coarse. (<i>QK-norm</i>)
 # </details>
 #
 # <details><summary>You changed one part of a model, and the loss fell by 0.02. Is it better?</summary>

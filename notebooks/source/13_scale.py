@@ -5,8 +5,8 @@
 # needs 128 GB before it has read a token (an H100 has 80), and weeks on thousands of GPUs. What has to change on the
 # way, and what will it cost?
 #
-# **Afterwards you can** cut a batch or a layer into parts and get the same result, say when 16 bits are enough,
-# estimate memory, time and energy of a training before it starts, and find the size that is best for a budget.
+# **Afterwards you can** cut a batch or a layer into parts and get the same result, say what 16 bits lose, estimate
+# memory, time and energy of a training before it starts, and find the size that is best for a budget.
 #
 # Reading: 40 minutes. Exercises: 95 minutes (six core, two stretch ★). With all predictions, runs and questions:
 # about 160 minutes.
@@ -237,19 +237,21 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# With the same gradient both take the same step, and the copies stay equal. The speed-up is below 2: half a batch takes
-# more than half as long, the all-reduce takes time, each waits for the slower one, and both share one memory.
+# With the same gradient both take the same step, and the copies stay equal. The speed-up is nowhere near 2: in the
+# stored run, two processes were even slower than one. Half of so small a batch takes far more than half as long, both
+# share one memory, each waits for the slower one, and the all-reduce comes on top. With many more tokens for each, the
+# arithmetic outweighs that.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
 # there are workers, and in each step every worker sends one chunk to the next. In the picture, rows are workers,
-# columns are chunks, and numbers say whose gradients have been added.
+# columns chunks, and numbers say whose gradients were added.
 
 # %%
 diagrams.data_parallel.ring(3)
 
 # %% [markdown]
-# **Predict.** How many times as many bytes does each of a thousand workers send as each of ten: nearest to 1, 10 or
-# 100?
+# **Predict.** Each of ten workers sends some bytes. With a thousand workers, does each send about 1, 10 or 100 times as
+# many?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -273,9 +275,9 @@ print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB i
 # %% [markdown]
 # ## A layer in parts: tensor parallelism
 #
-# A copy of the model on every device needs the memory for it on every device. In **tensor parallelism** each matrix
-# is cut up (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). First, by columns: each device has all of
-# x, and an equal part of the output features.
+# Data parallelism needs memory for the whole model on every device. In **tensor parallelism** each matrix is cut up
+# (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). First, by columns: each device has all of x, and an
+# equal part of the output features.
 #
 # **Exercise.** Return what each device computes: device 0 has the first columns of the matrix, device 1 the next.
 
@@ -331,7 +333,7 @@ compare(prediction, measured="the same" if same else "another")
 # ReLU of a sum is not the sum of ReLUs, so rows first would need a second all-reduce. In attention each device has some
 # of the heads (columns of `w_q`, `w_k`, `w_v`), and the rows of `w_o` that they meet.
 #
-# Now in two processes: each calls your parts with its half of both matrices, and one all-reduce adds up.
+# Now in two processes: each has half of both matrices, and one all-reduce adds up.
 
 # %%
 halves = [*zip(w_1.chunk(2, dim=1), w_2.chunk(2, dim=0))]
@@ -547,9 +549,8 @@ compare(prediction_gradients, measured="equal" if same else "different")
 # ## Is it arithmetic or memory that takes the time?
 #
 # The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply n
-# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. Each point is the shortest of five
-# times, as the first includes a warm-up. The roof is the best that this core was seen to do: the most bytes, and the
-# most operations, in a second.
+# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. The roof is the best that this core was
+# seen to do: the most bytes, and the most operations, in a second.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -568,7 +569,7 @@ ax.yaxis.set_major_formatter("{x:.0f}")
 ax.yaxis.set_minor_formatter("")
 
 # %% [markdown]
-# Between its ends the measured line runs below the roof: the core reaches neither limit.
+# Between its ends the measured line runs below the roof, at 4 rows far below: the core reaches neither limit.
 #
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
 # (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
@@ -658,7 +659,7 @@ ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{v
 
 # %% [markdown]
 # Ten times the parameters cost a hundred times the operations, as there are ten times the tokens. GPT-2's size takes
-# about an hour and a kilowatt-hour. The largest needs 128 GB without any activations.
+# about an hour and a kilowatt-hour.
 #
 # Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
 # models of N parameters on D tokens, and fitted $L = E + A / N^{\alpha} + B / D^{\beta}$ to their losses. The best N on
@@ -686,7 +687,7 @@ print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0
 # %% [markdown]
 # ## Learning rate and width: μP
 #
-# A large model is too expensive to train at several learning rates. Does the best rate of a narrow model carry over?
+# Several learning rates are too expensive to try on a large model. Does a narrow model's rate move a wide one as far?
 #
 # **Predict.** A network is trained for three steps of Adam with one learning rate, at width 64 and at width 1024. How
 # many times as much do its hidden features change in the wide one: nearest to 0.1, 1 or 10? And if the wide one's rate,
@@ -803,8 +804,9 @@ of_steps = [measure(lambda name=name: trained(0, 30, kinds[best(name)], **sizes)
 print(f"a step of Muon takes {of_steps[0] / of_steps[1]:.1f} times as long as one of AdamW")
 
 # %% [markdown]
-# Per step, Muon is better than the best AdamW. But its steps take longer, and with half as many steps again AdamW has
-# caught up. Muon's extra products do not grow with the batch: with many tokens in a step they cost little.
+# Per step, Muon is better than the best AdamW. But its steps take 1.3 times as long, and with half as many steps again
+# AdamW has caught up: in time Muon's lead is small, and with these seeds not certain. (With large batches, its extra
+# products cost little.)
 
 # %% [markdown]
 # ## Bug hunt
@@ -864,8 +866,9 @@ def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
 check(compute_optimal_size)
 
 # %% [markdown]
-# Five models of one layer, 4 to 20 wide, get the same budget of 5·10⁸ operations, with three seeds each. N counts the
-# layers without the embedding. The learning rate is divided by the width, as in μP.
+# Five models of one layer, 4 to 20 wide, get the same budget of 5·10⁸ operations, with three seeds each. N and the
+# budget count the layer alone. (At widths 4 and 6 the output matrix costs more; counted in, the bottom would move.) The
+# learning rate is divided by the width, as in μP.
 #
 # **Predict.** The smallest model takes about 20 times as many steps as the largest. Which loss is lowest: that of the
 # `"smallest"`, of the `"largest"`, or of one `"between"`?
@@ -907,13 +910,13 @@ print(*(f"{parts.compute_optimal_size(list(n_trained), three.tolist()):,.0f}" fo
 print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(n_trained, n_read)))
 
 # %% [markdown]
-# The largest model reads too little, and is the worst; the smallest is too small for all that it reads. At the bottom a
-# parameter gets more than 20 tokens: ours are characters, which say less than word pieces, and our models are tiny.
-# Near its bottom a parabola is flat, so the seeds pin down the loss there better than the size; and a somewhat smaller
-# model loses little, and is cheaper to use.
+# The largest model reads too little, and is the worst; the smallest is too small for all that it reads. The parabola
+# misses our best point. At the bottom a parameter gets more than 20 tokens: ours are characters, and our models are
+# tiny. Near its bottom a parabola is flat, so the seeds pin down the loss there better than the size; and a somewhat
+# smaller model loses little, and is cheaper to use.
 #
 # With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
-# off the size for a budget that they had not spent yet.
+# off the size for a larger budget.
 
 # %% [markdown]
 # ## A model of 8 billion, on paper
@@ -935,8 +938,8 @@ pd.DataFrame({"GB on each GPU": {name: round(n_bytes * n / 1e9, 1) for name, n_b
 # %% [markdown]
 # Llama 3 8B read over 90 times as many tokens: eleven months on these 64 GPUs, hence the thousands. So this has to
 # change on the way: the batch is divided among machines, parameters and optimizer among GPUs, products have 16 or 8
-# bits, and activations are computed twice. Each of these gives the result of one large machine, up to rounding, as you
-# have tested; and you can say beforehand what it costs.
+# bits, and activations are computed twice. Of these, only the 16 and 8 bits change the result, by rounding, as you have
+# tested. And you can say beforehand what each costs.
 #
 # And a trained model only continues texts: making it answer is the next lesson.
 #
@@ -951,8 +954,8 @@ pd.DataFrame({"GB on each GPU": {name: round(n_bytes * n / 1e9, 1) for name, n_b
 #
 # Ungraded, about 20 minutes. Now test a claim of your own as this course tests its claims, or begin with this one:
 #
-# **Claim.** With a quarter of the budget, the best of our five sizes is smaller than with all of it. (That is what a
-# scaling law promises, but the bottom of a parabola is uncertain. `at_budget` trains one size with three seeds.)
+# **Claim.** With a quarter of the budget, the best of our five sizes is smaller than with all of it. (`at_budget`
+# trains one size with three seeds.)
 #
 # **Prediction.** Before you run anything, write into the cell in how many of three runs it will hold.
 #
@@ -1031,8 +1034,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>Why is the speed-up of two workers less than two?</summary>
 #
-# They exchange gradients, wait for the slower one, and half a batch takes more than half the time. (<i>Several
-# processes</i>)
+# They exchange gradients, wait for the slower one, and half a batch takes more than half the time. Our small model took
+# even longer with two. (<i>Several processes</i>)
 # </details>
 #
 # <details><summary>float16 or bfloat16?</summary>
@@ -1068,13 +1071,14 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>A new optimizer is better than AdamW. What do you ask?</summary>
 #
 # Was AdamW tuned as well, how large is the spread of seeds, and is it better for the same time? Muon was better step
-# for step, but each step took longer, and with half as many steps again AdamW was level. (<i>Muon beside AdamW</i>)
+# for step, but each step took 1.3 times as long, and with half as many steps again AdamW was level: in time a small
+# lead, and with three seeds no certain one. (<i>Muon beside AdamW</i>)
 # </details>
 #
 # <details><summary>How do you find the best size for a budget?</summary>
 #
 # Train several sizes for the same FLOPs, fit a parabola in log N, and read off its bottom; repeat with other budgets,
-# and extrapolate. One parabola says the loss well and the size badly: its bottom is flat. (<i>★ Transfer</i>)
+# and extrapolate. One parabola pins down the loss better than the size: its bottom is flat. (<i>★ Transfer</i>)
 # </details>
 #
 # <details><summary>Why is the first matrix of an FFN cut by columns, and the second by rows?</summary>

@@ -3,7 +3,7 @@
 import torch
 
 from transformer_course.exercise import Mistake
-from transformer_course.steps import InSteps
+from transformer_course.steps import InSteps, Variant
 
 
 def of_numbers(steps: InSteps) -> Mistake:
@@ -17,6 +17,19 @@ def of_numbers(steps: InSteps) -> Mistake:
         does="the mask holds numbers, not True and False",
         says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
         hints=["Print `mask.dtype`. What is asked for?"],
+    )
+
+
+def not_itself(way: Variant) -> Mistake:
+    """``<`` for ``<=``, or ``.tril(-1)``."""
+    return Mistake(
+        "not_itself",
+        way,
+        does="no position sees itself",
+        says=(
+            "{does}, only what comes before it. Look at the comparison, or at the diagonal that is the last to stay."
+        ),
+        hints=["Which positions does the first one see, and which should it see?"],
     )
 
 

@@ -12,8 +12,8 @@ MISTAKES = [
         STEPS.but(query=lambda query: query / query.norm(), keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
         does="the lengths of query and keys are divided away, as in a cosine",
         says=(
-            "This is the cosine: the lengths of the vectors have been divided away. The dot product keeps them, so a "
-            "longer key gets a larger score."
+            "This is the cosine: the lengths of the vectors have been divided away. The dot product keeps them: a "
+            "key that is twice as long gets twice the score."
         ),
         hints=["What comes out for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?"],
     ),

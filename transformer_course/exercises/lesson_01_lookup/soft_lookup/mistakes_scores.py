@@ -1,6 +1,7 @@
 """What goes wrong when one query is looked up: with what is compared, and how scores become weights."""
 
 import torch
+from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
@@ -31,6 +32,13 @@ MISTAKES = [
             "for a key. Look at the axis of the sum in the scores."
         ),
         hints=["How many scores should there be for 4 keys of width 2?"],
+    ),
+    Mistake(
+        "hard_lookup",
+        STEPS.but(weights=lambda scores: F.one_hot(scores.argmax(), len(scores)).float()),
+        does="the key with the largest score gets all of the weight",
+        says="{does}, so a single value comes out, as from a dictionary. A soft lookup mixes all of them.",
+        hints=["Do values other than that of the best key play a part in the result?"],
     ),
     Mistake(
         "scaled_too_early",

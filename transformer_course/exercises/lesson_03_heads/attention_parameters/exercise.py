@@ -31,6 +31,7 @@ ATTENTION_PARAMETERS = Exercise(
         "Four times (d_model² + d_model), or four times d_model² without biases.",
     ],
     told={
+        "ignored_bias": "The biases are counted where there are none, too: `bias` has no effect.",
         "condition_biases": (
             "The biases are counted where there are none, and left out where there are some. Look at the condition."
         ),

@@ -95,6 +95,16 @@ MISTAKES = [
         hints=["How wide is what one head adds? The shape asked for is (batch, n_heads, n, d_out)."],
     ),
     Mistake(
+        "cut_before_it_is_turned",
+        STEPS.but(terms=lambda heads, w_o: heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)),
+        does="w_o is cut into heads row by row, as if it had a row for each feature of the merged vector",
+        says=(
+            "w_o is cut into heads row by row, as if it had a row for each feature of the merged vector. It has a "
+            "*column* for each, so every head gets numbers of other heads. Look at what comes before the cut."
+        ),
+        hints=["`w_o` has the shape (d_out, d_merged). Which of its numbers does head 0 get, and which should it get?"],
+    ),
+    Mistake(
         "w_o_not_cut",
         STEPS.but(terms=lambda heads, w_o: heads @ w_o.T),
         STEPS.but(terms=lambda heads, w_o: heads @ w_o),

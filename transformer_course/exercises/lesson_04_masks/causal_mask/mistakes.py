@@ -42,6 +42,7 @@ MISTAKES = [
         says="It crashes where no number of keys is given: `n_key` is None there, and means as many keys as queries.",
         hints=["Call `causal_mask(3)`. What is `n_key` in it?"],
     ),
+    mask_mistakes.not_itself(STEPS.but(allowed=lambda matrix, past: matrix.tril(past - 1))),
     mask_mistakes.to_be_added(STEPS),
     mask_mistakes.a_list(STEPS),
 ]

@@ -16,6 +16,7 @@ MISTAKES = [
             "Two positions belong together if their numbers are equal.",
         ],
     ),
+    mask_mistakes.not_itself(STEPS.but(not_later=lambda not_later, diagonal: not_later.tril(diagonal - 1))),
     mask_mistakes.of_numbers(STEPS),
     mask_mistakes.to_be_added(STEPS),
     mask_mistakes.a_list(STEPS),

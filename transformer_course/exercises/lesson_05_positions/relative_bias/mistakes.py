@@ -16,8 +16,8 @@ MISTAKES = [
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, 2 * reach)),
         does="the offsets are cut off at other bounds than −reach and reach",
         says=(
-            "Offsets are cut off where the table still goes on: the bounds are not −reach and reach. Look at the "
-            "`clamp`."
+            "Offsets are cut off where the table still goes on: the bounds are not −reach and reach. Look at these two "
+            "bounds."
         ),
         hints=["A table for the offsets −2 … 2: what should become of −1, of 2, and of 3?"],
     ),

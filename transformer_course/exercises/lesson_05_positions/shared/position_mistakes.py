@@ -14,6 +14,16 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
     """
     return [
         Mistake(
+            "queries_from_the_first_key",
+            steps.but(queries=lambda n_query: torch.arange(n_query)),
+            does="the queries begin at the first key, even where there are more keys than queries",
+            says=(
+                "For as many queries as keys, this is right. With more keys, the queries begin at the first key, but "
+                "the last of them should stand at the last key."
+            ),
+            hints=["With one query and 4 keys, at which position is the query?"],
+        ),
+        Mistake(
             "moved_the_wrong_way",
             steps.but(queries=lambda n_query, n_key: torch.arange(n_query) + n_query - n_key),
             does="the queries begin at n_query − n_key, with a minus where there are more keys",

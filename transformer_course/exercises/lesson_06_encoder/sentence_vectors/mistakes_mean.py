@@ -1,9 +1,15 @@
 """What goes wrong in a mean of vectors: with the sum, and with what it is divided by."""
 
 import torch
+from torch import Tensor
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_06_encoder.sentence_vectors.answer import STEPS
+
+
+def largest(x: Tensor, column: Tensor) -> Tensor:
+    return x.masked_fill(~column, -torch.inf).amax(dim=1)
+
 
 SUM = [
     Mistake(
@@ -13,6 +19,15 @@ SUM = [
         does="the axis of the tokens is kept, with length 1",
         says="The axis of the tokens is left over, with length 1.",
         hints=["Which shape is asked for?"],
+    ),
+    Mistake(
+        "largest_not_mean",
+        STEPS.but(mean=lambda x, column, count: largest(x, column).masked_fill(count == 0, 0.0)),
+        STEPS.but(mean=lambda x, column: largest(x, column)),
+        STEPS.but(mean=lambda without_padding: without_padding.amax(dim=1)),
+        does="the largest number of each feature is taken, not the mean",
+        says="{does}. Some models do so, and call it max pooling; here the mean is asked for.",
+        hints=["For the numbers 1, 2 and 6, what is the mean, and what comes out?"],
     ),
     Mistake(
         "first_or_last_vector",

@@ -24,6 +24,13 @@ MISTAKES = [
         hints=["How many bos does a batch of 3 rows need, and where?"],
     ),
     Mistake(
+        "bos_twice",
+        STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
+        does="each row gets bos twice",
+        says="{does}, and so is longer than its labels by one token. Look at what is put together.",
+        hints=["How many tokens has each row, and how many should it have?"],
+    ),
+    Mistake(
         "bos_for_one_row",
         STEPS.but(begin=lambda bos_id: torch.tensor([[bos_id]])),
         does="there is a bos for a single row",

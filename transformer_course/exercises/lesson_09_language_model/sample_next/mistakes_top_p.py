@@ -182,7 +182,8 @@ MISTAKES = [
     Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
-        does="top-p counts the mass of all tokens, also of those that top-k has hidden",
+        does="top-p counts the mass of all tokens, not only of those that top-k leaves",
+        says="{does}. Look at what it counts, and which of the two comes first.",
     ),
     Mistake(
         "top_p_fills_with_zero",

@@ -94,7 +94,7 @@ OF_THE_MASK = [
         STEPS.but(mask=lambda x: causal(x)).attempt,
         does="a causal mask is made, whatever mask was given",
         says=(
-            "A causal mask is made inside: no position sees those behind it, though nobody asked for that. What may be "
+            "A causal mask is made inside: no position sees those after it, though nobody asked for that. What may be "
             "seen is said by `mask`. Look for a triangle, or `is_causal`."
         ),
         hints=["Without a mask, which positions should the first one see?"],

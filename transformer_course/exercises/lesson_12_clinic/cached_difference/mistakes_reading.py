@@ -61,6 +61,20 @@ MISTAKES = [
         hints=["How many tokens are in the cache at the end?"],
     ),
     Mistake(
+        "nothing_is_taken_from_the_cache",
+        STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
+        STEPS.but(differences=lambda cached: cached - cached).attempt,
+        says=(
+            "Nothing is ever found, not even in a model with a fault. Either all tokens are read in one call, so that "
+            "nothing is taken from the cache, or a run is compared with itself."
+        ),
+        hints=[
+            "With a cache, how many calls should there be for a text of 5 tokens? Which of them read from it?",
+            "A call reads from the cache what earlier calls have put there, so each call gets a single token.",
+            "In a loop over the positions: `model(tokens[:, [position]], cache)`, always with the same cache.",
+        ],
+    ),
+    Mistake(
         "the_first_token_not_in_the_cache",
         STEPS.but(cached=first_token_without_the_cache),
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),

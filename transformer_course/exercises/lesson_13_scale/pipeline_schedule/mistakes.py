@@ -85,6 +85,10 @@ def no_limit():
     return lambda stage: 10**9
 
 
+def never():
+    return lambda stage, forwards, backwards: False
+
+
 def own_forward():
     return lambda stage, forwards, backwards: forwards[stage]
 
@@ -149,6 +153,14 @@ MISTAKES = [
         does="a stage sees what the stages after it have done in the *same* tick",
         says="{does}. They work at the same time, so what one of them computes is there in the next tick.",
         hints=["The last stage runs a backward pass in a tick. When can the stage before it run its own?"],
+    ),
+    Mistake(
+        "no_backward_passes",
+        STEPS.but(may_backward=never),
+        STEPS.but(may_backward=never, room=no_limit),
+        does="there are no backward passes",
+        says="{does}: no number in the schedule is negative. Every stage has to run one of each micro-batch.",
+        hints=["How often does a stage work on a micro-batch in all?"],
     ),
     Mistake(
         "nothing_comes_back",

@@ -23,6 +23,15 @@ MISTAKES = [
         hints=["Twice as many tokens: how much more does the training cost?"],
     ),
     Mistake(
+        "four_operations",
+        operations(4),
+        does="4 operations are counted for each parameter and token",
+        says=(
+            "{does}. Either the backward pass costs the same as the forward pass here, or the forward pass is left out."
+        ),
+        hints=["Which passes does a training step have, and which of them costs more?"],
+    ),
+    Mistake(
         "too_many_operations",
         *map(operations, (7, 8, 12, 18)),
         *(operations(n).attempt for n in (10, 24)),

@@ -1,0 +1,45 @@
+"""Attempts of which something untrue was said once, or that were sent to the wrong place: what is said of them now."""
+
+import pytest
+
+from tests.transformer_course.exercises.blind import FOLDER, check, read
+from transformer_course.exercises import every_exercise
+from transformer_course.lesson.session import Session
+
+SAID = {
+    "lesson_01_lookup:1": ("twice as long gets twice the score", "a longer key gets a larger score"),
+    "lesson_01_lookup:18": ("gets all of the weight, so a single value comes out", "turn the scores into weights"),
+    "lesson_02_scaling:6": ("1. A product gets the variance of a single one", "`d_k` has its root taken"),
+    "lesson_03_heads:27": ("biases are counted where there are none", "is left out"),
+    "lesson_03_heads:33": ("cut into heads row by row", "the rest of your code gives the right output"),
+    "lesson_04_masks:2": ("No position sees itself", "too small by 1"),
+    "lesson_04_masks:33": ("No position sees itself", "-1 stands"),
+    "lesson_05_positions:25": ("the last of them should stand at the last key", "`n_key` belongs"),
+    "lesson_05_positions:31": ("2. The queries begin at the first key", "`n_key` belongs"),
+    "lesson_05_positions:35": ("the last of them should stand at the last key", "`n_key` belongs"),
+    "lesson_05_positions:37": ("Look at these two bounds", "`clamp`"),
+    "lesson_05_positions:39": ("1. The queries begin at the first key", "`n_key` belongs"),
+    "lesson_06_encoder:42": ("The largest number of each feature is taken", "two bugs"),
+    "lesson_07_decoder:22": ("1. Each row gets bos twice", "2 stands"),
+    "lesson_09_language_model:19": ("which of the two comes first", "has hidden"),
+    "lesson_11_modern_block:18": ("no position sees those after it", "behind"),
+    "lesson_12_clinic:13": ("all tokens are read in one call", "is here"),
+    "lesson_13_scale:19": ("the backward pass costs the same as the forward pass", "is here"),
+    "lesson_13_scale:21": ("or the forward pass is left out", "“count twice as many"),
+    "lesson_13_scale:44": ("one micro-batch too few", "-1 stands"),
+    "lesson_13_scale:48": ("There are no backward passes", "the wrong way round"),
+}
+"""By attempt, what is said of it, and what must not be."""
+
+
+@pytest.fixture(scope="module")
+def session():
+    return Session(every_exercise())
+
+
+@pytest.mark.parametrize("attempt", [one for one in read(FOLDER) if one.id in SAID], ids=lambda one: one.id)
+def test_what_is_said_is_true_of_the_attempt(attempt, session):
+    is_said, is_not = SAID[attempt.id]
+    message = check(attempt, session).message
+    assert is_said in message
+    assert is_not not in message
