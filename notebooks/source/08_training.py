@@ -705,8 +705,8 @@ pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
 # Most have the right characters in the wrong order: the model seems to know what to copy, and to lose the place. (A
-# few strings come twice.) Would a better search help, such as **beam search**, which keeps several prefixes (lesson 10)?
-# The ★ part measures it.
+# few strings come twice.) Would a better search help, such as **beam search**, which keeps several prefixes (lesson
+# 10)? The ★ part measures it.
 
 # %% [markdown]
 # ## Checkpoints: stopping and resuming
