@@ -913,7 +913,7 @@ print("predicted:", prediction, " measured:", holds)
 #
 # | part | what it does | without it |
 # |---|---|---|
-# | residual connection | keeps what a position had | positions alike within four layers; no gradient at `w_q` from about layer 5 on |
+# | residual connection | keeps what a position had | positions alike; from about layer 5 on no gradient at `w_q` |
 # | norm | keeps the vectors at one size | numbers of tens of thousands, a saturated softmax |
 # | FFN | computes at each position | facts learned more slowly, even by attention with as many parameters |
 # | attention | moves something between positions | nothing else does |
