@@ -425,7 +425,8 @@ class _Teller:
 
     def _missing(self, code: str) -> str:
         """Return the one of two operands that is left out, where it is a value."""
-        sides = list(operands_of(code)[1:]) if operands_of(code)[0] else parts_of(code)
+        operator, *sides = operands_of(code)
+        sides = sides if operator else parts_of(code)
         left = [side for side in sides if side not in (self.slip.new, f"-({self.slip.new})")]
         names = dict.fromkeys(re.findall(r"(?<![.\w])[a-z_]\w*", left[0])) if len(left) == 1 and len(sides) == 2 else {}
         asked = [name for name in names if name in self.steps.known]
