@@ -69,6 +69,7 @@ def test_to_send_and_to_wait_takes_no_thread(echo: Interpreter, monkeypatch: pyt
 
 def test_what_has_ended_is_not_waited_for(echo: Interpreter):
     echo.process.kill()
+    echo.process.wait()  # a process that dies closes one pipe after the other
     with pytest.raises(framing.BrokenFrame):
         echo.receive(9.0, 99)
     with pytest.raises(framing.BrokenFrame):
