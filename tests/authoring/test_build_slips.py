@@ -1,12 +1,15 @@
 """The catalogues are what the steps make today, and hold nothing that is known already."""
 
+from dataclasses import replace
+
 import pytest
 
-from authoring.build_slips import NEARLY, SEED, distinct, made, same, shown
+from authoring.build_slips import NEARLY, SEED, distinct, made, same, selected, shown
 from transformer_course.checking.expected_behaviour import behaviour, in_isolation
 from transformer_course.checking.tolerance import agree
+from transformer_course.exercise import Mistake
 from transformer_course.exercises import every_exercise
-from transformer_course.slips.catalogue import FOLDER, catalogue_of, read
+from transformer_course.slips.catalogue import FOLDER, Outline, catalogue_of, read
 from transformer_course.slips.slip import Slip
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
@@ -45,11 +48,17 @@ def test_of_slips_with_the_same_code_the_likeliest_is_kept():
 
 
 def test_a_slip_is_kept_that_a_written_mistake_equals_only_when_it_is_first_called():
-    known = behaviour(every_exercise()["GroupedQueryAttention"], 0)
-    [ignored] = [one for one in known.slips.values() if one.name == "ignored_mask"]
-    in_training_only = next(one for one in known.exercise.mistakes if one.name == "mask_only_in_training")
+    exercise = every_exercise()["GroupedQueryAttention"]
+    in_training_only = exercise.steps.but(visible=lambda self, mask: mask if self.training else None)
+    known = behaviour(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, does="x")]), 0)
+    [ignored] = [one.slip for one in known.slips.values() if one.name == "ignored_mask"]
+    as_always = exercise.steps.but(mask=lambda: None)
     with in_isolation():
-        ways = ignored.ways[0], in_training_only.ways[0]
-        first_calls = [[known.output(way, index) for index in range(len(known.cases))] for way in ways]
-    assert shown(first_calls[0]) == shown(first_calls[1])
-    assert not agree(*map(known.run, ways), numbers_only=True)
+        seen = [
+            shown(known.output(way, index) for index in range(len(known.cases)))
+            for way in (as_always, in_training_only)
+        ]
+        assert seen[0] == seen[1]
+        assert (
+            len(selected(known, [(replace(ignored, shows=[Outline("other")] * len(known.cases)), seen[0])]).slips) == 1
+        )

@@ -30,7 +30,6 @@ Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "not
 SAMPLE = 60
 """Number of pairs of each exercise that are judged for the table."""
 RIGHT_TOGETHER = [
-    {"scores_instead_of_weights", "softmax_twice"},
     {"scores_as_weights", "softmax_twice"},
     {"no_softmax", "softmax_twice"},
     {"only_one_head", "every_head_as_wide_as_the_model"},

@@ -4,17 +4,10 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_01_lookup.distance_attention.answer import STEPS
 from transformer_course.exercises.shared import attention_mistakes
 
-
-def lengths(x):
-    """Return the squared lengths of vectors."""
-    return x.square().sum(dim=-1)
-
-
 MISTAKES = [
     Mistake(
         "still_dot_products",
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-        STEPS.but(scores=lambda queries, keys: queries @ keys.mT / queries.shape[-1] ** 0.5).attempt,
         does="the scores are dot products, without the lengths of the keys",
         says=(
             "The scores still rank the keys by dot products: a key far away in the direction of the query beats one "
@@ -27,10 +20,6 @@ MISTAKES = [
     Mistake(
         "query_i_with_key_i",
         STEPS.but(differences=lambda queries, keys: queries - keys),
-        STEPS.but(
-            differences=lambda queries, keys: queries - keys,
-            mixture=lambda weights, values: weights.unsqueeze(-1) * values,
-        ).attempt,
         does="query i is compared with key i only",
         says=(
             "{does}: one number each, or a crash as soon as their numbers differ. Every query has to meet every key. "
@@ -38,13 +27,6 @@ MISTAKES = [
         ),
         hints=["How many distances are there between 2 queries and 3 keys?"],
     ),
-    *attention_mistakes.unpaired(
-        attention_mistakes.without(
-            attention_mistakes.of_the_softmax(STEPS),
-            "smallest_first",
-            "one_maximum_for_all",
-        ),
-        *attention_mistakes.COMMON,
-    ),
-    *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.of_the_softmax(STEPS),
+    *attention_mistakes.of_the_mixture(STEPS),
 ]

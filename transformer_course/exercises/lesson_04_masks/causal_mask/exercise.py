@@ -38,10 +38,6 @@ CAUSAL_MASK = Exercise(
             "The first row is True everywhere: the first position sees the whole future, and the last one "
             "only itself. Rows and columns seem to have changed places."
         ),
-        "option_left_out_matrix: torch.ones(n_query, dtype=torch.bool)": (
-            "A triangle needs rows and columns, and the matrix has one axis only: it crashes. Look at how the "
-            "matrix is made."
-        ),
     },
     mistakes=MISTAKES,
 )

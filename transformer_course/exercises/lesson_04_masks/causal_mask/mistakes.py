@@ -1,26 +1,10 @@
 """What goes wrong when a causal mask is made."""
 
-import torch
-
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_04_masks.causal_mask.answer import STEPS
 from transformer_course.exercises.shared import mask_mistakes
 
 MISTAKES = [
-    Mistake(
-        "only_itself",
-        STEPS.but(allowed=lambda matrix, past: matrix.tril(past).triu(past)),
-        does="only the diagonal is kept",
-        says="Every position sees itself and nothing else. It may also look at all that came before.",
-        hints=["The last position has everything before it. What should its row look like?"],
-    ),
-    Mistake(
-        "numbers_turned_round",
-        STEPS.but(allowed=lambda n_query, columns, past: ~torch.ones(n_query, columns).triu(past + 1)),
-        does="`~` is given a matrix of numbers",
-        says="`~` turns booleans round, and here it is given numbers: it crashes. Look at the dtype of the matrix.",
-        hints=["Print `.dtype` of what stands behind `~`."],
-    ),
     Mistake(
         "first_query_at_first_key",
         STEPS.but(past=lambda: 0),
@@ -29,20 +13,7 @@ MISTAKES = [
             "A square mask is right. With more keys than queries, {does}, so the queries do not see the keys in front "
             "of them."
         ),
-        hints=[
-            "With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?",
-            "How many keys stand in front of the first query?",
-            "`.tril(n_key - n_query)` moves the diagonal to the right by that number; with positions, add it to i.",
-        ],
-    ),
-    Mistake(
-        "none_is_no_number",
-        STEPS.but(columns=lambda n_key: n_key),
-        does="`n_key` is taken for a number where it is None",
-        says="It crashes where no number of keys is given: `n_key` is None there, and means as many keys as queries.",
-        hints=["Call `causal_mask(3)`. What is `n_key` in it?"],
+        hints=["With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?"],
     ),
     mask_mistakes.not_itself(STEPS.but(allowed=lambda matrix, past: matrix.tril(past - 1))),
-    mask_mistakes.to_be_added(STEPS),
-    mask_mistakes.a_list(STEPS),
 ]

@@ -8,16 +8,9 @@ MISTAKES = [
     Mistake(
         "and_later_documents",
         STEPS.but(same=lambda queries, keys: queries <= keys),
-        STEPS.but(same=lambda queries, keys: queries >= keys),
         does="the numbers of the documents are compared by size",
         says="{does}. The numbers are only names: a smaller one means nothing. Look at the comparison.",
-        hints=[
-            "Exchange the numbers of two documents. Should the mask change?",
-            "Two positions belong together if their numbers are equal.",
-        ],
+        hints=["Exchange the numbers of two documents. Should the mask change?"],
     ),
     mask_mistakes.not_itself(STEPS.but(not_later=lambda not_later, diagonal: not_later.tril(diagonal - 1))),
-    mask_mistakes.of_numbers(STEPS),
-    mask_mistakes.to_be_added(STEPS),
-    mask_mistakes.a_list(STEPS),
 ]

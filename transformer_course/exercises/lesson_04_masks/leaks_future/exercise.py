@@ -1,9 +1,9 @@
 """The leak test: change what comes later, and see whether anything before it moves."""
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_04_masks.leaks_future import mistakes_comparison, mistakes_perturbation
 from transformer_course.exercises.lesson_04_masks.leaks_future.answer import STEPS, leaks_future
 from transformer_course.exercises.lesson_04_masks.leaks_future.leaky_models import leaks_future_cases
+from transformer_course.exercises.lesson_04_masks.leaks_future.mistakes import MISTAKES
 
 LEAKS_FUTURE = Exercise(
     reference=leaks_future,
@@ -48,5 +48,5 @@ LEAKS_FUTURE = Exercise(
             "Look at where the positions begin."
         ),
     },
-    mistakes=[*mistakes_comparison.MISTAKES, *mistakes_perturbation.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -18,16 +18,12 @@ from transformer_course.exercises.shared.attention_mistakes.scaling import (
     of_scaling_too_early,
     of_the_scaling,
     of_the_width,
-    of_values_scaled_too,
 )
 from transformer_course.exercises.shared.attention_mistakes.scores import (
-    PAIRS_FROM_THE_FRONT,
-    all_axes_turned_round,
     of_the_products,
     of_the_transposition,
 )
 from transformer_course.exercises.shared.attention_mistakes.selection import (
-    COMMON,
     at_most,
     renamed,
     unpaired,
@@ -39,9 +35,6 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
 )
 
 __all__ = [
-    "COMMON",
-    "PAIRS_FROM_THE_FRONT",
-    "all_axes_turned_round",
     "also_with_a_low_number",
     "at_most",
     "heads_interleaved",
@@ -56,7 +49,6 @@ __all__ = [
     "of_the_softmax",
     "of_the_transposition",
     "of_the_width",
-    "of_values_scaled_too",
     "renamed",
     "split_by_view",
     "unpaired",

@@ -11,33 +11,6 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
     """Return mistakes with the ``mask`` of a module, which may be None."""
     return [
         Mistake(
-            "mask_only_in_training",
-            steps.but(visible=lambda self, mask: mask if self.training else None).attempt,
-            steps.but(visible=lambda self, mask: None if self.training else mask).attempt,
-            says=(
-                "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while "
-                "it learns must be hidden when it is used. Look at where the mode comes in."
-            ),
-            hints=[
-                "Does the output change between `train()` and `eval()`? Nothing here is random.",
-                "Where does `self.training` occur in the code?",
-                "Let the mask act whenever it is not None, whatever the mode.",
-            ],
-        ),
-        Mistake(
-            "remembers_the_mask",
-            steps.but(visible=last_mask).attempt,
-            says=(
-                "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
-                "stays there. Look at what is stored."
-            ),
-            hints=[
-                "Call it with a mask, then without one. Is the second output that of a fresh module?",
-                "Which attributes of `self` does `forward` write?",
-                "Use `mask` as it comes, and store nothing.",
-            ],
-        ),
-        Mistake(
             "mask_asked_for_its_truth",
             steps.but(visible=lambda mask: mask if mask else None).attempt,
             says=(
@@ -51,12 +24,6 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
             ],
         ),
     ]
-
-
-def last_mask(self, mask):
-    """Take the last mask that was given where there is none."""
-    self.mask = getattr(self, "mask", None) if mask is None else mask
-    return self.mask
 
 
 def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
@@ -142,10 +109,10 @@ def heads_interleaved(*ways: Variant) -> Mistake:
 
 
 def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
-    """Return mistakes around the attention of the heads: with the width, the mask, the last layer and the output.
+    """Return mistakes with the mask that the attention of the heads is given.
 
     Args:
-        steps: An answer with the steps ``width``, ``visible``, ``weights``, ``merged`` and ``output``.
+        steps: An answer with the step ``visible``.
         queries: The argument from which the queries are made.
         n_query: What the number of queries is called.
     """
@@ -163,12 +130,5 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
                 "Axes that are missing in front, or are 1 long, are stretched by themselves.",
                 "Use the mask as it comes, without `unsqueeze` or `None`.",
             ],
-        ),
-        Mistake(
-            "weights_returned_too",
-            steps.but(output=lambda output, weights: (output, weights)),
-            does="the weights are returned besides the output",
-            says="{does}. Only the output is asked for.",
-            hints=["How many things does the annotation say are returned?"],
         ),
     ]

@@ -5,27 +5,6 @@ import re
 from transformer_course.exercise import Mistake
 from transformer_course.steps import InSteps
 
-COMMON = (
-    "transposes_the_batch",
-    "keys_by_queries",
-    "one_number_of_axes",
-    "softmax_over_the_queries",
-    "axis_from_the_front",
-    "first_axis",
-    "softmax_over_everything",
-    "scores_instead_of_weights",
-    "never_divided",
-    "overflows",
-    "softmax_twice",
-    "sigmoid",
-    "smallest_first",
-    "only_the_best",
-    "entry_by_entry",
-    "causal_weights",
-    "weights_transposed",
-)
-"""What is common enough to meet another mistake; of all pairs, there would be thousands."""
-
 
 def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
     """Return these mistakes but for some, which the exercise tells in its own words or which are none there."""

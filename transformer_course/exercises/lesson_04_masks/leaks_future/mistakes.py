@@ -1,9 +1,38 @@
-"""What goes wrong when a leak test runs the model and compares outputs."""
+"""What goes wrong when a leak test changes tokens, runs the model and compares outputs."""
+
+import functools
 
 import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_04_masks.leaks_future.answer import STEPS
+
+
+def the_tokens_themselves(tokens):
+    return lambda: tokens
+
+
+def one_copy_for_all(tokens):
+    return functools.partial(torch.Tensor.view_as, once := tokens.clone(), once)  # which has a state of its own
+
+
+def never_too_large(tokens):
+    return lambda ids: (ids + 1) % (tokens.max() + 1)
+
+
+def until_one_moves(before, evaluating, positions, change, watched, moved):
+    for p in positions:
+        if moved(watched(evaluating(change(p)), p), watched(before, p)):
+            return [True]
+    return [False]
+
+
+def against_a_run_of_its_own(tokens, evaluating, positions, change, watched, moved):
+    for p in positions:
+        if moved(watched(evaluating(change(p)), p), watched(evaluating(tokens), p)):
+            return [True]
+    return [False]
+
 
 MISTAKES = [
     Mistake(
@@ -21,13 +50,6 @@ MISTAKES = [
         hints=["The token at position 3 was changed. Whose future is it?"],
     ),
     Mistake(
-        "looks_at_the_first_position_only",
-        STEPS.but(watched=lambda: lambda outputs, position: outputs[:, :1]),
-        does="only the output at the first position is watched",
-        says="{does}: a leak into any other stays unseen.",
-        hints=["Take a model that leaks into the third position. Is that one compared?"],
-    ),
-    Mistake(
         "stops_one_position_short",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1]),
         does="the output just before the changed position is not watched",
@@ -43,48 +65,6 @@ MISTAKES = [
         does="only the first sentence of the batch is tested",
         says="{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index.",
         hints=["`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?"],
-    ),
-    Mistake(
-        "stays_in_eval_mode",
-        STEPS.but(answer=lambda leaks: leaks).attempt,
-        does="the mode of the model is not set back",
-        says=(
-            "The answers are right, but the model stays in eval mode. Somebody in the middle of a training would train "
-            "on without dropout. Look at what is done to the model after the last run."
-        ),
-        hints=[
-            "Print `model.training` before a call and after it.",
-            "Which mode it came in has to be known at the end, so it has to be noted at the beginning.",
-            "`was_training = model.training` first, `model.train(was_training)` last.",
-        ],
-    ),
-    Mistake(
-        "stays_in_eval_mode_after_a_leak",
-        STEPS.but(answer=lambda model, was_training, leaks: leaks or (model.train(was_training) and False)).attempt,
-        does="the mode of the model is not set back where it leaks",
-        says=(
-            "The answers are right, and the mode is set back, but not where the model leaks: then it stays in eval "
-            "mode. Look at where the function returns."
-        ),
-        hints=[
-            "Print `model.training` before and after the call for a model that leaks.",
-            "A `return` inside the loop skips all that stands after the loop.",
-            "Note the result and return it at the end; or `model.train(was_training)` before every `return`.",
-        ],
-    ),
-    Mistake(
-        "always_back_to_training",
-        STEPS.but(answer=lambda model, leaks: (model.train(), leaks)[1]).attempt,
-        does="the model is put into training mode at the end, however it came",
-        says=(
-            "The answers are right, but at the end the model is put into training mode, even if it came in eval mode. "
-            "It should be left as it was. Look at what `model.train()` is given."
-        ),
-        hints=[
-            "Which mode does `model.train()` switch to? And `model.train(False)`?",
-            "`model.training` says which mode it is in. When does it have to be asked?",
-            "`was_training = model.training` first, `model.train(was_training)` last.",
-        ],
     ),
     Mistake(
         "two_modes",
@@ -136,5 +116,55 @@ MISTAKES = [
             "what happens to the signs before the comparison."
         ),
         hints=["An output moves from 8 to 0. What is `after - before`, and is it greater than 0.0001?"],
+    ),
+    Mistake(
+        "changes_the_last_token_only",
+        STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1]),
+        does="only the change at the last position counts",
+        says=(
+            "Only the last token counts: it alone is changed, or what each position showed is overwritten by the next. "
+            "What leaks from any other position stays unseen."
+        ),
+        hints=[
+            "Take a model whose third position of five sees the fourth. Is the fourth ever changed, "
+            "and is what that shows still known at the end?"
+        ],
+    ),
+    Mistake(
+        "writes_into_the_tokens",
+        STEPS.but(copy=the_tokens_themselves),
+        does="the tokens themselves are changed, not a copy",
+        says=(
+            "The tokens are changed for good: every later run of the model gets the changed ones, and so does the "
+            "caller. `b = a` gives a tensor a second name and copies nothing."
+        ),
+        hints=["Print `tokens` before and after a call."],
+    ),
+    Mistake(
+        "changes_pile_up",
+        STEPS.but(copy=one_copy_for_all),
+        does="earlier positions are changed too, at once or by earlier rounds",
+        says=(
+            "With three tokens or more, it accuses every model: among the outputs that are compared are those of "
+            "positions that have been changed themselves, at once or in an earlier round. Look at what is changed in "
+            "each round."
+        ),
+        hints=[
+            "Print the changed tokens for every position, beside the old ones. At how many positions do they differ?"
+        ],
+    ),
+    Mistake(
+        "the_same_token_by_chance",
+        STEPS.but(another=lambda: lambda ids: 0),
+        STEPS.but(another=lambda: lambda ids: 1).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max()).attempt,
+        STEPS.but(another=lambda tokens: lambda ids: tokens.max() - ids).attempt,
+        STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
+        does="the new token may be the very one that stood there",
+        says=(
+            "The new token does not always differ from the old one. Where it is the very one that stood there, nothing "
+            "has been changed, and the leak stays unseen."
+        ),
+        hints=["What if the token at that position is the very one that is put there?"],
     ),
 ]
