@@ -19,16 +19,8 @@ MISTAKES = [
         hints=["Which values can `errors` have in `bytes.decode`?"],
     ),
     Mistake(
-        "ignored",
-        STEPS.but(errors=lambda: "ignore"),
-        does="bytes that are no character are left out",
-        says="{does}, so that nobody sees them. Asked for is a � in their place.",
-        hints=["Which values can `errors` have in `bytes.decode`?"],
-    ),
-    Mistake(
         "latin_1",
         STEPS.but(text=lambda octets: octets.decode("latin-1")),
-        STEPS.but(text=lambda octets: "".join(map(chr, octets))),
         does="every byte is read as a character of its own",
         says="Right for English. Elsewhere {does}: `é` becomes `Ã©`.",
         hints=["How many bytes has `é` in UTF-8, and how many characters come out?"],
@@ -37,15 +29,5 @@ MISTAKES = [
         "second_before_first",
         STEPS.but(joined=lambda: lambda pieces, first, second: pieces[second] + pieces[first]),
         does="the second half of a merged token comes before the first",
-    ),
-    Mistake(
-        "the_bytes",
-        STEPS.but(text=lambda octets: octets).attempt,
-        says="Bytes come back, and no text. They have to be read as UTF-8.",
-        hints=[
-            "What is the type of the result?",
-            "`bytes.decode` makes text of bytes.",
-            '`.decode("utf-8", errors="replace")`.',
-        ],
     ),
 ]

@@ -19,34 +19,10 @@ MISTAKES = [
         hints=["If merge 256 is (116, 104) and merge 257 is (256, 101), which must come first?"],
     ),
     Mistake(
-        "numbered_from_0",
-        STEPS.but(first_id=lambda: 0),
-        STEPS.but(first_id=lambda: 1),
-        does="the merges are numbered without leaving room for the bytes",
-        says="{does}. The tokens 0 to 255 are the bytes.",
-        hints=["Which is the first number that no byte has?"],
-    ),
-    Mistake(
-        "one_too_high",
-        STEPS.but(first_id=lambda: 257),
-        does="the first merge makes token 257",
-        says="{does}. The bytes are 0 to 255, so 256 is free.",
-        hints=["Which is the first number that no byte has?"],
-    ),
-    Mistake(
-        "no_merges",
-        STEPS.but(tokens=lambda octets: octets),
-        does="no merge is made: the bytes come back as they are",
-    ),
-    Mistake(
         "every_merge_from_the_bytes",
-        STEPS.but(tokens=lambda octets, in_order, made: _last_alone(octets, in_order, made)),
+        STEPS.but(tokens=lambda octets, in_order, made: STEPS.steps["tokens"](octets, in_order[-1:], made)),
         does="each merge is made on the bytes anew, so that only the last one is left",
         says="{does}. Each should go on with what the one before has made.",
         hints=["What is handed to `merge` in the second round of the loop?"],
     ),
 ]
-
-
-def _last_alone(octets, in_order, made):
-    return STEPS.steps["tokens"](octets, in_order[-1:], made)
