@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_00_bottleneck.context_vector import mistakes_pairing, mistakes_summing
 from transformer_course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS, context_vector
+from transformer_course.exercises.lesson_00_bottleneck.context_vector.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -62,5 +62,5 @@ CONTEXT_VECTOR = Exercise(
             "numbers happen to fit, weighs entries instead of states. Look at the two shapes."
         ),
     },
-    mistakes=[*mistakes_summing.MISTAKES, *mistakes_pairing.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_00_bottleneck.luong_step import mistakes_combining, mistakes_scores
 from transformer_course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS, luong_step
+from transformer_course.exercises.lesson_00_bottleneck.luong_step.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -96,6 +96,6 @@ LUONG_STEP = Exercise(
             "where it is square, gives other numbers. Look at the shapes on both sides of the product."
         ),
     },
-    mistakes=[*mistakes_scores.MISTAKES, *mistakes_combining.MISTAKES],
+    mistakes=MISTAKES,
     stretch=True,
 )

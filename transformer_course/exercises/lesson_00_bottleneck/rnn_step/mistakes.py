@@ -25,21 +25,4 @@ MISTAKES = [
         says="{does}, or of one term only. Look at the parentheses: a single tanh goes around the whole sum.",
         hints=["Can your result be larger than 1? Can a tanh?"],
     ),
-    Mistake(
-        "entry_by_entry",
-        STEPS.but(kept=lambda state, w: state * w),
-        STEPS.but(read=lambda token, u: token * u),
-        does="a vector is multiplied by its matrix entry by entry",
-        says="{does}. In W h and U x, a product of a matrix and a vector is meant: `@`.",
-        hints=["What shape should W h have for two texts?"],
-    ),
-    Mistake(
-        "another_function",
-        STEPS.but(squashed=lambda total: torch.sigmoid(total)),
-        STEPS.but(squashed=lambda total: torch.relu(total)),
-        STEPS.but(squashed=lambda total: torch.softmax(total, dim=-1)),
-        does="another function stands where the tanh should",
-        says="{does}: a sigmoid, a `relu` or a softmax. Look at the last step.",
-        hints=["Can an entry of a state be negative? Can one of yours?"],
-    ),
 ]

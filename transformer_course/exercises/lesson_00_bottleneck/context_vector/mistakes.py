@@ -1,0 +1,39 @@
+"""What goes wrong in a context vector: which weight meets which state, and how these are added up."""
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
+
+MISTAKES = [
+    Mistake(
+        "every_text_with_every_other",
+        STEPS.but(total=lambda weights, states: weights @ states),
+        STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=0)),
+        does="the weights of every text meet the states of *every* text of the batch",
+        says=(
+            "{does}, as they do in a product of the whole table of weights with each text's states. Text i should mix "
+            "its own states only. Look at the axis of the batch."
+        ),
+        hints=["With 2 texts whose states are all 0 in the second: what should come out for the second text?"],
+    ),
+    Mistake(
+        "texts_taken_for_states",
+        STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
+        does="what is taken for one state is all the states of a *text*",
+        says=(
+            "The sum goes through the *texts*: they come first, so what it takes for one state is all the states of a "
+            "text. That crashes, or, where the numbers happen to fit, adds the texts to each other."
+        ),
+        hints=["What shape has one `h` of `for h in states`, or one term of `sum(…)`?"],
+    ),
+    Mistake(
+        "overwritten_in_the_loop",
+        STEPS.but(total=lambda weighted: weighted[:, -1]),
+        STEPS.but(total=lambda weighted: weighted[:, 0]),
+        does="only one of the weighted states arrives",
+        says=(
+            "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it "
+            "found, or the first, if a loop is left in its first turn."
+        ),
+        hints=["How many of the states does the result depend on?"],
+    ),
+]
