@@ -1,7 +1,5 @@
 """What goes wrong when keys are scored."""
 
-import torch
-
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_01_lookup.similarity.answer import STEPS
 
@@ -18,36 +16,9 @@ MISTAKES = [
         hints=["What comes out for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?"],
     ),
     Mistake(
-        "query_times_columns",
-        STEPS.but(sums=lambda query, keys: query @ keys),
-        STEPS.but(sums=lambda query, keys: keys.mT @ query),
-        does="the query is multiplied with the *columns* of `keys`",
-        says=(
-            "{does}. Each key is a row: this crashes, or, where there are as many keys as entries, gives nonsense. "
-            "Look at the order of the product."
-        ),
-        hints=["(d,) @ (n, d): which two numbers would have to be equal?"],
-    ),
-    Mistake(
-        "dot_of_a_table",
-        STEPS.but(sums=lambda query, keys: torch.dot(query, keys)),
-        STEPS.but(sums=lambda query, keys: torch.mm(keys, query)).attempt,
-        STEPS.but(sums=lambda query, keys: torch.mm(query, keys)).attempt,
-        STEPS.but(sums=lambda query, keys: torch.outer(query, keys)).attempt,
-        STEPS.but(sums=lambda query, keys: torch.bmm(keys, query)).attempt,
-        STEPS.but(sums=lambda query, keys: torch.mv(query, keys)).attempt,
-        does="a product does not take the shapes that it is given",
-        says=(
-            "This product takes other shapes: `torch.dot` two vectors, `torch.mm` two tables, `torch.bmm` two batches "
-            "of them. `query` is a vector and `keys` a table, so it crashes. Look for a product that takes both."
-        ),
-        hints=["Which shapes have `query` and `keys`, and which does the product take?"],
-    ),
-    Mistake(
         "distance",
         STEPS.but(sums=lambda query, keys: (keys - query).norm(dim=-1)),
         STEPS.but(products=lambda keys, row: (keys - row) ** 2),
-        STEPS.but(products=lambda keys, row: (keys - row).abs()),
         does="the keys are compared by their distance from the query",
         says=(
             "This is a distance: it grows as the key moves *away* from the query. A similarity has to do the opposite."
@@ -57,28 +28,13 @@ MISTAKES = [
     Mistake(
         "scaled",
         STEPS.but(sums=lambda sums, query: sums / len(query) ** 0.5),
-        STEPS.but(sums=lambda sums, query: sums * len(query) ** 0.5),
-        STEPS.but(sums=lambda sums: sums / len(sums)).attempt,
-        STEPS.but(sums=lambda sums: sums / len(sums) ** 0.5).attempt,
-        does="the scores are divided or multiplied by the root of the width",
-        says=(
-            "The scores are divided, or multiplied, by the root of the width: that is the subject of lesson 02. Here "
-            "the plain dot product is asked for."
-        ),
-        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
-    ),
-    Mistake(
-        "one_product_only",
-        STEPS.but(sums=lambda products: products[:, -1]),
-        STEPS.but(sums=lambda products: products[:, 0]),
-        does="a single product of each key is left",
-        says="{does}, the last or the first: in a loop, each turn may throw away what the one before it found.",
+        does="the scores are divided by the root of the width",
+        says="{does}: that is the subject of lesson 02. Here the plain dot product is asked for.",
         hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "negative_distance",
         STEPS.but(sums=lambda query, keys: -(keys - query).norm(dim=-1)),
-        STEPS.but(products=lambda keys, row: -((keys - row) ** 2)),
         STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
         does="minus a distance stands in place of the dot product",
         says=(

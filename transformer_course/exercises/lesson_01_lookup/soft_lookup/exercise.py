@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_01_lookup.soft_lookup import mistakes_scores, mistakes_weighted_sum
 from transformer_course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
+from transformer_course.exercises.lesson_01_lookup.soft_lookup.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_lab.attention.dot_product import soft_lookup
@@ -73,5 +73,5 @@ SOFT_LOOKUP = Exercise(
             "numbers happen to fit, weighs entries instead of values. Look at the two shapes."
         ),
     },
-    mistakes=[*mistakes_scores.MISTAKES, *mistakes_weighted_sum.MISTAKES],
+    mistakes=MISTAKES,
 )

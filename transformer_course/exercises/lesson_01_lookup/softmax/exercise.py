@@ -3,12 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_01_lookup.softmax import (
-    mistakes_exponential,
-    mistakes_normalisation,
-    mistakes_stability,
-)
 from transformer_course.exercises.lesson_01_lookup.softmax.answer import STEPS, softmax
+from transformer_course.exercises.lesson_01_lookup.softmax.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -61,5 +57,5 @@ SOFTMAX = Exercise(
             "becomes exp(-2000) = 0 everywhere, and 0/0 is nan. Look at whose maximum each row needs."
         ),
     },
-    mistakes=[*mistakes_exponential.MISTAKES, *mistakes_normalisation.MISTAKES, *mistakes_stability.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -3,8 +3,8 @@
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_02_scaling.additive_scores import mistakes_pairs, mistakes_tanh
 from transformer_course.exercises.lesson_02_scaling.additive_scores.answer import STEPS
+from transformer_course.exercises.lesson_02_scaling.additive_scores.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_lab.attention.additive import additive_scores
@@ -77,5 +77,5 @@ ADDITIVE_SCORES = Exercise(
             "order: which comes first, tanh or w?"
         ),
     },
-    mistakes=[*mistakes_pairs.MISTAKES, *mistakes_tanh.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -3,30 +3,7 @@
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_02_scaling.score_variance.answer import STEPS
 
-OF_A_PRODUCT = (
-    "If every q and k is doubled, by how much does the product q·k grow? And its variance?",
-    "Var(q·k) = E[q²] E[k²] for independent q and k with mean 0.",
-    "Each of the two factors brings the variance in once: σ² · σ².",
-)
-
 MISTAKES = [
-    Mistake(
-        "root_of_the_variance",
-        STEPS.but(of_a_product=lambda variance: variance**0.5),
-        does="the root of the variance is taken, not its square",
-        says=(
-            "A product of two numbers is given the *root* of the variance, which is the standard deviation of one of "
-            "them. Look at a single product."
-        ),
-        hints=OF_A_PRODUCT,
-    ),
-    Mistake(
-        "variance_of_one_factor",
-        STEPS.but(of_a_product=lambda variance: variance),
-        does="a product gets the variance of a single one of its factors",
-        says="{does}. Look at a single product: both of its factors vary.",
-        hints=OF_A_PRODUCT,
-    ),
     Mistake(
         "standard_deviation",
         STEPS.but(of_the_score=lambda total: total**0.5),

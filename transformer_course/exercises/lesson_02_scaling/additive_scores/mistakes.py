@@ -1,4 +1,4 @@
-"""What goes wrong in additive scores after the sum of query and key: with tanh, and with w."""
+"""What goes wrong in additive scores: with the pairs of query and key, with tanh, and with w."""
 
 import torch
 
@@ -6,6 +6,24 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_02_scaling.additive_scores.answer import STEPS
 
 MISTAKES = [
+    Mistake(
+        "query_i_with_key_i",
+        STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys),
+        does="query i is added to key i only",
+        says=(
+            "{does}: one score each, or a crash as soon as their numbers differ. Every query has to meet every key. "
+            "Look at the shapes that are added."
+        ),
+        hints=["How many scores are there for 3 queries and 5 keys?"],
+    ),
+    Mistake(
+        "dot_products",
+        STEPS.but(scores=lambda from_queries, from_keys: from_queries @ from_keys.mT),
+        STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
+        does="the projected queries and keys are multiplied, as in a dot product",
+        says="{does}. The formula adds the two, inside a tanh.",
+        hints=["Compare with w · tanh(W_q q + W_k k)."],
+    ),
     Mistake(
         "tanh_before_adding",
         STEPS.but(
@@ -23,11 +41,10 @@ MISTAKES = [
     Mistake(
         "forgets_w",
         STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)),
-        STEPS.but(scores=lambda hidden: hidden.mean(dim=-1)),
         does="`w` is not used",
         says=(
-            "The entries of each hidden vector are added up or averaged as they are: {does}. It says how much each of "
-            "them counts, and is what the network learns."
+            "The entries of each hidden vector are added up as they are: {does}. It says how much each of them counts, "
+            "and is what the network learns."
         ),
         hints=["Does `w` occur in the code? What does it do in w · tanh(…)?"],
     ),
@@ -37,21 +54,5 @@ MISTAKES = [
         does="the sums are multiplied by `w` before the tanh",
         says="The sums are multiplied by `w` inside the tanh. In the formula, `w` comes after it.",
         hints=["In w · tanh(…), what is inside the tanh?"],
-    ),
-    Mistake(
-        "scaled_as_well",
-        STEPS.but(scores=lambda scores, w: scores / len(w) ** 0.5),
-        STEPS.but(scores=lambda scores, keys: scores / keys.shape[-1] ** 0.5),
-        STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5).attempt,
-        does="the scores are divided by a root",
-        says="The scores are divided by the root of a width. There is no such division in additive attention.",
-        hints=["Compare with the formula: w · tanh(W_q q + W_k k)."],
-    ),
-    Mistake(
-        "averages_the_products",
-        STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
-        does="the products with `w` are averaged, not added up",
-        says="The products with `w` are averaged. A dot product adds them up. Look for a mean.",
-        hints=["By what number are the scores too small?"],
     ),
 ]

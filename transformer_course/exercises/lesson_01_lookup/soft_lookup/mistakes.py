@@ -1,9 +1,16 @@
-"""What goes wrong when one query is looked up: with how its weights mix the values."""
+"""What goes wrong when one query is looked up: with its scores, and with how its weights mix the values."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
 
 MISTAKES = [
+    Mistake(
+        "scaled_too_early",
+        STEPS.but(scores=lambda scores, query: scores / query.shape[-1] ** 0.5),
+        does="the scores are divided by √d",
+        says="{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked for.",
+        hints=["Compare with `similarity`. Is anything divided there?"],
+    ),
     Mistake(
         "values_on_the_left",
         STEPS.but(mixture=lambda weights, values: values @ weights),
@@ -14,16 +21,5 @@ MISTAKES = [
             "happen to fit, mixes the entries of each value instead of the values. Look at the order of the product."
         ),
         hints=["(n, d_v) @ (n,): which two numbers would have to be equal?"],
-    ),
-    Mistake(
-        "only_one_value",
-        STEPS.but(mixture=lambda weighted: weighted[-1]),
-        STEPS.but(mixture=lambda weighted: weighted[0]),
-        does="only one of the weighted values arrives",
-        says=(
-            "Only one value arrives, weighted: the last, if each turn of a loop throws away what the one before it "
-            "found, or the first, if a loop is left in its first turn."
-        ),
-        hints=["How many of the values does the result depend on?"],
     ),
 ]

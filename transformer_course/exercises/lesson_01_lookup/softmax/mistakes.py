@@ -1,0 +1,98 @@
+"""What goes wrong in a softmax: with what makes the numbers positive, with the sum, and where numbers are large."""
+
+import torch
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_01_lookup.softmax.answer import STEPS
+
+MISTAKES = [
+    Mistake(
+        "sigmoid_of_each",
+        STEPS.but(shares=lambda scores: torch.sigmoid(scores)),
+        STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
+        does="each score is put through a sigmoid by itself",
+        says=(
+            "Each number lies between 0 and 1, and no row adds up to 1: a sigmoid takes each score by itself. The "
+            "scores of a row should share 1 between them."
+        ),
+        hints=["If one score of a row rises, what should become of the other weights? What does?"],
+    ),
+    Mistake(
+        "sums_over_everything",
+        STEPS.but(total=lambda exponentials: exponentials.sum()),
+        does="the sum runs over *all* rows",
+        says=(
+            "Only the whole table adds up to 1: {does}. Each row should add up to 1 by itself. Look at what `.sum()` "
+            "adds up."
+        ),
+        hints=["For 2 rows of weights, what should each row add up to? What does it?"],
+    ),
+    Mistake(
+        "first_axis",
+        STEPS.but(axis=lambda: 0),
+        STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
+        does="the sum runs along the first axis, not along the last",
+        says=(
+            "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
+            "along its rows. Look at which axis is normalised."
+        ),
+        hints=["Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores."],
+    ),
+    Mistake(
+        "no_axis_named",
+        STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1),
+        does="the axis of the softmax is the first or the second, by the number of axes",
+        says=(
+            "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
+            "is the axis torch chooses when none is named (and it warns of it)."
+        ),
+        hints=["What do the rows add up to, for scores of shape (5, 3, 2)?"],
+    ),
+    Mistake(
+        "rows_in_a_loop",
+        STEPS.but(
+            shares=lambda scores: torch.stack(
+                [torch.exp(row - row.max()) / torch.exp(row - row.max()).sum() for row in scores]
+            )
+        ),
+        does="what is taken for one row is each entry along the *first* axis",
+        says=(
+            "Right for one table only: what is taken for a row is each entry along the *first* axis. Of a single row "
+            "that is one number, and of a batch a whole table. Look for a way that needs no loop over the rows."
+        ),
+        hints=["What is one `row` of `for row in scores` when scores have the shape (3,)? And (5, 3, 2)?"],
+    ),
+    Mistake(
+        "overflows",
+        STEPS.but(shifted=lambda scores: scores),
+        STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
+        does="the exponentials overflow where scores are large",
+        says=(
+            "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
+            "nothing sensible is left to divide. Look for something that may be subtracted from all scores of a row."
+        ),
+        hints=["What is `torch.exp(torch.tensor(1000.0))`? And infinity divided by infinity?"],
+    ),
+    Mistake(
+        "shifts_only_one",
+        STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
+        STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
+        does="the maximum is subtracted in the numerator or in the sum, not in both",
+        says=(
+            "No row adds up to 1: the maximum is subtracted either in the numerator or in the sum, and not in both. "
+            "Only if both are shifted does the shift cancel."
+        ),
+        hints=["Print the row sums of what is returned."],
+    ),
+    Mistake(
+        "subtracts_after_exp",
+        STEPS.but(exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True)),
+        STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
+        does="the subtraction comes after `exp`, not before it",
+        says=(
+            "The subtraction comes after `exp`: numbers that have been made positive are shifted once more. Only in "
+            "the exponent does the shift cancel. Look at the order."
+        ),
+        hints=["exp(s - c) is exp(s) divided by exp(c). And exp(s) - c?"],
+    ),
+]
