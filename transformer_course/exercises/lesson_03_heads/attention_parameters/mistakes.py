@@ -13,7 +13,6 @@ MISTAKES = [
         "every_head_as_wide_as_the_model",
         STEPS.but(layers=lambda layers, n_heads: layers * n_heads),
         STEPS.but(layers=lambda n_heads: 3 * n_heads + 1),
-        STEPS.but(total=lambda weights, biases, n_heads: n_heads * 3 * (weights + biases) + n_heads * weights + biases),
         does="the layers are counted once for every head, each as wide as the model",
         says=(
             "The count grows with the number of heads, as if every head had projections as wide as the model. The "
@@ -32,14 +31,6 @@ MISTAKES = [
         hints=["What is `1 + 1 if False else 0`?"],
     ),
     Mistake(
-        "caret_for_a_power",
-        STEPS.but(weights=lambda d_model: d_model ^ 2),
-        STEPS.but(per_layer=lambda d_model, biases: d_model ^ 2 + biases),
-        does="`^` stands for a power, which it is not",
-        says="`^` is no power in Python: it compares the bits of two numbers. Look at the square.",
-        hints=["In a new cell, try `6 ^ 2`."],
-    ),
-    Mistake(
         "w_o_without_biases",
         STEPS.but(total=lambda total, biases: total - biases),
         does="the biases of one layer are left out",
@@ -47,37 +38,13 @@ MISTAKES = [
         hints=["How many layers are there, and how many biases has each?"],
     ),
     Mistake(
-        "biases_for_every_head",
-        STEPS.but(biases=lambda biases, n_heads: biases * n_heads),
-        STEPS.but(biases=lambda biases, n_heads: biases // n_heads),
-        STEPS.but(biases=lambda bias, n_heads: n_heads if bias else 0),
-        does="the number of biases depends on that of the heads",
-        says=(
-            "The number of biases depends on the heads. A layer has one for each of its d_model outputs, however they "
-            "are read."
-        ),
-        hints=["In a new cell: what is the shape of `nn.Linear(6, 6).bias`?"],
-    ),
-    Mistake(
         "only_one_head",
         STEPS.but(total=one_head),
-        STEPS.but(
-            weights=lambda weights, n_heads: weights // n_heads, biases=lambda biases, n_heads: biases // n_heads
-        ),
-        STEPS.but(weights=lambda weights, n_heads: weights // n_heads),
-        STEPS.but(total=lambda weights, biases, n_heads: 3 * (weights // n_heads) + weights + 4 * biases),
         does="layers are counted with d_model × d_k weights, as for a single head",
         says=(
             "For some layers, d_model × d_k weights are counted: the part of a single head. All the heads together "
             "have more."
         ),
         hints=["How many columns does one head take from w_q, and how many columns has w_q?"],
-    ),
-    Mistake(
-        "counts_in_floats",
-        STEPS.but(total=lambda total: float(total)),
-        does="the count is a float",
-        says="The count is right, but it came out as a float. Parameters come in whole numbers: look at the division.",
-        hints=["What does `type(...)` say of the result?"],
     ),
 ]
