@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_05_positions.alibi_bias import mistakes_distances, mistakes_slopes
 from transformer_course.exercises.lesson_05_positions.alibi_bias.answer import STEPS
+from transformer_course.exercises.lesson_05_positions.alibi_bias.mistakes import MISTAKES
 from transformer_course.exercises.lesson_05_positions.shared.position_mistakes import position_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
@@ -44,5 +44,5 @@ ALIBI_BIAS = Exercise(
             "The slopes are 1/2, 1/4, 1/8, … however many heads there are. That is right for 8 heads only."
         ),
     },
-    mistakes=[*mistakes_distances.MISTAKES, *position_mistakes(STEPS), *mistakes_slopes.MISTAKES],
+    mistakes=[*MISTAKES, *position_mistakes(STEPS)],
 )

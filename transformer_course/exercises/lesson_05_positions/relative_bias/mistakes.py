@@ -1,7 +1,6 @@
 """What goes wrong when a bias is looked up by offset."""
 
 import torch
-from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_05_positions.relative_bias.answer import STEPS
@@ -10,10 +9,7 @@ MISTAKES = [
     Mistake(
         "clamps_to_other_bounds",
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, reach)),
-        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, 0)),
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, reach - 1)),
-        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(1 - reach, reach - 1)),
-        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, 2 * reach)),
         does="the offsets are cut off at other bounds than −reach and reach",
         says=(
             "Offsets are cut off where the table still goes on: the bounds are not −reach and reach. Look at these two "
@@ -32,25 +28,8 @@ MISTAKES = [
     Mistake(
         "hides_the_future",
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
-        STEPS.but(bias=lambda bias, offsets: bias * (offsets <= 0)),
         does="keys after the query get no entry of the table",
         says="{does}. It has columns for them; what may be seen at all is for a mask to say.",
         hints=["What is the right half of the table for?"],
-    ),
-    Mistake(
-        "rows_of_the_table",
-        STEPS.but(bias=lambda table, columns: table[columns]),
-        STEPS.but(bias=lambda table, columns: F.embedding(columns, table)),
-        does="rows of the table are looked up and not columns",
-        says="Rows of the table are looked up, which are its heads. The offsets count its columns.",
-        hints=["What shape has the table, and which axis are the offsets?"],
-    ),
-    Mistake(
-        "heads_last",
-        STEPS.but(bias=lambda bias: bias.permute(1, 2, 0)),
-        STEPS.but(bias=lambda bias: bias.transpose(0, 1)),
-        does="the heads are not the first axis",
-        says="{does}; they should be.",
-        hints=["What shape is asked for?"],
     ),
 ]

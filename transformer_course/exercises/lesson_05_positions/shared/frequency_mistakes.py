@@ -68,13 +68,6 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             hints=[of_six],
         ),
         Mistake(
-            "reaches_the_base",
-            steps.but(exponents=lambda two_i, width: two_i / max(width - 2, 1)),
-            does="the exponents run to −1 itself in the last pair",
-            says="The last pairs turn too slowly: the exponents run to −1 itself. Look at where they end.",
-            hints=[f"For {d} = 6 the exponents are 0, −2/6 and −4/6: they stop one step before −1."],
-        ),
-        Mistake(
             "forgets_the_brackets",
             steps.but(frequencies=lambda two_i, width, base: base**-two_i / width),
             steps.but(frequencies=lambda two_i, width, base: base**-2 * (two_i / 2) / width),

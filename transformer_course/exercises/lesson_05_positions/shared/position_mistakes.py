@@ -23,21 +23,4 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             ),
             hints=["With one query and 4 keys, at which position is the query?"],
         ),
-        Mistake(
-            "moved_the_wrong_way",
-            steps.but(queries=lambda n_query, n_key: torch.arange(n_query) + n_query - n_key),
-            does="the queries begin at n_query − n_key, with a minus where there are more keys",
-            says=(
-                "The queries begin at n_query − n_key: where there are more keys than queries, they stand before the "
-                "first key. Look at which number is subtracted from which."
-            ),
-            hints=["With one query and 4 keys, at which position is the query?"],
-        ),
-        Mistake(
-            "every_query_at_the_end",
-            steps.but(queries=lambda n_query, n_key: torch.full((n_query,), n_key - 1)),
-            does="all queries stand at the last key",
-            says="All rows are alike: every query is put at the last key. Each has a position of its own.",
-            hints=["With 2 queries and 5 keys, at which positions are the queries?"],
-        ),
     ]

@@ -1,4 +1,4 @@
-"""What goes wrong with the slopes of an ALiBi bias."""
+"""What goes wrong in an ALiBi bias: with the slopes, and with what is hidden."""
 
 import math
 
@@ -20,6 +20,13 @@ def _published(n_heads):
 
 MISTAKES = [
     Mistake(
+        "hides_the_future",
+        STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
+        does="keys after the query are hidden as well",
+        says="{does}. That is a mask's business: the bias alone should work for models that look both ways, too.",
+        hints=["Which entries are minus infinity, or nearly so?"],
+    ),
+    Mistake(
         "exponents_from_one_to_eight",
         STEPS.but(exponents=lambda n_heads: torch.linspace(1, 8, n_heads)),
         does="the exponents go from 1 to 8, however many heads there are",
@@ -38,10 +45,5 @@ MISTAKES = [
             "code does. Here one formula holds for every number of heads."
         ),
         hints=["With 3 heads, what are the exponents, and what should they be?"],
-    ),
-    Mistake(
-        "no_slopes",
-        STEPS.but(slopes=lambda n_heads: torch.ones(n_heads)),
-        does="there are no slopes: every step costs 1 in every head",
     ),
 ]
