@@ -1,5 +1,7 @@
 """What goes wrong in a context vector: which weight meets which state, and how these are added up."""
 
+from torch.nn import functional as F
+
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
 
@@ -35,5 +37,22 @@ MISTAKES = [
             "found, or the first, if a loop is left in its first turn."
         ),
         hints=["How many of the states does the result depend on?"],
+    ),
+    Mistake(
+        "hard_pick",
+        STEPS.but(weights=lambda weights: F.one_hot(weights.argmax(dim=1), weights.shape[1]).float()),
+        does="only the state with the largest weight is used",
+        says=(
+            "{does}; all others are thrown away. And nothing can be learned that way about which state to choose. "
+            "Every state should take part."
+        ),
+        hints=["With the weights 0.75 and 0.25, how much of the second state should be in the result?"],
+    ),
+    Mistake(
+        "weights_returned_too",
+        STEPS.but(context=lambda context, weights: (context, weights)),
+        STEPS.but(context=lambda context, weights: (weights, context)),
+        does="the weights are handed back beside the context",
+        says="A pair comes out, the context and the weights. Only the context is asked for.",
     ),
 ]

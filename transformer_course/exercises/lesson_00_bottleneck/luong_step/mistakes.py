@@ -24,6 +24,17 @@ MISTAKES = [
         hints=["How many scores should there be for a text of n states?"],
     ),
     Mistake(
+        "every_state_counts_the_same",
+        STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
+        STEPS.but(context=lambda states: states[:, -1]),
+        does="the context does not depend on the decoder's state",
+        says=(
+            "The context is the same whatever the decoder's state is: the mean of the states, or one of them. The "
+            "state should ask. Look at where the weights come from."
+        ),
+        hints=["How should the context change when `state` changes?"],
+    ),
+    Mistake(
         "asks_with_the_last_state",
         STEPS.but(row=lambda states: states[:, -1:]),
         does="a state of the encoder asks, not the decoder's",

@@ -33,6 +33,14 @@ MISTAKES = [
         hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
+        "one_product_only",
+        STEPS.but(sums=lambda products: products[:, -1]),
+        STEPS.but(sums=lambda products: products[:, 0]),
+        does="a single product of each key is left",
+        says="{does}, the last or the first: in a loop, each turn may throw away what the one before it found.",
+        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
+    ),
+    Mistake(
         "negative_distance",
         STEPS.but(sums=lambda query, keys: -(keys - query).norm(dim=-1)),
         STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),

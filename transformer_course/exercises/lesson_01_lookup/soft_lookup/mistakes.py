@@ -22,4 +22,12 @@ MISTAKES = [
         ),
         hints=["(n, d_v) @ (n,): which two numbers would have to be equal?"],
     ),
+    Mistake(
+        "only_one_value",
+        STEPS.but(mixture=lambda weighted: weighted[-1]),
+        STEPS.but(mixture=lambda weighted: weighted[0]),
+        does="only one of the weighted values arrives",
+        says="{does}, the last or the first: in a loop, each turn may throw away what the one before it found.",
+        hints=["How many of the values does the result depend on?"],
+    ),
 ]
