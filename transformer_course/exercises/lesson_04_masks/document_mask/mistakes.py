@@ -8,6 +8,7 @@ MISTAKES = [
     Mistake(
         "and_later_documents",
         STEPS.but(same=lambda queries, keys: queries <= keys),
+        STEPS.but(same=lambda queries, keys: queries >= keys),
         does="the numbers of the documents are compared by size",
         says="{does}. The numbers are only names: a smaller one means nothing. Look at the comparison.",
         hints=["Exchange the numbers of two documents. Should the mask change?"],

@@ -21,6 +21,16 @@ MISTAKES = [
         does="the window begins one position before the query",
     ),
     Mistake(
+        "in_blocks",
+        STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window),
+        does="the sequence is cut into blocks, and only the query's own block is near",
+        says=(
+            "The sequence is cut into blocks, and each position sees its own block only. The first of each block sees "
+            "nothing before it. The window should move along with the query."
+        ),
+        hints=["With a window of 2, what should position 2 see?"],
+    ),
+    Mistake(
         "indices_below_zero",
         STEPS.but(mask=slices_from_below_zero),
         does="the window of the first rows begins below 0, and such an index counts from the end",
