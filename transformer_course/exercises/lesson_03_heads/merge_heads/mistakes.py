@@ -24,4 +24,11 @@ MISTAKES = [
         ),
         hints=["The shape asked for is (batch, n, n_heads · d_k). Which is it now?"],
     ),
+    Mistake(
+        "sum_of_the_heads",
+        STEPS.but(merged=lambda x: x.sum(dim=1)),
+        STEPS.but(merged=lambda x: x.mean(dim=1)),
+        does="the heads are made one by a sum or a mean",
+        says="{does}, and what each of them found cannot be told apart any more. They should be kept side by side.",
+    ),
 ]
