@@ -7,6 +7,14 @@ from transformer_course.exercises.lesson_01_lookup.softmax.answer import STEPS
 
 MISTAKES = [
     Mistake(
+        "logarithm",
+        STEPS.but(shares=lambda shifted, total: shifted - total.log()),
+        STEPS.but(weights=lambda weights: weights.log()),
+        does="a logarithm is taken of the result",
+        says="These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
+        hints=["Can a weight be negative?"],
+    ),
+    Mistake(
         "sigmoid_of_each",
         STEPS.but(shares=lambda scores: torch.sigmoid(scores)),
         STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
@@ -20,6 +28,7 @@ MISTAKES = [
     Mistake(
         "sums_over_everything",
         STEPS.but(total=lambda exponentials: exponentials.sum()),
+        STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
         does="the sum runs over *all* rows",
         says=(
             "Only the whole table adds up to 1: {does}. Each row should add up to 1 by itself. Look at what `.sum()` "

@@ -133,6 +133,12 @@ MISTAKES = [
     Mistake(
         "writes_into_the_tokens",
         STEPS.but(copy=the_tokens_themselves),
+        STEPS.but(
+            copy=the_tokens_themselves,
+            moves=until_one_moves,
+            positions=lambda tokens: reversed(range(1, tokens.shape[1])),
+        ).attempt,
+        STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
         does="the tokens themselves are changed, not a copy",
         says=(
             "The tokens are changed for good: every later run of the model gets the changed ones, and so does the "

@@ -23,6 +23,12 @@ def added(scaled, visible):
     return scaled + torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
 
+OVER_THE_QUERIES_AND_MENDED = STEPS.but(
+    hidden=lambda visible: ~visible,
+    probabilities=lambda scores: scores.softmax(dim=-2),
+    weights=lambda probabilities: probabilities.nan_to_num(),
+)
+
 MISTAKES = [
     Mistake(
         "nan_where_nothing_is_seen",
@@ -72,7 +78,10 @@ MISTAKES = [
     ),
     *attention_mistakes.of_the_mask(STEPS),
     *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
+    *[
+        m.with_ways(*m.ways, OVER_THE_QUERIES_AND_MENDED) if m.name == "softmax_over_the_queries" else m
+        for m in attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS))
+    ],
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
