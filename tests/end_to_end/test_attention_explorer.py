@@ -19,6 +19,7 @@ CELLS = (
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab) -> None:
     with open_view(lab, *CELLS) as explorer:
         groups = (explorer.root.get_by_role("group", name=name) for name in ("Queries", "Keys"))
