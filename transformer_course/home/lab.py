@@ -1,6 +1,7 @@
 """Start JupyterLab on the learner's copies, with the home page."""
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,8 +12,10 @@ EXTENSIONS = Path(__file__).with_name("labextensions")
 SETTINGS = Path(__file__).with_name("settings")
 """Where JupyterLab finds other defaults than its own; what a learner has set goes before them."""
 SERVER = "transformer_course.home.server"
-NOT_NEEDED = ("jupyterlab_jupytext", "notebook_shim")
+NOT_NEEDED = ("jupyter_lsp", "jupyterlab_jupytext", "notebook_shim")
 """Server extensions that other packages bring along: no lesson needs them, and each delays the start."""
+NOT_LOADED = ("httpx._main", "isoduration")
+"""Optional parts of other packages, a command line and a format of dates, that would take a seventh of the start."""
 
 
 def open_lab(arguments: Sequence[str]) -> None:
@@ -34,6 +37,7 @@ def open_lab(arguments: Sequence[str]) -> None:
         advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
         raise ValueError(f"{folder} cannot be written to: {error.strerror}. {advice}") from error
     print("\n".join([*lines, f"Your lessons are in {folder}."]), flush=True)
+    sys.modules |= dict.fromkeys(NOT_LOADED)  # type: ignore[arg-type]  # None: as if it were not installed
     for address in running_labs(folder):
         print(f"They are open already, at {address}: work in one of the two.", flush=True)
     os.environ |= {  # the lessons' kernels inherit them

@@ -1,13 +1,12 @@
 """What the home page asks the Jupyter server for: itself, and the exports. Nothing leaves the machine."""
 
-import asyncio
 import json
 import os
-import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FunctionLoader
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
@@ -20,6 +19,12 @@ from transformer_course.home.saved_views import keep_pictures
 from transformer_course.workspace.working_copies import published_lessons, working_copy
 
 ADDRESS = "transformer-course"
+FILES = "lab/extensions/transformer-course-home/static"
+"""Where JupyterLab serves the panel's files."""
+HEAD = """
+<link rel="stylesheet" href="{files}/page.css"><link rel="stylesheet" href="{files}/notebooks.css">
+<link rel="modulepreload" href="{files}/page.js"><script type="module" src="{files}/early.js"></script>
+"""
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
@@ -33,7 +38,20 @@ def _load_jupyter_server_extension(app: Any) -> None:
         ".*$", [(url_path_join(base_url, ADDRESS, name), handler) for name, handler in handlers.items()]
     )
     app.contents_manager.register_pre_save_hook(keep_pictures)
-    threading.Thread(target=outlines, daemon=True).start()  # read until the page is asked for
+    ask_early(app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, FILES)))
+    outlines()  # now, and not while the browser waits for the page
+
+
+def ask_early(templates: Environment, head: str) -> None:
+    """Let JupyterLab's page ask for ours before it asks for all that is JupyterLab's, which takes seconds."""
+    loader = templates.loader
+    assert loader is not None
+
+    def with_head(name: str) -> str:
+        text, *_ = loader.get_source(templates, name)
+        return text.replace("<head>", f"<head>{head}", 1) if name == "index.html" else text
+
+    templates.loader = FunctionLoader(with_head)
 
 
 @cache
@@ -59,9 +77,9 @@ class StateHandler(JupyterHandler):
         raise NotImplementedError
 
     @web.authenticated
-    async def get(self) -> None:
-        """Answer with the state as it is now, read without holding up the server."""
-        home = await asyncio.to_thread(current_home)
+    def get(self) -> None:
+        """Answer with the state as it is now; at once, as a busy server comes back to a thread only seconds later."""
+        home = current_home()
         self.set_header("Content-Type", f"{self.content_type}; charset=utf-8")
         self.set_header("Cache-Control", "no-cache")
         self.finish(self.written(home))

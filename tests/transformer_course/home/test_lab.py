@@ -22,6 +22,7 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
     seen = []
     monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: seen.append((arguments, dict(os.environ))))
     monkeypatch.setattr(lab, "published_lessons", lambda: tmp_path / "notebooks")
+    monkeypatch.setattr(lab, "NOT_LOADED", ())  # other tests may load it
     monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
     if user is None:
         monkeypatch.delattr(os, "geteuid", raising=False)
@@ -35,6 +36,7 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
     assert arguments == [
         f"--ServerApp.root_dir={tmp_path / 'mine'}",
         "--ServerApp.jpserver_extensions=transformer_course.home.server=True",
+        "--ServerApp.jpserver_extensions=jupyter_lsp=False",
         "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False",
         "--ServerApp.jpserver_extensions=notebook_shim=False",
         f"--LabApp.extra_labextensions_path={lab.EXTENSIONS}",

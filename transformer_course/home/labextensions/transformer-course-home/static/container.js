@@ -2,8 +2,6 @@
 // extensions share, and `get` hands our plugin out.
 (() => {
   const folder = new URL('.', document.currentScript.src);
-  import(new URL('page.js', folder)); // at once: early.js would ask for it behind all that JupyterLab asks for
-  const home = import(new URL('early.js', folder)).then(({ drawHome }) => drawHome(folder));
   const PACKAGES = ['@lumino/widgets', '@jupyterlab/apputils', '@jupyterlab/coreutils', '@jupyterlab/launcher'];
   let shared;
 
@@ -20,9 +18,10 @@
       shared = scope;
     },
     async get() {
-      const { makePlugin } = await import(new URL('plugin.js', folder));
+      const files = ['plugin.js', 'early.js'].map(file => import(new URL(file, folder)));
+      const [{ makePlugin }, { home }] = await Promise.all(files);
       const packages = await Promise.all(PACKAGES.map(load));
-      const plugin = makePlugin(Object.assign({}, ...packages), await home);
+      const plugin = makePlugin(Object.assign({}, ...packages), home);
       return () => ({ __esModule: true, default: plugin });
     },
   };

@@ -1,24 +1,16 @@
-// The home page before JupyterLab is there, which takes seconds: drawn over the window as soon as the server answers,
-// until the page's panel takes it over.
+// The home page before JupyterLab is there, which takes seconds: the head of its page asks for this first (`server.py`).
+// It is drawn over the window as soon as the server answers, until the page's panel takes it over.
 import { HomePage } from './page.js';
 
-/**
- * Return the home page, on its way into the window unless a file was asked for.
- *
- * @param folder Where our files are.
- */
-export function drawHome(folder) {
-  const { baseUrl, treePath } = JSON.parse(document.getElementById('jupyter-config-data').textContent);
-  const page = new HomePage(`${baseUrl}transformer-course/home`, Boolean(treePath));
-  const [sheet, ofNotebooks] = ['page.css', 'notebooks.css'].map(name =>
-    Object.assign(document.createElement('link'), { rel: 'stylesheet', href: new URL(name, folder) }),
-  );
-  document.head.append(sheet, ofNotebooks);
-  if (page.isFileAsked) return page;
+const { baseUrl, treePath } = JSON.parse(document.getElementById('jupyter-config-data').textContent);
+
+/** The home page, on its way into the window unless a file was asked for. */
+export const home = new HomePage(`${baseUrl}transformer-course/home`, Boolean(treePath));
+
+if (!home.isFileAsked) {
   // JupyterLab will say the same, or what the learner has chosen.
   document.body.dataset.jpThemeLight ??= String(!matchMedia('(prefers-color-scheme: dark)').matches);
-  page.node.classList.add('tl-early');
-  sheet.addEventListener('load', () => page.node.isConnected || document.body.append(page.node));
-  page.start();
-  return page;
+  home.node.classList.add('tl-early');
+  document.body.append(home.node);
+  home.start();
 }
