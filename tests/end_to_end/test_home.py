@@ -146,7 +146,7 @@ def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
     with (lessons / FILE).open("a") as file:
         file.write("no record\n")
     expect(home).to_contain_text(f"of {FILE} is no record of a pass")
-    expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "imports")
+    expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "step-1-a-score-for-every-key-2")
 
 
 def nothing_else_was_asked(book: Notebook, address: str) -> None:
