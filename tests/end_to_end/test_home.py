@@ -91,9 +91,9 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
 
         what_is_lost_is_told(page, home, lessons)
         at = "id => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === id"
-        home.locator("#tl-open-soft_lookup").click()
-        page.wait_for_function(at, arg="soft_lookup")
-        expect(book.cell_with("def soft_lookup(")).to_be_in_viewport()
+        home.locator("#tl-open-similarity").click()
+        page.wait_for_function(at, arg="similarity")
+        expect(book.cell_with("def similarity(")).to_be_in_viewport()
 
         nothing_else_was_asked(book, address)
 
@@ -146,7 +146,7 @@ def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
     with (lessons / FILE).open("a") as file:
         file.write("no record\n")
     expect(home).to_contain_text(f"of {FILE} is no record of a pass")
-    expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "similarity")
+    expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "step-1-a-score-for-every-key-2")
 
 
 def nothing_else_was_asked(book: Notebook, address: str) -> None:
