@@ -24,8 +24,8 @@ BROWSER = find_browser()
 CELLS = {
     "01_lookup.ipynb": [
         "title", "imports", "a-dict-knows-only-yes-and-no-4", "a-dict-knows-only-yes-and-no-5",
-        "step-1-a-score-for-every-key-2", "similarity", "softmax", "check-softmax", "how-hard-is-soft-7", "one-lookup", "soft_lookup",
-        "check-soft_lookup", "tally",
+        "step-1-a-score-for-every-key-2", "similarity", "softmax", "check-softmax", "how-hard-is-soft-7", "one-lookup",
+        "soft_lookup", "check-soft_lookup", "tally",
     ],
     "02_scaling.ipynb": ["title", "imports"],
 }  # fmt: skip
