@@ -182,7 +182,7 @@ print(f"padding in these batches: {padding(list(islice(epochs(ids), 150))):.2f}"
 diagrams.architecture.transformer()
 
 # %% [markdown]
-# It is made of your parts: where you passed a check and the table says *the library's*, run it again.
+# It is made of your parts. If the table says *the library's* where you passed a check, run that check again.
 
 # %% tags=["hide-input"]
 made_of = ["make_batches", "Encoder", "EncoderLayer", "Decoder", "DecoderLayer", "MultiHeadAttention", "FeedForward"]
@@ -928,9 +928,9 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
     print(f"BLEU of {len(sources)} sentences, {name}: {sacrebleu.corpus_bleu(generated, [references]).score:.1f}")
 
 # %% [markdown]
-# The best (by BLEU) come first: common phrases are right, rare words are guessed. Here a beam gains a few BLEU: it
-# found better texts than greedy decoding. Type a sentence of your own. Your model has read of lamps and doors, never
-# poems.
+# The best (by BLEU) come first: common phrases are right, rare words are guessed. Here a beam gains a few points of
+# BLEU: it found better texts than greedy decoding. Type a sentence of your own. Your model has read of lamps and doors,
+# never poems.
 
 # %% tags=["nbval-ignore-output"]
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
