@@ -15,14 +15,14 @@ MISTAKES = [
         hints=["Which of the two steps crashes, and what does the error message advise?"],
     ),
     Mistake(
-        "heads_in_a_queue",
-        STEPS.but(merged=lambda x: x.flatten(1, 2)),
-        does="the heads are joined along the positions, one behind the other",
+        "takes_heads_for_positions",
+        STEPS.but(merged=lambda x, swapped: swapped.reshape(len(x), x.shape[1], -1)),
+        does="the number of heads is taken for that of positions",
         says=(
-            "The heads stand one behind the other, as if they were further positions: n_heads · n of them, d_k wide. "
-            "They should stand side by side. Look at which axes are merged."
+            "The result has as many rows as there were heads. There should be one for each position. Right only where "
+            "the two numbers are equal. Look at where the length of the result is taken from."
         ),
-        hints=["The shape asked for is (batch, n, n_heads · d_k). Which is it now?"],
+        hints=["x comes with the shape (batch, n_heads, n, d_k). Which number of it is taken for the positions?"],
     ),
     Mistake(
         "sum_of_the_heads",

@@ -6,12 +6,12 @@ from transformer_course.exercises.shared import padding_mistakes
 
 MISTAKES = [
     Mistake(
-        "pairs_of_real_tokens",
-        STEPS.but(per_query=lambda per_query: per_query & per_query.mT),
-        does="padding is hidden as a query as well",
+        "axes_in_front_of_the_batch",
+        STEPS.but(per_query=lambda real: real[None, None]),
+        does="the axes for heads and queries stand in front of the batch",
         says=(
-            "Padding may not be looked at, and it may not look either: its rows are all False. What padding computes "
-            "is thrown away, and rows with nothing allowed only make trouble."
+            "The two axes stand in front of the batch, so the sentences would meet the *queries* of the scores. Right "
+            "for one sentence, wrong for more."
         ),
     ),
     *padding_mistakes.which_tokens(STEPS),

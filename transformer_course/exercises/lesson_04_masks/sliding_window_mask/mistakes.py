@@ -21,6 +21,16 @@ MISTAKES = [
         does="the window begins one position before the query",
     ),
     Mistake(
+        "never_the_first",
+        STEPS.but(mask=lambda mask, positions: mask & (positions > 0)),
+        does="the column of the first position is set to False",
+        says=(
+            "No position sees the first one, not even itself: the first column is False. Look at the smallest index "
+            "that a slice, or a `max`, allows."
+        ),
+        hints=["What does the first row say?"],
+    ),
+    Mistake(
         "in_blocks",
         STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window),
         does="the sequence is cut into blocks, and only the query's own block is near",
