@@ -14,7 +14,7 @@
 # that enough? And how does such a model copy a name that it has read only once?
 #
 # **Afterwards you can** build a GPT from your own parts, train it, let it write, compare models in bits per byte, and
-# find the head by which a model copies.
+# find the head that copies.
 #
 # Reading: 38 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 120 minutes.
@@ -901,6 +901,8 @@ best = names[of_language.argmax()]
 compare(on_language, measured=(of_language > 0.2).sum().item())
 compare(on_random, measured=(of_random > 0.2).sum().item())
 compare(without_best, measured=lost.view(4, 4)[best].item(), choices=(0.05, 0.5, 1))
+
+# %% tags=["hide-input", "nbval-ignore-output"]
 maps = torch.stack([of_language, of_random, lost.view(4, 4).clamp(min=0)])
 axes = plots.heads(maps, *([f"{name} {i}" for i in range(4)] for name in ("block", "head")), xlabel="", ylabel="")
 for ax, title, values in zip(axes, ("documentation", "random tokens", "gain lost without it"), maps.tolist()):
