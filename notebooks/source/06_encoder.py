@@ -450,11 +450,11 @@ ax.set_yscale("log")
 # saturates: at the last `w_q` nothing is left.
 
 # %% [markdown]
-# **Neither.** Only now is the saying true: the numbers shrink to less than a millionth, and every gradient is below a
-# thousandth.
+# **Neither.** Only now is the saying true: the numbers shrink to less than a hundred-thousandth, and every gradient is
+# below a thousandth.
 #
-# So these are not two remedies for one trouble. The sums keep the positions apart, and the gradients that live on the
-# difference; the norms keep the numbers at one size. Neither can do the other's work.
+# So these are not two remedies for one trouble. The sums keep the positions apart for longer, and with them the
+# gradients that live on the difference; the norms keep the numbers at one size. Neither does the other's work.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
@@ -912,8 +912,8 @@ pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 #
 # Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
 #
-# **Claim.** Sums and norms serve the stack, not the layer: one layer that has neither (`Neither`) still knows at least 8
-# of 10 facts. (If it holds: with how many layers does it fail?)
+# **Claim.** Sums and norms serve the stack, not the layer: one layer that has neither (`Neither`) still knows at least
+# 8 of 10 facts. (If it holds: with how many layers does it fail?)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
