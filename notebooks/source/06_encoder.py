@@ -117,8 +117,8 @@ pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).
 # vectors. Adding x does help: what a position had is still there. This sum is a **residual connection** (He et al.,
 # 2015). The vectors that run through the stack, and to which each part adds, are the **residual stream**.
 #
-# But the sum only delays the blurring, and it has a price: the numbers, which shrank before, now grow. So a layer needs
-# a part that keeps their size.
+# But the sum only delays the blurring, and it has a price: the numbers, which shrank before, now grow (their RMS is the
+# root of the mean of their squares). So a layer needs a part that keeps their size.
 
 # %% [markdown]
 # ## LayerNorm
@@ -447,21 +447,22 @@ ax.set_yscale("log")
 # al., below).
 #
 # **Sums only.** The numbers grow from layer to layer, to tens of thousands, and gradients with them. The softmax
-# saturates: at the last `w_q` nothing is left.
+# saturates: at the last `w_q` no gradient is left.
 
 # %% [markdown]
 # **Neither.** Only now is the saying true: the numbers shrink to less than a hundred-thousandth, and every gradient is
 # below a thousandth.
 #
 # So these are not two remedies for one trouble. The sums keep the positions apart for longer, and with them the
-# gradients that live on the difference; the norms keep the numbers at one size. Neither does the other's work.
+# gradients that live on the difference. The norms keep the numbers at one size. One cannot stand in for the other.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
 #
 # Even with both, all positions are alike after 24 layers, and the gradient at the last `w_q` is below a
-# hundred-thousandth. For each norm scales down what was there before. Most newer models put the norm elsewhere.
-# **Pre-norm** normalises the *input* of each sublayer, and leaves the sum alone:
+# hundred-thousandth: each norm scales down what was there before, so of a position's own vector less and less is left.
+# Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and leaves the sum
+# alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
 #
@@ -531,9 +532,9 @@ pd.DataFrame({"post-norm": measures("sums and norms"), "pre-norm": measures("pre
 # Now the gradient at `w_q` stays above a thousandth, and the positions are not quite alike. In return x grows, so what
 # a further layer adds is an ever smaller fraction of it, and the gradient at the last `w_2` is smaller.
 #
-# All this was before any training. Does it train? The library stores runs of both kinds, with three seeds each. In 200
-# steps, at the rate of `fit` (0.003), they should learn to name the token before each position of a random text. A
-# blind guess among 16 tokens has a loss of log 16, about 2.8.
+# All this was before any training. Do such stacks learn? The library stores runs of both kinds, with three seeds each.
+# In 200 steps, at the rate of `fit` (0.003), they should learn to name the token before each position of a random text.
+# A blind guess among 16 tokens has a loss of log 16, about 2.8.
 #
 # **Predict.** How many layers has the deepest stack that learns this (a loss below 0.1 with all three seeds) in
 # post-norm, and how many in pre-norm: 2, 4, 8, 12 or 24?
