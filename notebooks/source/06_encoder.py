@@ -532,9 +532,9 @@ pd.DataFrame({"post-norm": measures("sums and norms"), "pre-norm": measures("pre
 # Now the gradient at `w_q` stays above a thousandth, and the positions are not quite alike. In return x grows, so what
 # a further layer adds is an ever smaller fraction of it, and the gradient at the last `w_2` is smaller.
 #
-# All this was before any training. Do such stacks learn? The library stores runs of both kinds, with three seeds each.
-# In 200 steps, at the rate of `fit` (0.003), they should learn to name the token before each position of a random text.
-# A blind guess among 16 tokens has a loss of log 16, about 2.8.
+# All this was before training. Do they learn? The library stores runs of both kinds, with three seeds each. In 200
+# steps, at the rate of `fit` (0.003), they should learn to name the token before each position of a random text. A
+# blind guess among 16 tokens has a loss of log 16, about 2.8.
 #
 # **Predict.** How many layers has the deepest stack that learns this (a loss below 0.1 with all three seeds) in
 # post-norm, and how many in pre-norm: 2, 4, 8, 12 or 24?
