@@ -1,10 +1,10 @@
 # %% [markdown] id="title"
 # # 06 · The encoder: layers that can be stacked
 #
-# **The question.** Stack two untrained attentions, and the eleven vectors for the characters of `3 mars 2021` become
-# nearly the same vector. Yet large language models are dozens of layers deep, some over a hundred. Beside its
-# attention, a layer has sums, norms and a small feed-forward network. Delete any of these, and the code still runs. So
-# what is each of them for?
+# **The question.** Give each of the eleven characters of `3 mars 2021` a vector, and stack two untrained attentions:
+# all eleven vectors become nearly the same. Yet large language models are dozens of layers deep. Besides attention,
+# each layer has sums, norms and a small feed-forward network. Delete any of these, and the code still runs. So what is
+# each of them for?
 #
 # **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each part,
 # because you have deleted it and measured.
@@ -59,15 +59,14 @@ diagrams.architecture.you_are_here(6)
 # %% [markdown]
 # ## Stacking attention
 #
-# We stack twelve untrained layers on eleven random vectors, in place of those of the characters, and measure how alike
-# the positions become: the mean cosine between two of them. After two attentions it is nearly 1: nothing that comes
-# later can tell which character stood where.
+# We give each character a random vector, stack twelve untrained layers on them, and measure how alike the positions
+# become: the mean cosine between two of them. With attention alone, it is nearly 1 after two layers.
 #
-# Two remedies come to mind: a feed-forward network after each attention (`"FFN"`; you will write it below), or adding
-# each attention's input to its output (`"sum"`).
+# Two remedies come to mind: to compute something new at each position, with a small network after each attention
+# (`"FFN"`; you will write it below), or to add each attention's input to its output (`"sum"`). We try each by itself.
 #
-# **Predict.** With which remedy are the positions still apart (a cosine below 0.5) after 2 layers, and with which after
-# 12: `"FFN"`, `"sum"`, `"both"` (each by itself) or `"neither"`?
+# **Predict.** Which of the two keeps the positions apart (a cosine below 0.5) for 2 layers, and which for 12: `"FFN"`,
+# `"sum"`, `"both"` or `"neither"`?
 
 # %% tags=["prediction"]
 prediction_after_2, prediction_after_12 = ..., ...
@@ -114,18 +113,19 @@ rows = {name: [curve[1], curve[-1], sizes[name]] for name, curve in curves.items
 pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).T.round(1)
 
 # %% [markdown]
-# Each attention averages the vectors, and nothing that is computed for each vector by itself can make equal vectors
-# different again. Adding x does help: what a position had is still there. This sum is a **residual connection** (He et
-# al., 2015). The vectors that run through the stack, and to which each part adds, are the **residual stream**.
+# Each attention averages the vectors, and whatever is computed at each position by itself makes equal results of equal
+# vectors. Adding x does help: what a position had is still there. This sum is a **residual connection** (He et al.,
+# 2015). The vectors that run through the stack, and to which each part adds, are the **residual stream**.
 #
-# But the sum only delays the blurring. And where the numbers shrank before, they now grow. A layer needs more parts.
+# But the sum only delays the blurring, and it has a price: the numbers, which shrank before, now grow (their RMS is the
+# root of the mean of their squares). So a layer needs a part that keeps their size.
 
 # %% [markdown]
 # ## LayerNorm
 #
-# Numbers 20 times as large make scores 400 times as large, and the softmax saturates (lesson 02). **LayerNorm** brings
-# each vector back to the same size: subtract the mean of its $d$ numbers, and divide by their standard deviation. Then
-# learned numbers scale and shift each feature.
+# Queries and keys 20 times as large make scores 400 times as large, and the softmax saturates (lesson 02).
+# **LayerNorm** brings each vector back to the same size: subtract the mean of its $d$ numbers, and divide by their
+# standard deviation. Then learned numbers scale and shift each feature.
 #
 # $$\operatorname{LayerNorm}(x)_i = w_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b_i, \qquad
 # \mu = \frac{1}{d}\sum_j x_j, \quad \sigma^2 = \frac{1}{d}\sum_j (x_j - \mu)^2$$
@@ -154,9 +154,36 @@ def layer_norm(
 check(layer_norm)
 
 # %% [markdown]
+# ### BatchNorm: the other norm
+#
+# Why this norm? The norm of networks for images is older: **BatchNorm** (Ioffe and Szegedy, 2015) takes the mean and
+# variance of one feature, over all positions of all examples in the batch. We normalise a sentence alone, and then in a
+# batch: with padding behind it, or beside another sentence. By how much do its numbers change?
+
+# %%
+short, other = torch.randn(1, 5, 64), 2 + torch.randn(1, 5, 64)
+batches = {"with padding": F.pad(short, (0, 0, 0, 6)), "beside another": torch.cat([short, other])}
+norms = {
+    "LayerNorm": lambda x: parts.layer_norm(x, torch.ones(x.shape[-1]), torch.zeros(x.shape[-1])),
+    "BatchNorm": lambda x: nn.BatchNorm1d(x.shape[-1])(x.flatten(0, 1)).view(x.shape),
+}
+changes = {
+    name: {how: (norm(batch)[:1, :5] - norm(short)).abs().max().item() for how, batch in batches.items()}
+    for name, norm in norms.items()
+}
+pd.DataFrame(changes).T.round(1)
+
+# %%
+diagrams.normalisation.blocks(norms)
+
+# %% [markdown]
+# For the number with the dot, each norm takes the mean and variance of the dark cells. So with BatchNorm, padding and
+# other sentences leak into a sentence, while LayerNorm sees one vector at a time.
+
+# %% [markdown]
 # ## The feed-forward network
 #
-# Attention finds and averages values. Computing with what was found is the job of the second half of a layer, the
+# Attention finds values and averages them. To compute with what was found is the job of the second half of a layer, the
 # **feed-forward network** (FFN): expand each vector to $d_\text{ff}$ features, usually 4 d_model, set the negative ones
 # to 0, and project back.
 #
@@ -236,7 +263,7 @@ class EncoderLayer(nn.Module):
 check(EncoderLayer)
 
 # %% [markdown]
-# Now the layer is whole, and we take it apart again.
+# The layer is whole. Now we take it apart again, one part at a time.
 #
 # ### Without the FFN
 #
@@ -324,30 +351,35 @@ compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 
 # **Half-way.** This is a good place to stop for today.
 
 # %% [markdown]
-# ### Without the sums, and without the norms
+# ### Without the sums, the norms, or both
 #
-# Residual connections are said to keep gradients from vanishing. We build stacks of 24 layers: whole, without the sums,
-# and without the norms. With three seeds, we run one backward pass, for random labels, and look at the gradient of two
-# matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries.
+# Residual connections are said to keep gradients from vanishing. But which is it, the sums or the norms? We build
+# untrained stacks of 24 layers in all four ways. With three seeds, we run one backward pass, for random labels, and
+# look at the gradient of two matrices in each layer: `w_2`, the last of the FFN, and `w_q`, which makes the queries.
 #
-# **Predict.** Without the sums, where does the gradient vanish (fall below a millionth) in all layers from the sixth
-# on: at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And without the norms, what is the RMS of the vectors that
-# come out, if it is 1 for those that go in: near 1, 100 or 50,000?
+# **Predict.** With norms only, where does the gradient vanish (fall below a millionth) in all layers from the sixth on:
+# at `"w_2"`, at `"w_q"`, at `"both"` or `"neither"`? And if vectors of RMS 1 go in, do those that come out have an RMS
+# near 0, 1 or 50,000: with sums only, and with neither?
 
 # %% tags=["prediction"]
-prediction_vanishing, prediction_size = ..., ...
+prediction_vanishing, prediction_sums_only, prediction_neither = ..., ..., ...
 
 
 # %%
-class NoSums(parts.EncoderLayer):
+class NormsOnly(parts.EncoderLayer):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         return self.norm_2(self.feed_forward(self.norm_1(self.self_attention(x, x, x, mask))))
 
 
-class NoNorms(parts.EncoderLayer):
+class SumsOnly(parts.EncoderLayer):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         x = x + self.self_attention(x, x, x, mask)
         return x + self.feed_forward(x)
+
+
+class Neither(parts.EncoderLayer):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return self.feed_forward(self.self_attention(x, x, x, mask))
 
 
 # %% tags=["hide-input"]
@@ -373,48 +405,64 @@ def three_runs(kind: type[nn.Module]) -> dict[str, Tensor]:
 
 
 # %%
-kinds = {"whole": parts.EncoderLayer, "without sums": NoSums, "without norms": NoNorms}
+kinds = {"sums and norms": parts.EncoderLayer, "norms only": NormsOnly, "sums only": SumsOnly, "neither": Neither}
 found = {name: three_runs(kind) for name, kind in kinds.items()}
-vanishing = [matrix for matrix in ("w_2", "w_q") if found["without sums"][matrix][:, 5:].max() < 1e-6]
+vanishing = [matrix for matrix in ("w_2", "w_q") if found["norms only"][matrix][:, 5:].max() < 1e-6]
 compare(prediction_vanishing, measured={0: "neither", 2: "both"}.get(len(vanishing)) or vanishing[0])
-compare(
-    prediction_size, measured=round(found["without norms"]["RMS"][:, -1].mean().item(), -4), choices=(1, 100, 50_000)
-)
-curves = {f"{matrix}, {name}": found[name][matrix] for matrix in ("w_2", "w_q") for name in ("whole", "without sums")}
-ax = plots.lines(range(1, 25), curves, xlabel="layer", ylabel="gradient", legend_beside=True)
-ax.set_yscale("log")
+comes_out = {name: runs["RMS"][:, -1].mean().item() for name, runs in found.items()}
+compare(prediction_sums_only, measured=round(comes_out["sums only"], -4), choices=(0, 1, 50_000))
+compare(prediction_neither, measured=round(comes_out["neither"], 3), choices=(0, 1, 50_000))
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-def table(*names: str) -> pd.DataFrame:
-    rows = {}
-    for name in names:
-        mean = {what: numbers.mean(dim=0).tolist() for what, numbers in found[name].items()}
-        rows[name] = {"cosine after 2": mean["cosine"][1], "RMS after 24": mean["RMS"][-1]}
-        rows[name] |= {f"{matrix}, layer {n}": mean[matrix][n - 1] for matrix in ("w_2", "w_q") for n in (1, 6, 24)}
-    return pd.DataFrame(rows).map("{:.1g}".format)
+def spread(numbers: Tensor) -> str:
+    """Return the least and the largest of three runs, in one digit."""
+    least, largest = f"{numbers.min():.1g}", f"{numbers.max():.1g}"
+    return least if least == largest else f"{least} to {largest}"
 
 
-table(*kinds)
+def measures(name: str) -> dict[str, str]:
+    """Return what one kind of stack is like."""
+    lines = {f"cosine after {n}": spread(found[name]["cosine"][:, n - 1]) for n in (2, 24)}
+    lines["RMS after 24"] = spread(found[name]["RMS"][:, -1])
+    for matrix in ("w_2", "w_q"):
+        lines |= {f"gradient at {matrix}, layer {n}": spread(found[name][matrix][:, n - 1]) for n in (1, 6, 24)}
+    return lines
+
+
+ways = {("sums", "norms"): "sums and norms", ("sums", "no norms"): "sums only"}
+ways |= {("no sums", "norms"): "norms only", ("no sums", "no norms"): "neither"}
+pd.DataFrame({way: measures(name) for way, name in ways.items()})
+
+# %%
+names = ("sums and norms", "norms only")
+curves = {f"{matrix}, {name}": found[name][matrix] for matrix in ("w_2", "w_q") for name in names}
+ax = plots.lines(range(1, 25), curves, xlabel="layer", ylabel="gradient", legend_beside=True)
+ax.set_yscale("log")
 
 # %% [markdown]
-# The saying is half right. At `w_2` the gradient does not vanish: in the first layer it is even larger without the sums
-# than with them. At `w_q` it does, but not on its way back: it is largest in the first layer, and gone in those nearest
-# the loss. What has vanished there is the *difference* between the positions: after two layers all hold nearly one
-# vector, after four the same but for rounding, and no query can change an average of equal vectors (Noci et al.,
-# below). Residual connections keep this difference, and the gradients that live on it.
+# **Norms only.** At `w_2` no gradient vanishes. At `w_q` it does, but not on its way back: in the picture it is largest
+# in the first layer, and gone in those nearest the loss. What has vanished there is the *difference* between the
+# positions: after two layers all hold nearly one vector, and no query can change an average of equal vectors (Noci et
+# al., below).
+#
+# **Sums only.** The numbers grow from layer to layer, to tens of thousands, and gradients with them. The softmax
+# saturates: at the last `w_q` no gradient is left.
 
 # %% [markdown]
-# Without the norms, the numbers grow from layer to layer, to tens of thousands. The softmax saturates: at the last
-# `w_q` the gradient is 0, and at the first `w_2` it is more than a thousand times that of whole layers.
+# **Neither.** Only now is the saying true: the numbers shrink to less than a hundred-thousandth, and every gradient is
+# below a thousandth.
+#
+# So these are not two remedies for one trouble. The sums keep the positions apart for longer, and with them the
+# gradients that live on the difference. The norms keep the numbers at one size. One cannot stand in for the other.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
 #
-# Even in the whole layer, the gradient at `w_q` fades, from 0.08 in the first layer to 2e-7 in the last. Each norm
-# scales down what was there before, so from layer to layer the positions grow more alike, and the queries have less to
-# choose between. Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and
-# leaves the sum alone:
+# Even with both, all positions are alike after 24 layers, and the gradient at the last `w_q` is below a
+# hundred-thousandth: each norm scales down what was there before, so of a position's own vector less and less is left.
+# Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and leaves the sum
+# alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
 #
@@ -478,15 +526,15 @@ diagrams.layers.layer(CutStream(64, 4, 256))
 
 # %% tags=["nbval-ignore-output"]
 found["pre-norm"] = three_runs(parts.PreNormEncoderLayer)
-table("whole", "pre-norm")
+pd.DataFrame({"post-norm": measures("sums and norms"), "pre-norm": measures("pre-norm")})
 
 # %% [markdown]
-# Now the gradient at `w_q` falls only to 0.005. In return x grows, so what a further layer adds is an ever smaller
-# fraction of it, and at the last `w_2` the gradient is smaller than in post-norm.
+# Now the gradient at `w_q` stays above a thousandth, and the positions are not quite alike. In return x grows, so what
+# a further layer adds is an ever smaller fraction of it, and the gradient at the last `w_2` is smaller.
 #
-# Does it train? The library stores runs of both kinds, with three seeds each. In 200 steps, at the rate of `fit`
-# (0.003), they should learn to name the token before each position of a random text. A blind guess among 16 tokens has
-# a loss of log 16, about 2.8.
+# All this was before training. Do they learn? The library stores runs of both kinds, with three seeds each. In 200
+# steps, at the rate of `fit` (0.003), they should learn to name the token before each position of a random text. A
+# blind guess among 16 tokens has a loss of log 16, about 2.8.
 #
 # **Predict.** How many layers has the deepest stack that learns this (a loss below 0.1 with all three seeds) in
 # post-norm, and how many in pre-norm: 2, 4, 8, 12 or 24?
@@ -494,7 +542,7 @@ table("whole", "pre-norm")
 # %% tags=["prediction"]
 prediction_post, prediction_pre = ..., ...
 
-# %%
+# %% tags=["hide-input"]
 ends = {(run["name"], run["depth"]): run["losses"][-1] for run in views.ResidualStream().runs}  # of three seeds
 
 
@@ -514,7 +562,7 @@ pd.Series({key: f"{min(losses):.2f} to {max(losses):.2f}" for key, losses in end
 # takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm manages without; with so few steps, warm-up
 # probably only costs it time.
 #
-# What goes on in the layers? Press *train*, then change the number of layers.
+# Why? Press *train*, then change the number of layers.
 
 # %%
 at_first = views.ResidualStream(depth=12, step=0).shown["post-norm, no warm-up"]
@@ -522,8 +570,8 @@ print(f"gradient at w_2 of the first layer, post-norm without warm-up, at step 0
 views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
-# Post-norm without warm-up fails within ten steps: all positions are nearly alike from the third layer on, and the
-# gradient at the first `w_2` has fallen from 1.1 to 0.0005 (with warm-up, to 0.06).
+# Post-norm without warm-up (blue, dashed) fails within ten steps: all positions are nearly alike from the third layer
+# on, and the gradient at the first `w_2` has fallen from 1.1 to 0.0005 (with warm-up, to 0.06).
 #
 # <details><summary>Why does warm-up help?</summary>
 #
@@ -542,10 +590,10 @@ views.ResidualStream(depth=12, step=10)
 # %% [markdown]
 # ## The stack
 #
-# The encoder looks each token up in an `nn.Embedding`, which holds one learned vector for it, multiplies this by
-# √d_model, adds positions, and passes the sum through the layers. Why √d_model? The paper does not say. Our library,
-# like many, draws embeddings with variance 1/d_model (lesson 08 says why). This is how alike two *different* characters
-# at one position then are, without the factor and with it:
+# What goes into the layers? The encoder looks each token up in an `nn.Embedding`, which holds one learned vector for
+# it, multiplies this by √d_model, adds positions, and passes the sum on. Why √d_model? The paper does not say. Our
+# library, like many, draws embeddings with variance 1/d_model (lesson 08 says why). This is how alike two *different*
+# characters at one position then are, without the factor and with it:
 
 # %%
 embedding = nn.Embedding(60, 512)
@@ -596,11 +644,71 @@ class Encoder(nn.Module):
 check(Encoder)
 
 # %% [markdown]
+# ## Dropout
+#
+# One part of the paper's layer is left, and only training uses it. **Dropout** sets a random tenth of the numbers to 0:
+# of each sublayer's output, and of the sums of embeddings and positions. No feature can then rely on any single other,
+# which makes it harder to learn the training texts by heart. `nn.Dropout(0.1)` does that, and only in `train()` mode.
+# What it keeps it divides by 0.9: so the mean stays, and `eval()` needs no correction.
+
+# %%
+dropout, ones = nn.Dropout(0.1), torch.ones(10_000)
+dropped = dropout(ones)
+print(f"fraction of zeros {(dropped == 0).float().mean():.2f}, mean {dropped.mean():.2f}, largest {dropped.max():.2f}")
+print("the same twice, in train():", torch.equal(dropout(ones), dropout(ones)))
+print("output equals input, in eval():", torch.equal(dropout.eval()(ones), ones))
+
+# %% [markdown]
+# ## Bug hunt
+#
+# A colleague sends you a pre-norm layer with dropout, both halves in one loop. It runs and trains well. But even after
+# `model.eval()`, the same text gets a different answer every time. Decide what is wrong *before* you run the check.
+# Then write a correct `Mended` (without dropout) in the cell after it.
+
+
+# %% tags=["bug-hunt"]
+class LayerOfAColleague(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = parts.FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        def attend(normed):
+            return self.self_attention(normed, normed, normed, mask)
+
+        for norm, sublayer in ((self.norm_1, attend), (self.norm_2, self.feed_forward)):
+            x = x + F.dropout(sublayer(norm(x)), 0.1)
+        return x
+
+
+# %% id="mend-layer"
+Mended = LayerOfAColleague
+
+# %% id="check-mend-layer"
+check(Mended, "PreNormEncoderLayer", save=False)
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# Call the model twice in `eval()`: the outputs have to be equal. `F.dropout` is a function and knows nothing of the
+# module in which it is called; unless it is told `training=self.training`, it always drops. The module `nn.Dropout`
+# knows. The cell below compares two calls of each.
+# </details>
+
+# %%
+for name, kind in {"the colleague's": LayerOfAColleague, "yours or the library's": parts.PreNormEncoderLayer}.items():
+    layer = kind(64, 4, 256).eval()
+    print(f"{name}: two calls in eval() agree:", torch.equal(layer(vectors), layer(vectors)))
+
+# %% [markdown]
 # ## An encoder by itself: filling gaps
 #
-# We hide some characters of dates in four languages, and train an encoder to predict what is hidden: a **masked
-# language model**. BERT was trained like this on plain text, in pieces of words. Such training, before any task, is
-# **pretraining**; further training, on the labels of a task, is **fine-tuning**.
+# The stack is complete, and one part is still to be deleted: attention, or at least half of it. We hide some characters
+# of dates in four languages, and train an encoder to predict what is hidden: a **masked language model**. BERT was
+# trained like this on plain text, in pieces of words. Such training, before any task, is **pretraining**; further
+# training, on the labels of a task, is **fine-tuning**.
 
 # %% tags=["hide-input"]
 days = [date(2000, 1, 1) + timedelta(days=n) for n in range(0, 9000, 7)]
@@ -640,14 +748,14 @@ def draw_gaps() -> tuple[Tensor, Tensor]:
 
 # %% [markdown]
 # In held-out texts we hide the first letter of the month. The model that attends in both directions finds it in about 8
-# of 10. Another attends only backwards, with the causal mask of lesson 04.
+# of 10. Another has lost half of its attention: with the causal mask of lesson 04, it attends only backwards.
 #
-# **Predict.** In what fraction of the texts does that one find it: near 0.1, 0.4 or 0.8? (About 10 seconds.)
+# **Predict.** In what fraction of the texts does that one find it: near 0.1, 0.4 or 0.8? (Folded, about 10 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 rows = torch.arange(500)
 at = torch.tensor([re.search(r"[^\W\d]{3,}", text).start() for text in texts[:500]])  # three letters: a month
 wanted, questions = tests[rows, at], tests.clone()
@@ -673,70 +781,15 @@ ax = plots.weights(heads, [f"head {i}" for i in range(4)], letters, ylabel="the 
 print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5))
 
 # %% [markdown]
-# What tells the months apart comes after the gap. One model attends to it; the other does about as well as guessing the
-# commonest letter.
-
-# %% [markdown]
-# ## Dropout
-#
-# In training, the paper's model sets a random tenth of the sums of embeddings and positions, and of each sublayer's
-# output, to 0: **dropout**. No feature can then rely on any single other, which makes it harder to learn the training
-# texts by heart. `nn.Dropout(0.1)` does that, and only in `train()` mode. What it keeps it divides by 0.9: so the mean
-# stays, and `eval()` needs no correction.
-
-# %%
-dropout, ones = nn.Dropout(0.1), torch.ones(10_000)
-dropped = dropout(ones)
-print(f"fraction of zeros {(dropped == 0).float().mean():.2f}, mean {dropped.mean():.2f}, largest {dropped.max():.2f}")
-print("the same twice, in train():", torch.equal(dropout(ones), dropout(ones)))
-print("output equals input, in eval():", torch.equal(dropout.eval()(ones), ones))
-
-# %% [markdown]
-# ## Bug hunt
-#
-# A colleague sends you a pre-norm layer with dropout. It runs and trains well. But even after `model.eval()`, the same
-# text gets a different answer every time. Decide what is wrong *before* you run the check. Then write a correct
-# `Mended` (without dropout) in the cell after it.
-
-
-# %% tags=["bug-hunt"]
-class LayerOfAColleague(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff):
-        super().__init__()
-        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = parts.FeedForward(d_model, d_ff)
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        normed = self.norm_1(x)
-        x = x + F.dropout(self.self_attention(normed, normed, normed, mask), 0.1)
-        return x + F.dropout(self.feed_forward(self.norm_2(x)), 0.1)
-
-
-# %% id="mend-layer"
-Mended = LayerOfAColleague
-
-# %% id="check-mend-layer"
-check(Mended, "PreNormEncoderLayer", save=False)
-
-# %% [markdown]
-# <details><summary>How to find such a bug without a check</summary>
-#
-# Call the model twice in `eval()`: the outputs have to be equal. `F.dropout` is a function and knows nothing of the
-# module in which it is called; unless it is told `training=self.training`, it always drops. The module `nn.Dropout`
-# knows. The cell below compares two calls of each.
-# </details>
-
-# %%
-for name, kind in {"the colleague's": LayerOfAColleague, "yours or the library's": parts.PreNormEncoderLayer}.items():
-    layer = kind(64, 4, 256).eval()
-    print(f"{name}: two calls in eval() agree:", torch.equal(layer(vectors), layer(vectors)))
+# What tells the months apart comes after the gap. One model attends to it. The other has all other parts, and does
+# about as well as guessing the commonest letter: nothing else in the stack moves anything between positions.
 
 # %% [markdown]
 # ## ★ Transfer: one vector for a sentence
 #
-# To compare texts, we need one vector for each. A common way is to average the encoder's output over the tokens.
-# Padding must not count. A sentence of nothing but padding should get zeros. Write this function from scratch.
+# The encoder returns a vector for each position. To compare whole texts, we need one vector for each, and a common way
+# is to average the encoder's output over the tokens. Padding must not count, and a sentence of nothing but padding
+# should get zeros. Write this function from scratch.
 
 
 # %% id="sentence_vectors" tags=["exercise"]
@@ -762,43 +815,16 @@ with torch.no_grad():
         print(f"{name}: the same vector with padding: {torch.allclose(way(alone), way(padded), atol=1e-3)}")
 
 # %% [markdown]
-# The encoder's mask and a mean over real tokens keep the padding out.
-
-# %% [markdown]
-# ## ★ BatchNorm: the other norm
-#
-# **BatchNorm** (Ioffe and Szegedy, 2015), the norm of convolutional networks, takes the mean and variance of one
-# feature, over all positions of all examples in the batch. We normalise a sentence alone, and then in a batch: with
-# padding behind it, or beside another sentence. By how much do its numbers change?
-
-# %%
-short, other = torch.randn(1, 5, 64), 2 + torch.randn(1, 5, 64)
-batches = {"with padding": F.pad(short, (0, 0, 0, 6)), "beside another": torch.cat([short, other])}
-norms = {
-    "LayerNorm": lambda x: parts.layer_norm(x, torch.ones(x.shape[-1]), torch.zeros(x.shape[-1])),
-    "BatchNorm": lambda x: nn.BatchNorm1d(x.shape[-1])(x.flatten(0, 1)).view(x.shape),
-}
-changes = {
-    name: {how: (norm(batch)[:1, :5] - norm(short)).abs().max().item() for how, batch in batches.items()}
-    for name, norm in norms.items()
-}
-pd.DataFrame(changes).T.round(1)
-
-# %%
-diagrams.normalisation.blocks(norms)
-
-# %% [markdown]
-# For the number with the dot, each norm takes the mean and variance of the dark cells. So with BatchNorm, padding and
-# other sentences leak into a sentence, while LayerNorm sees one vector at a time, which suits texts.
+# The padding has to be kept out twice: by the encoder's mask, and then from the mean.
 
 # %% [markdown]
 # ## ★ Images: patches as tokens
 #
-# Nothing in an encoder is made for text. A **vision transformer** (ViT; [Dosovitskiy et al.,
+# Sums, norms, FFN, attention: none of these parts is made for text. A **vision transformer** (ViT; [Dosovitskiy et al.,
 # 2020](https://arxiv.org/abs/2010.11929)) cuts an image into square **patches**, and a linear layer turns each into a
-# vector: that takes the place of the embedding. Positions and layers follow as before; in ours, the mean over all
-# patches is the vector of the image. We draw shaky digits, in 16 × 16 noisy pixels (folded). This is what happens to a
-# 3:
+# vector: that takes the place of the embedding. Then come positions and the very layers from above, and the mean over
+# all patches is the vector of the image. We draw shaky digits, in 16 × 16 noisy pixels (folded). This is what happens
+# to a 3:
 
 # %% id="digit-images" tags=["hide-input"]
 STROKES = ["bdjnlfb", "dbn", "dbfmo", "abfhlnm", "nbgi", "cagilnm", "cdjnlhg", "acn", "bdhlnjhfb", "fhdbfln"]
@@ -878,17 +904,17 @@ compare(prediction, measured=sum(classified["patches shuffled"]) / 3, choices=(0
 pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 
 # %% [markdown]
-# The model relies on where each piece belongs: with shuffled patches it is about as good as a guess. The paper's models
-# are larger, with pre-norm, GELU and, instead of the mean, the output at an extra class token. Language models that
-# read images put such vectors among those of the words.
+# The same layers classify images, but they need to know where each patch belongs: with shuffled patches the model is
+# about as good as a guess. The paper's models are larger, with pre-norm, GELU and, instead of the mean, the output at
+# an extra class token. Language models that read images put such vectors among those of the words.
 
 # %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
 #
-# **Claim.** The order matters: a layer that runs its FFN *before* its attention (write `FFNFirst`) knows fewer of the
-# facts.
+# **Claim.** Sums and norms serve the stack, not the layer: one layer that has neither (`Neither`) still knows at least
+# 8 of 10 facts. (If it holds: with how many layers does it fail?)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
@@ -899,8 +925,8 @@ prediction = ...  # in how many of the three runs will the claim hold?
 holds = []
 for seed in range(3):
     torch.manual_seed(seed)
-    # class FFNFirst(parts.EncoderLayer): define it above, as `NoFFN` was, with another forward.
-    holds.append(...)  # compare learn_facts(FFNFirst, 1, seed) with whole[seed]: True or False
+    # Train the layer that has neither: learn_facts(Neither, 1, seed) returns the fraction that it knows.
+    holds.append(...)  # is that at least 0.8? True or False
 print("predicted:", prediction, " measured:", holds)
 # Verdict:
 
@@ -913,10 +939,11 @@ print("predicted:", prediction, " measured:", holds)
 #
 # | part | what it does | without it |
 # |---|---|---|
-# | residual connection | keeps what a position had | positions alike; from about layer 5 on no gradient at `w_q` |
+# | residual connection | keeps what a position had | positions alike after two layers; soon no gradient at `w_q` |
 # | norm | keeps the vectors at one size | numbers of tens of thousands, a saturated softmax |
+# | both | keep any gradient at all | numbers and gradients vanish |
 # | FFN | computes at each position | facts learned more slowly, even by attention with as many parameters |
-# | attention | moves something between positions | nothing else does |
+# | attention | moves something between positions | without the half that attends ahead, a gap is filled by guessing |
 #
 # - Post-norm normalises the sums, pre-norm the inputs of the sublayers. In 200 steps, post-norm learned our task with 2
 #   layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings, deep post-norm is
@@ -961,10 +988,10 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # Each sublayer only adds to what was there, so a layer can begin by changing little, and positions stay distinct for
 # longer: without them attention makes all positions nearly alike within two layers. (<i>Stacking attention</i>)
-# "Against vanishing gradients" is half of the truth. At the FFN's `w_2` nothing vanished in 24 layers without them. At
-# `w_q` the gradient was below a millionth from layer 6 on, since equal positions leave the softmax nothing to choose.
-# (<i>Without the sums, and without the norms</i>) They come from networks for images, where deeper stacks without them
-# had a larger *training* error (degradation; He et al., 2015).
+# "Against vanishing gradients" is half of the truth. In 24 layers with norms and no sums, nothing vanished at the FFN's
+# `w_2`. At `w_q` the gradient was below a millionth from layer 6 on, since equal positions leave the softmax nothing to
+# choose. Without norms, too, all gradients vanished. (<i>Without the sums, the norms, or both</i>) They come from
+# networks for images, where deeper stacks without them had a larger *training* error (degradation; He et al., 2015).
 # </details>
 #
 # <details><summary>How many times does a self-attention sublayer use x?</summary>
@@ -979,8 +1006,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>Why LayerNorm and not BatchNorm?</summary>
 #
-# BatchNorm mixes the sentences of a batch and their padding, and computes something different in training and in
-# inference. LayerNorm works on each vector by itself. (<i>★ BatchNorm</i>)
+# BatchNorm mixes the sentences of a batch and their padding; in inference, it replaces their mean and variance by
+# averages kept from training. LayerNorm works on each vector by itself, always in the same way. (<i>BatchNorm</i>)
 # </details>
 #
 # <details><summary>Over what does LayerNorm average: the sentence, the batch, the layers?</summary>
