@@ -124,8 +124,10 @@ class Behaviour:
         looked_at = [*right[:N_LOOKED_AT], *[i for i in sorted(told_by) if i not in right][:N_LOOKED_AT]]
         shown = dict.fromkeys(fitting, "")
         for index in looked_at:
-            for one, output in zip(fitting, self.outputs([one.way for one in fitting], index), strict=True):
-                shown[one] += mistake_pairs.shown(output, self.expected[index], observed[index])
+            outputs = list(self.outputs([one.way for one in fitting], index))
+            letters = mistake_pairs.shown(outputs, self.expected[index], observed[index])
+            for one, letter in zip(fitting, letters, strict=True):
+                shown[one] += letter
         likely = mistake_pairs.likely(singles, shown, "".join(RIGHT if i in right else SEEN for i in looked_at))
         return mistake_pairs.in_order(likely)
 

@@ -2,11 +2,11 @@
 
 import heapq
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from transformer_course.checking.tolerance import is_finite, may_show
+from transformer_course.checking.tolerance import is_finite, which_may_show
 from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 from transformer_course.steps import InSteps, Variant
@@ -144,14 +144,12 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
     return [*found, *heapq.nsmallest(min(MAX_OTHERS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
 
 
-def shown(output: Observation, right: Observation, seen: Observation) -> str:
-    """Return what a mistake shows in a case, as a letter."""
-    if may_show(output, right):
-        return RIGHT
-    if may_show(output, seen):
-        return SEEN
-    has_numbers = "frequencies" in output or ("output" in output and is_finite(output["output"]))
-    return OTHER if has_numbers else NOTHING
+def shown(outputs: Sequence[Observation], right: Observation, seen: Observation) -> Iterator[str]:
+    """Yield what each of some mistakes shows in a case, as a letter."""
+    as_right, as_seen = which_may_show(outputs, right), which_may_show(outputs, seen)
+    for output, is_right, is_seen in zip(outputs, as_right, as_seen, strict=True):
+        has_numbers = "frequencies" in output or ("output" in output and is_finite(output["output"]))
+        yield RIGHT if is_right else SEEN if is_seen else OTHER if has_numbers else NOTHING
 
 
 def _unlikeliness(pair: tuple[Single, Single]) -> int:

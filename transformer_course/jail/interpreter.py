@@ -28,7 +28,6 @@ FIXED_VARIABLES = {
     "PYTHONUTF8": "1",
     "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # larger pages: a fork copies the table of them (a third of its time)
-    "PYTHONMALLOC": "malloc",  # so that Python's objects lie in them, too
 }
 """Variables that make all runs alike."""
 

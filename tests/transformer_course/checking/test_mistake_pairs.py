@@ -55,14 +55,14 @@ def tried(shown, seen):
 
 def test_of_samples_it_is_how_often_each_comes_that_tells():
     right, seen, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
-    assert [shown(one, right, seen) for one in (right, seen, other)] == [RIGHT, SEEN, OTHER]
+    assert list(shown([right, seen, other], right, seen)) == [RIGHT, SEEN, OTHER]
 
 
 def test_what_returns_what_is_no_number_or_nothing_shows_nothing():
     right, seen = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
     crash = {"error": {"type": "ValueError", "message": ""}}
-    found = [shown(one, right, seen) for one in (right, seen, {"output": torch.full((2,), torch.nan)}, crash)]
-    assert found == [RIGHT, SEEN, NOTHING, NOTHING]
+    found = shown([right, seen, {"output": torch.full((2,), torch.nan)}, crash], right, seen)
+    assert list(found) == [RIGHT, SEEN, NOTHING, NOTHING]
 
 
 def test_where_the_attempt_is_right_both_are():

@@ -1,9 +1,13 @@
 """Which names a piece of code needs and binds; and that the lesson, the grader and the saved parts agree on it."""
 
 import ast
+import dis
+import inspect
+from types import CodeType
 
 import pytest
 
+from transformer_course.running import answer_job, dependencies, record
 from transformer_course.running.dependencies import definitions, names_of_function, names_of_statement, parse
 from transformer_course.running.find_answer import find_answer
 from transformer_course.running.introspect import notebook_dependencies
@@ -147,3 +151,19 @@ def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
 def test_a_bare_expression_is_left_out_unless_it_ends_the_process():
     source = "plot(x)\nos._exit(0)\nos.abort()\nsys.exit\nx = 3"
     assert [one.text for one in definitions(0, source, parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]
+
+
+@pytest.mark.parametrize("module", [answer_job, ast, dependencies, dis, inspect, record])
+def test_names_are_read_from_instructions_as_dis_reads_them(module):
+    def all_in(code):
+        yield code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from all_in(constant)
+
+    many = "".join(f"n{i} = m{i}\n" for i in range(700)) + "def f():\n    return n1, m699, f\n"  # numbers above a byte
+    names = (*dependencies.LOOKUPS, *dependencies.STORES)
+    for source in (inspect.getsource(module), many):
+        for code in all_in(compile(source, "<module>", "exec")):
+            by_dis = [(step.opname, step.argval) for step in dis.get_instructions(code) if step.opname in names]
+            assert list(dependencies.names_in(code)) == by_dis
