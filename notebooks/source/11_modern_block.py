@@ -984,7 +984,7 @@ before = [read_right(reader, LANGUAGES[:4]), read_right(reader, ["es"])]
 print(f"right before LoRA: {before[0]:.2f} of the four languages, {before[1]:.2f} of the new one")
 
 # %% [markdown]
-# **Predict.** 200 steps of LoRA train 672 parameters, beside about 43,000. What fraction of the Spanish dates does the
+# **Predict.** 300 steps of LoRA train 672 parameters, beside about 43,000. What fraction of the Spanish dates does the
 # model then read correctly: nearest to 0, 0.25 or 0.75? And of the four *old* languages, with LoRA in place: `"more"`,
 # `"fewer"` or `"as many"`?
 
@@ -1000,7 +1000,7 @@ def with_lora(model: Model, seed: int) -> Model:
     for attention in (block.self_attention for block in model.blocks):
         attention.w_q.linear = parts.LoRALinear(attention.w_q.linear, rank=2, alpha=4.0)
         attention.w_v = parts.LoRALinear(attention.w_v, rank=2, alpha=4.0)
-    fit(model, draw_dates(["es"], 16, seed), 200, 0.02)
+    fit(model, draw_dates(["es"], 16, seed), 300, 0.02)
     return model
 
 
@@ -1008,7 +1008,7 @@ def fine_tuned(model: Model, seed: int) -> Model:
     """Return a copy of the model of which all parameters are trained on the new language."""
     torch.manual_seed(seed)
     model = copy.deepcopy(model)
-    fit(model, draw_dates(["es"], 16, seed), 80, 0.006)
+    fit(model, draw_dates(["es"], 16, seed), 100, 0.006)
     return model
 
 
