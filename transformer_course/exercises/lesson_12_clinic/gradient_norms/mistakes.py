@@ -4,6 +4,15 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_12_clinic.gradient_norms.answer import STEPS
 
 
+def of_each_child(model):
+    """Put all the parameters of a layer of the model together."""
+
+    def total(child):
+        return sum((p.grad**2).sum() for p in child.parameters() if p.grad is not None)
+
+    return {name: float(total(child)) ** 0.5 for name, child in model.named_children()}
+
+
 def as_it_is():
     return lambda value: value
 
@@ -50,5 +59,15 @@ MISTAKES = [
         STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
         does="the norm is that of the parameter itself, not of its gradient",
         says="The norms are those of the parameters themselves. Look at which tensor the norm is taken of.",
+    ),
+    Mistake(
+        "one_norm_for_each_module",
+        of_each_child,
+        says="The parameters of each module are put together. One norm for each *parameter* is asked for.",
+        hints=[
+            "How many names are in the dict, and how many has the model?",
+            "A bias may learn where the weight beside it does not.",
+            "`for name, parameter in model.named_parameters()`, and one entry for each.",
+        ],
     ),
 ]
