@@ -55,10 +55,6 @@ PIPELINE_SCHEDULE = Exercise(
             "once, and needs to hold one alone."
         ),
         "comparison_may_forward": "Each stage may hold one micro-batch too many.",
-        "always_one_returned": (
-            "A stage runs a backward pass right after its forward pass. Its gradient comes from the stage after, which "
-            "must have run its own backward pass first."
-        ),
     },
     mistakes=MISTAKES,
     stretch=True,
