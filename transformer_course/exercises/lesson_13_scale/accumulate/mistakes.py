@@ -25,10 +25,10 @@ MISTAKES = [
         says="{does}. Tokens are what the mean is taken over.",
     ),
     Mistake(
-        "divides_twice",
-        STEPS.but(total=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        does="each sum is divided by its own number of tokens first",
-        says="Each sum is divided twice: by its own number of tokens, and then by that of all.",
-        hints=["One micro-batch of 7 tokens: how often is its sum divided by 7?"],
+        "weights_the_sums",
+        STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum()),
+        does="the sums are multiplied by the numbers of tokens before they are added up",
+        says="The sums are multiplied by the numbers of tokens, as means would be. They are sums already.",
+        hints=["One micro-batch of 7 tokens: what is the loss, and what comes out?"],
     ),
 ]
