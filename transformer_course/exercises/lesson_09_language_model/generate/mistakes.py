@@ -52,6 +52,12 @@ MISTAKES = [
         hints=["A prompt of 3 tokens and 4 new ones: how many should come back?"],
     ),
     Mistake(
+        "counts_the_prompt_as_new",
+        STEPS.but(n_rounds=lambda max_new_tokens, tokens: max(max_new_tokens - tokens.shape[1], 0)),
+        does="the length of the prompt decides how many tokens are added",
+        says="The longer the prompt, the fewer tokens are added. `max_new_tokens` counts only the *new* ones.",
+    ),
+    Mistake(
         "returns_inside_the_loop",
         STEPS.but(
             n_rounds=lambda max_new_tokens: min(max_new_tokens, 1),
