@@ -56,5 +56,10 @@ ATTEND_WITH_CACHE = Exercise(
         "`scores = query @ keys.mT / query.shape[-1] ** 0.5`. The newest token may see all, so there is no mask. "
         "Return `scores.softmax(dim=-1) @ values` and `(keys, values)`.",
     ],
+    told={
+        "part_left_out_scores": (
+            "The scores are not divided by the root of the width. The wider the vectors, the more one key takes all."
+        ),
+    },
     mistakes=MISTAKES,
 )
