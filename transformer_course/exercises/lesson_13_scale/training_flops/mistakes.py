@@ -18,8 +18,8 @@ MISTAKES = [
         hints=["Which passes does a training step have, and which of them costs more?"],
     ),
     Mistake(
-        "a_float",
-        STEPS.but(flops=lambda flops: float(flops)),
-        does="a float comes out, not an int",
+        "too_many_operations",
+        STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
+        does="more operations are counted for each parameter and token than 2 forward and 4 backward",
     ),
 ]
