@@ -67,6 +67,16 @@ def at_fixed_ticks(in_turn):
     return schedule
 
 
+def warm_up_not_limited(n_stages, n_microbatches):
+    """Let each stage begin as many micro-batches as it may hold, though there are fewer."""
+
+    def arrived(stage, forwards):
+        all_of_them = max(n_microbatches, n_stages - stage)
+        return min(all_of_them, forwards[stage - 1]) if stage > 0 else all_of_them
+
+    return arrived
+
+
 def from_zero(schedule):
     return torch.where(schedule > 0, schedule - 1, torch.where(schedule < 0, schedule + 1, schedule))
 
@@ -158,6 +168,7 @@ MISTAKES = [
     ),
     Mistake(
         "micro_batches_that_are_not_there",
+        STEPS.but(arrived=warm_up_not_limited),
         STEPS.but(arrived=lambda: lambda stage, forwards: forwards[stage - 1] if stage > 0 else 10**9),
         does="with fewer micro-batches than a stage may hold, it runs forward passes of some that do not exist",
         hints=["With 2 stages and one micro-batch, what does the first stage do in the second tick?"],
