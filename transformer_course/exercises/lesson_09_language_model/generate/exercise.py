@@ -73,5 +73,9 @@ GENERATE = Exercise(
         "The model reads at most `context_length` tokens: show it the last ones, and keep the whole text for the end.",
         "`torch.cat([tokens, next_tokens[:, None]], dim=1)` appends a column and leaves the caller's tensor as it is.",
     ],
+    told={
+        "call_left_out_text: so_far": "The model is shown the whole text, however long it is.",
+        "ignored_context_length: 1": "The model is shown the last token only. Without a cache, it knows no other.",
+    },
     mistakes=MISTAKES,
 )
