@@ -9,7 +9,6 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:])),
         does="all the heads are repeated one after another (A B A B), not each next to itself",
         says="The heads come as A B A B. Each should be repeated next to itself, so that neighbours share a head.",
-        hints=["Print `torch.arange(2).repeat(3)` and `torch.arange(2).repeat_interleave(3)`."],
     ),
     Mistake(
         "along_another_axis",
@@ -18,18 +17,13 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=0)),
         STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)),
         does="something else is repeated than the heads: positions, features or the batch",
-        hints=["What shape is asked for, and what shape comes out?"],
     ),
     Mistake(
         "n_repeats_as_the_number_of_heads",
         STEPS.but(n_repeats=lambda n_repeats, x: max(n_repeats // x.shape[1], 1)),
         STEPS.but(repeated=lambda repeated, n_repeats: repeated[:, :n_repeats]),
         does="`n_repeats` is taken for the number of query heads",
-        says=(
-            "`n_repeats` is taken for the number of heads that should come out. It says how often *each* head is "
-            "repeated."
-        ),
-        hints=["How many heads come out for 2 heads and n_repeats = 3?"],
+        says="{does}. It says how often *each* head is repeated.",
     ),
     Mistake(
         "positions_and_heads_mixed",
@@ -44,5 +38,11 @@ MISTAKES = [
             "when it is merged with the heads."
         ),
         hints=["`reshape` reads the numbers in their order. Which axis has to stand right behind that of the heads?"],
+    ),
+    Mistake(
+        "divided_among_the_copies",
+        STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
+        does="every copy is divided by n_repeats",
+        says="Every copy is divided by `n_repeats`. Each query head should find the whole key or value.",
     ),
 ]
