@@ -18,6 +18,13 @@ MISTAKES = [
         hints=["How often does the formula have a SiLU?"],
     ),
     Mistake(
+        "sigmoid_of_the_negative",
+        STEPS.but(opened=lambda gate: gate * (-gate).sigmoid()),
+        does="z is multiplied by the sigmoid of −z, which should be that of z",
+        says="SiLU closes the gates that it should open: {does}. Look at the sign in the exponential.",
+        hints=["SiLU of 10 is nearly 10. What comes out for 10?"],
+    ),
+    Mistake(
         "no_gate",
         STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
         STEPS.but(gated=lambda up: up),
