@@ -38,6 +38,13 @@ def no_longer_parameters(module):
     module.a, module.b = a, b
 
 
+def bias_thawed(self, x):
+    """Leave the bias of the layer to be trained."""
+    if self.linear.bias is not None:
+        self.linear.bias.requires_grad_()
+    return self.linear(x)
+
+
 class Layers(LoRALinear):
     def __init__(self, linear, rank, alpha):
         super().__init__(linear, rank, alpha)
@@ -62,8 +69,9 @@ MISTAKES = [
     Mistake(
         "not_frozen",
         STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
-        does="the layer is not frozen",
-        says="The layer that came is not frozen: there are parameters of it that require gradients.",
+        STEPS.but(base=bias_thawed),
+        does="the layer is not frozen, or not all of it",
+        says="The layer that came is not frozen, or not all of it: there are parameters of it that require gradients.",
         hints=["How many parameters of the module have `requires_grad` set to True? Only `a` and `b` should."],
     ),
     Mistake(
@@ -83,6 +91,19 @@ MISTAKES = [
         hints=[
             "Which gradients do `a` and `b` get if both are 0?",
             "One of the two is enough for the change to begin at 0.",
+            "`b` starts at 0, and `a` at random.",
+        ],
+    ),
+    Mistake(
+        "only_a_starts_at_zero",
+        made(lambda module: (nn.init.zeros_(module.a), nn.init.ones_(module.b))),
+        says=(
+            "`a` starts at 0, and `b` does not. The change begins at 0, too, but as agreed it is `b` that starts at 0. "
+            "Look at `__init__`."
+        ),
+        hints=[
+            "Which of the two is 0 at the start, and which should be?",
+            "In the paper, A is drawn at random and B is 0.",
             "`b` starts at 0, and `a` at random.",
         ],
     ),
