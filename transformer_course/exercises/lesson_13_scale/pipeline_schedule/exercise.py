@@ -54,7 +54,6 @@ PIPELINE_SCHEDULE = Exercise(
             "Every stage may hold as many micro-batches as there are stages. The last one gets its micro-batch back at "
             "once, and needs to hold one alone."
         ),
-        "comparison_may_forward": "Each stage may hold one micro-batch too many.",
     },
     mistakes=MISTAKES,
     stretch=True,

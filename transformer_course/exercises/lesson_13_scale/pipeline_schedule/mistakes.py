@@ -111,6 +111,11 @@ MISTAKES = [
         says="{does}: the first stage does so in every tick until the first backward pass, and its memory fills up.",
     ),
     Mistake(
+        "one_too_many",
+        STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage + 1),
+        does="each stage may hold one micro-batch too many",
+    ),
+    Mistake(
         "one_too_few",
         STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage - 1),
         does="each stage may hold one micro-batch too few, and the last one none",
