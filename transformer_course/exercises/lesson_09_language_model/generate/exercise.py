@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_09_language_model.generate import mistakes_context, mistakes_next_token
 from transformer_course.exercises.lesson_09_language_model.generate.answer import STEPS, generate
+from transformer_course.exercises.lesson_09_language_model.generate.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -73,5 +73,9 @@ GENERATE = Exercise(
         "The model reads at most `context_length` tokens: show it the last ones, and keep the whole text for the end.",
         "`torch.cat([tokens, next_tokens[:, None]], dim=1)` appends a column and leaves the caller's tensor as it is.",
     ],
-    mistakes=[*mistakes_context.MISTAKES, *mistakes_next_token.MISTAKES],
+    told={
+        "call_left_out_text: so_far": "The model is shown the whole text, however long it is.",
+        "ignored_context_length: 1": "The model is shown the last token only. Without a cache, it knows no other.",
+    },
+    mistakes=MISTAKES,
 )

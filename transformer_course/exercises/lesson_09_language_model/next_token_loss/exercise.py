@@ -3,12 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_09_language_model.next_token_loss import (
-    mistakes_mean,
-    mistakes_prediction,
-    mistakes_shift,
-)
 from transformer_course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS, next_token_loss
+from transformer_course.exercises.lesson_09_language_model.next_token_loss.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -65,5 +61,5 @@ NEXT_TOKEN_LOSS = Exercise(
         "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and "
         "`losses[targets != pad_id].mean()`.",
     ],
-    mistakes=[*mistakes_shift.MISTAKES, *mistakes_prediction.MISTAKES, *mistakes_mean.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -1,8 +1,8 @@
 """One step of decoding: a new token meets the keys and values that earlier ones left behind."""
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_10_inference.attend_with_cache import mistakes_attention, mistakes_cache
 from transformer_course.exercises.lesson_10_inference.attend_with_cache.answer import STEPS, attend_with_cache
+from transformer_course.exercises.lesson_10_inference.attend_with_cache.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -56,5 +56,10 @@ ATTEND_WITH_CACHE = Exercise(
         "`scores = query @ keys.mT / query.shape[-1] ** 0.5`. The newest token may see all, so there is no mask. "
         "Return `scores.softmax(dim=-1) @ values` and `(keys, values)`.",
     ],
-    mistakes=[*mistakes_cache.MISTAKES, *mistakes_attention.MISTAKES],
+    told={
+        "part_left_out_scores": (
+            "The scores are not divided by the root of the width. The wider the vectors, the more one key takes all."
+        ),
+    },
+    mistakes=MISTAKES,
 )

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_08_training.greedy_decode.exercise import padded
-from transformer_course.exercises.lesson_10_inference.beam_search import mistakes_choice, mistakes_rounds
 from transformer_course.exercises.lesson_10_inference.beam_search.answer import STEPS, beam_search
+from transformer_course.exercises.lesson_10_inference.beam_search.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -161,6 +161,15 @@ BEAM_SEARCH = Exercise(
         "After the last round, the text with the largest log-probability / ((5 + length) / 6) ** length_penalty is the "
         "answer, its length counted with the eos. Fill it up with eos.",
     ],
-    mistakes=[*mistakes_rounds.MISTAKES, *mistakes_choice.MISTAKES],
+    told={
+        "part_left_out_extended: step": (
+            "The log-probability of a text is that of its last token alone. All its tokens should have a part in it."
+        ),
+        "call_left_out_step_scores: logits": (
+            "Logits are added up, not log-probabilities. A constant in all logits of a position changes no "
+            "probability, but it changes such a sum."
+        ),
+    },
+    mistakes=MISTAKES,
     normalise=padded,
 )

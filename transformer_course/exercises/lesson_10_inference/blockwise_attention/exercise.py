@@ -14,8 +14,8 @@ import dataclasses
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_10_inference.blockwise_attention import mistakes_blocks, mistakes_sums
 from transformer_course.exercises.lesson_10_inference.blockwise_attention.answer import STEPS, blockwise_attention
+from transformer_course.exercises.lesson_10_inference.blockwise_attention.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -101,5 +101,5 @@ BLOCKWISE_ATTENTION = Exercise(
             "The weighted sum of the values comes out, without the division: the weights do not add up to 1."
         ),
     },
-    mistakes=[*mistakes_blocks.MISTAKES, *mistakes_sums.MISTAKES],
+    mistakes=MISTAKES,
 )

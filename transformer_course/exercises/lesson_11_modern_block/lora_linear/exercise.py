@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_11_modern_block.lora_linear import mistakes_constructor, mistakes_forward
 from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS
+from transformer_course.exercises.lesson_11_modern_block.lora_linear.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -85,5 +85,5 @@ LORA_LINEAR = Exercise(
         "by alpha / rank. The two results are added.",
         "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`, where `self.scale` is `alpha / rank`.",
     ],
-    mistakes=[*mistakes_constructor.MISTAKES, *mistakes_forward.MISTAKES],
+    mistakes=MISTAKES,
 )

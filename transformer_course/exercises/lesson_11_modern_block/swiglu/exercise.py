@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_11_modern_block.swiglu import mistakes, mistakes_constructor
 from transformer_course.exercises.lesson_11_modern_block.swiglu.answer import STEPS
+from transformer_course.exercises.lesson_11_modern_block.swiglu.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_lab.layers.feed_forward import SwiGLU
@@ -77,5 +77,5 @@ SWIGLU = Exercise(
             "well, but published weights would not fit. Look at which of the two goes through SiLU."
         ),
     },
-    mistakes=[*mistakes.MISTAKES, *mistakes_constructor.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_12_clinic.gradient_norms import mistakes_norm, mistakes_parameters
 from transformer_course.exercises.lesson_12_clinic.gradient_norms.answer import STEPS, gradient_norms
+from transformer_course.exercises.lesson_12_clinic.gradient_norms.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -78,5 +78,5 @@ GRADIENT_NORMS = Exercise(
         "sum of its squares: `.norm()`.",
         "Fill a dict in a loop: `norms[name] = parameter.grad.norm().item()`, and 0.0 where `parameter.grad is None`.",
     ],
-    mistakes=[*mistakes_parameters.MISTAKES, *mistakes_norm.MISTAKES],
+    mistakes=MISTAKES,
 )

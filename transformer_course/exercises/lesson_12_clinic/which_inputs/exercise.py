@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_12_clinic.which_inputs import mistakes_changes, mistakes_table
 from transformer_course.exercises.lesson_12_clinic.which_inputs.answer import STEPS, which_inputs
+from transformer_course.exercises.lesson_12_clinic.which_inputs.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -112,5 +112,5 @@ WHICH_INPUTS = Exercise(
         "nothing. Random numbers of `torch.randn_like` are safe.",
         "An output is a vector, too. Take its largest difference, `.abs().amax(dim=-1)`: a sum may cancel.",
     ],
-    mistakes=[*mistakes_changes.MISTAKES, *mistakes_table.MISTAKES],
+    mistakes=MISTAKES,
 )

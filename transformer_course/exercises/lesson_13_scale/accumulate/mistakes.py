@@ -23,7 +23,6 @@ MISTAKES = [
         STEPS.but(count=lambda losses: len(losses)),
         does="the number of micro-batches is taken for that of the tokens",
         says="{does}. Tokens are what the mean is taken over.",
-        hints=["One micro-batch of 7 tokens: by which number is its sum divided?"],
     ),
     Mistake(
         "weights_the_sums",
@@ -31,19 +30,5 @@ MISTAKES = [
         does="the sums are multiplied by the numbers of tokens before they are added up",
         says="The sums are multiplied by the numbers of tokens, as means would be. They are sums already.",
         hints=["One micro-batch of 7 tokens: what is the loss, and what comes out?"],
-    ),
-    Mistake(
-        "divides_twice",
-        STEPS.but(total=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        does="each sum is divided by its own number of tokens first",
-        says="Each sum is divided twice: by its own number of tokens, and then by that of all.",
-        hints=["One micro-batch of 7 tokens: how often is its sum divided by 7?"],
-    ),
-    Mistake(
-        "sum_and_number",
-        STEPS.but(loss=lambda total, count: (total, count)),
-        does="the sum and the number are returned, without dividing them",
-        says="The sum and the number of tokens are returned. The one divided by the other is asked for.",
-        hints=["What does the annotation after `->` promise?"],
     ),
 ]

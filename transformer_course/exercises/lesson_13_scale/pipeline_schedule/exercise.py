@@ -49,6 +49,12 @@ PIPELINE_SCHEDULE = Exercise(
         "All stages decide at once: choose for all of them with the counts from *before* the tick, and only then "
         "count. The schedule has 2 · (n_stages + n_microbatches − 1) ticks.",
     ],
+    told={
+        "part_left_out_room": (
+            "Every stage may hold as many micro-batches as there are stages. The last one gets its micro-batch back at "
+            "once, and needs to hold one alone."
+        ),
+    },
     mistakes=MISTAKES,
     stretch=True,
 )

@@ -103,21 +103,12 @@ MISTAKES = [
         STEPS.but(room=no_limit, choice=all_forward_first),
         does="all forward passes are run before the first backward pass",
         says="{does}. That is GPipe: it takes as long, but each stage keeps the activations of *all* micro-batches.",
-        hints=["How many micro-batches does the first stage hold before its first backward pass?"],
     ),
     Mistake(
         "no_limit",
         STEPS.but(room=no_limit),
         does="a stage begins as many micro-batches as it can get",
         says="{does}: the first stage does so in every tick until the first backward pass, and its memory fills up.",
-        hints=["Take 3 stages and 9 micro-batches. How many does the first stage hold before its first backward pass?"],
-    ),
-    Mistake(
-        "same_limit_for_all",
-        STEPS.but(room=lambda n_stages: lambda stage: n_stages),
-        does="every stage may hold as many micro-batches as there are stages",
-        says="{does}. The last one gets its micro-batch back at once, and needs to hold one alone.",
-        hints=["How many ticks after its forward pass can the last stage run the backward pass? And the first stage?"],
     ),
     Mistake(
         "one_too_many",
@@ -136,7 +127,6 @@ MISTAKES = [
         STEPS.but(room=last_room_first, ticks=ticks_until_done()),
         does="the first stage may hold one micro-batch, and the last one the most",
         says="{does}. It is the first stage that waits longest for a micro-batch to come back.",
-        hints=["Which stage waits longest between the two passes of a micro-batch?"],
     ),
     Mistake(
         "seen_in_the_same_tick",
@@ -152,15 +142,12 @@ MISTAKES = [
         STEPS.but(ticks=ticks_until_done(-1)),
         does="a stage sees what the stages after it have done in the *same* tick",
         says="{does}. They work at the same time, so what one of them computes is there in the next tick.",
-        hints=["The last stage runs a backward pass in a tick. When can the stage before it run its own?"],
     ),
     Mistake(
         "no_backward_passes",
-        STEPS.but(may_backward=never),
         STEPS.but(may_backward=never, room=no_limit),
         does="there are no backward passes",
         says="{does}: no number in the schedule is negative. Every stage has to run one of each micro-batch.",
-        hints=["How often does a stage work on a micro-batch in all?"],
     ),
     Mistake(
         "nothing_comes_back",
@@ -175,7 +162,6 @@ MISTAKES = [
         STEPS.but(n_ticks=lambda n_stages, n_microbatches: n_stages + 2 * n_microbatches - 1),
         does="the schedule ends when the *last* stage has run all of its backward passes",
         says="{does}. Their gradients still have to go back through the stages before it.",
-        hints=["Which stage runs the last backward pass of all?"],
     ),
     Mistake(
         "forward_in_every_tick",
@@ -204,11 +190,5 @@ MISTAKES = [
         STEPS.but(schedule=lambda schedule: schedule.abs()),
         does="the backward passes are written without a minus",
         says="{does}, so nobody can tell them from forward passes.",
-        hints=["How does the schedule tell the two passes of a micro-batch apart?"],
-    ),
-    Mistake(
-        "a_row_for_each_tick",
-        STEPS.but(schedule=lambda ticks: torch.tensor(ticks)),
-        does="the result has a row for each tick, not for each stage",
     ),
 ]

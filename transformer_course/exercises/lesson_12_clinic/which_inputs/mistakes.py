@@ -1,4 +1,4 @@
-"""What goes wrong when inputs are changed, or gradients are asked in place of changes."""
+"""What goes wrong when inputs are changed, outputs are compared, and what moved becomes a table."""
 
 import functools
 
@@ -10,28 +10,6 @@ from transformer_course.exercises.lesson_12_clinic.which_inputs.answer import ST
 
 def one_copy_for_all(x):
     return functools.partial(torch.Tensor.view_as, once := x.clone(), once)  # which has a state of its own
-
-
-def with_gradients(rows):
-    """Make an answer of what is done with x, to which gradients arrive, and the outputs."""
-
-    def which_inputs(model, x):
-        x = x.detach().clone().requires_grad_()
-        return torch.stack(list(rows(x, model(x))))
-
-    return which_inputs
-
-
-def accumulated_sums(x, outputs):
-    for output in outputs:
-        output.sum().backward(retain_graph=True)
-        yield x.grad.ne(0).any(dim=-1)
-
-
-def accumulated(x, outputs):
-    for output in outputs:
-        (output * torch.randn_like(output)).sum().backward(retain_graph=True)
-        yield x.grad.ne(0).any(dim=-1)
 
 
 MISTAKES = [
@@ -48,7 +26,6 @@ MISTAKES = [
         "made_of_what_was_there",
         STEPS.but(another=lambda: lambda vector: 0 * vector),
         STEPS.but(another=lambda: lambda vector: 2 * vector),
-        STEPS.but(another=lambda: lambda vector: -vector),
         does="the new input is the old one times a number, such as 0",
         says="{does}, 2 or −1. Where it is zero already, nothing has been changed. Look at how the input is changed.",
         hints=["What if the input is zero, as that of padding often is?"],
@@ -66,11 +43,10 @@ MISTAKES = [
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
-        STEPS.but(place=lambda: lambda position: slice(None, position + 1)),
-        does="all earlier inputs are changed, too, at once or by earlier rounds",
+        does="all earlier inputs are changed, too, by earlier rounds",
         says=(
-            "Together with an input, all those before it are changed, at once or because what one round changes stays "
-            "changed in the next. An output that moves may depend on any of them."
+            "Together with an input, all those before it are changed: what one round changes stays changed. An output "
+            "that moves may depend on any of them."
         ),
         hints=["Print the changed x for every position, beside the old one. At how many positions do they differ?"],
     ),
@@ -85,17 +61,24 @@ MISTAKES = [
         hints=["Print `x` before and after a call."],
     ),
     Mistake(
-        "gradients_pile_up",
-        with_gradients(accumulated),
-        with_gradients(accumulated_sums),
+        "sums_of_the_outputs",
+        STEPS.but(size=lambda: lambda differences: differences.sum(dim=-1).abs()),
+        STEPS.but(size=lambda: lambda differences: differences.mean(dim=-1).abs()),
+        does="the numbers of an output are added up with their signs, so that changes may cancel",
         says=(
-            "Each row has the inputs of the rows before it as well: `backward` *adds* to the gradient that is there. "
-            "Look at what is done between two outputs."
+            "The numbers of an output are added up with their signs, before changes or gradients are looked at. Where "
+            "they always add up to the same, as those after a norm do, no dependence shows."
         ),
-        hints=[
-            "What is in `x.grad` after the second `backward`?",
-            "The gradient has to be cleared for each output.",
-            "`x.grad = None` before each `backward`, or `torch.autograd.grad`.",
-        ],
+        hints=["An output changes by +1 and −1. What is the sum?"],
+    ),
+    Mistake(
+        "one_answer_for_all_outputs",
+        STEPS.but(size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)),
+        does="there is one answer for all outputs together",
+        says=(
+            "For each input there is one answer for all outputs together: whether any of them moves. Look at how many "
+            "numbers become one."
+        ),
+        hints=["What shape is asked for, and what shape comes out?"],
     ),
 ]

@@ -4,7 +4,6 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_10_inference.attend_with_cache.answer import STEPS
-from transformer_course.steps import Variant
 
 
 def joined(old, new, dim=-2):
@@ -12,24 +11,9 @@ def joined(old, new, dim=-2):
     return new if old is None else torch.cat([old, new], dim=dim)
 
 
-def along(dim: int) -> Variant:
-    """Return the answer that appends along another axis."""
-    return STEPS.but(
-        keys=lambda cache, key: joined(cache and cache[0], key, dim),
-        values=lambda cache, value: joined(cache and cache[1], value, dim),
-    )
-
-
 def old(cache, number):
     """Return the old keys or values, if there are any."""
     return None if cache is None else cache[number]
-
-
-def every_query_again(query, key, value, cache):
-    """Keep the queries in place of the keys, and let them serve as keys, too."""
-    queries, values = joined(old(cache, 0), query), joined(old(cache, 1), value)
-    keys = joined(old(cache, 0), key)
-    return torch.softmax(query @ keys.mT / query.shape[-1] ** 0.5, dim=-1) @ values, (queries, values)
 
 
 MISTAKES = [
@@ -44,24 +28,8 @@ MISTAKES = [
         hints=["Where does the newest token stand in the text, and where in the cache?"],
     ),
     Mistake(
-        "along_another_axis",
-        along(0).attempt,
-        along(1).attempt,
-        along(3).attempt,
-        says=(
-            "The new key and value are appended along another axis than that of the positions: a text grows by a "
-            "*token*, not by a head, by a feature or by a row of the batch."
-        ),
-        hints=[
-            "(batch, n_heads, n, d): which of these four grows from call to call?",
-            "The axis of the positions is the last but one.",
-            "`torch.cat([cache[0], key], dim=-2)`.",
-        ],
-    ),
-    Mistake(
         "queries_kept",
         STEPS.but(kept=lambda cache, query, values: (joined(old(cache, 0), query), values)),
-        every_query_again,
         does="queries are kept, and not keys",
         says=(
             "Queries are kept in place of keys. A query is used once, when its token is new; later tokens ask with "
@@ -98,25 +66,8 @@ MISTAKES = [
         "cache_not_a_pair",
         STEPS.but(answer=lambda mixture, keys, values: (mixture, keys, values)),
         STEPS.but(kept=lambda keys, values: torch.stack([keys, values])),
-        STEPS.but(kept=lambda keys, values: torch.cat([keys, values], dim=-1)),
-        STEPS.but(kept=lambda keys, values: {"keys": keys, "values": values}).attempt,
-        STEPS.but(answer=lambda mixture, kept: (kept, mixture)).attempt,
         does="what comes back is not (output, (keys, values))",
         says="The right tensors, put together otherwise: the output comes first, and then a *pair*, the cache.",
         hints=["What does the annotation after `->` promise?"],
-    ),
-    Mistake(
-        "sees_only_the_first",
-        STEPS.but(
-            weights=lambda scores: torch.nn.functional.one_hot(
-                torch.zeros(scores.shape[:-1], dtype=torch.long), scores.shape[-1]
-            ).to(scores.dtype)
-        ),
-        does="a causal mask hides every key after the first",
-        says=(
-            "The new token sees the first key only: a causal mask is aligned with the first key, where this query "
-            "stands at the *last*."
-        ),
-        hints=["Which keys does `is_causal=True` leave to the only query among many keys?"],
     ),
 ]

@@ -1,13 +1,64 @@
-"""What goes wrong when the losses of tokens become one number."""
+"""What goes wrong when predictions meet the tokens that they are about, and when the losses become one number."""
 
 import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
+from transformer_course.exercises.shared.log_probability_mistakes import (
+    another_base,
+    of_the_log_probabilities,
+    over_several_positions,
+)
 from transformer_course.exercises.shared.mean_loss_mistakes import of_the_mean, row_sums
 from transformer_course.exercises.shared.padding_mistakes import which_targets
 
 MISTAKES = [
+    Mistake(
+        "no_shift",
+        STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens),
+        does="the logits at t are compared with the token at t itself",
+        says=(
+            "Nothing is shifted: each position is asked for the very token that it has just read. A model learns that "
+            "at once, and can continue nothing."
+        ),
+        hints=["Which token should the logits at position 0 predict?"],
+    ),
+    Mistake(
+        "shifted_the_wrong_way",
+        STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1]),
+        does="the logits at t are compared with the token at t − 1",
+        says="The shift goes the wrong way: each position is asked for the token *before* it.",
+        hints=["Which token should the logits at position 0 predict?"],
+    ),
+    Mistake(
+        "runs_on_into_the_next_text",
+        STEPS.but(
+            predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
+            targets=lambda tokens: tokens.flatten()[None, 1:],
+        ),
+        does="the texts are joined before the shift, so that the end of one predicts the beginning of the next",
+        says=(
+            "Right for one text. The texts are made one long list before the shift, so the last position of each is "
+            "asked for the first token of the *next* text."
+        ),
+        hints=["How many predictions do 2 texts of 4 tokens give? There should be 6."],
+    ),
+    Mistake(
+        "an_axis_too_many",
+        STEPS.but(
+            of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
+            total=lambda losses, real: (losses * real).sum(),
+        ),
+        does="what `gather` returns keeps its last axis, of length 1",
+        says=(
+            "What `gather` returns has an axis of length 1 at its end. Beside a mask of shape (batch, n − 1), every "
+            "position meets every other one."
+        ),
+        hints=["Print the shapes of the losses and of the mask. Both should be (batch, n − 1)."],
+    ),
+    *of_the_log_probabilities(STEPS, "predictions"),
+    over_several_positions(STEPS, "predictions"),
+    another_base(STEPS, "losses", "predictions"),
     Mistake(
         "padding_of_the_inputs",
         STEPS.but(real=lambda tokens, pad_id: tokens[:, :-1] != pad_id),
@@ -35,7 +86,6 @@ MISTAKES = [
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
-        STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1).clamp(min=1)).mean()).attempt,
         does="the mean of each text is taken first, and then the mean of these",
         says="{does}: a token of a short text counts more than one of a long text.",
         hints=["Two texts with 1 and 9 predictions: how much does each of the 10 count?"],

@@ -1,4 +1,4 @@
-"""What goes wrong in the running maximum and in the two running sums."""
+"""What goes wrong in the blocks, in the running maximum and in the two running sums."""
 
 import torch
 
@@ -19,23 +19,42 @@ def divides_in_every_block(queries, keys, values, block):
     return mixture
 
 
-def plain_total():
-    return lambda total, correction, exponentials: total + exponentials.sum(dim=-1, keepdim=True)
-
-
-def plain_mixture():
-    return lambda mixture, correction, exponentials, values: mixture + exponentials @ values
-
-
 def block_weights():
     return lambda scores, new_largest: scores.softmax(dim=-1)
 
 
 MISTAKES = [
     Mistake(
+        "all_keys_at_once",
+        STEPS.but(block=lambda keys: keys.shape[-2]),
+        does="all the keys are used at once",
+        says=(
+            "The numbers are right, but somewhere the scores of a query with *all* keys are held at once, and with "
+            "many keys that is what takes the memory."
+        ),
+        hints=["What is the largest tensor that is made for 512 keys, and should it depend on their number?"],
+    ),
+    Mistake(
+        "last_block_left_out",
+        STEPS.but(starts=lambda keys, block: range(0, keys.shape[-2] // block * block, block)),
+        STEPS.but(starts=lambda starts: starts[:-1]),
+        does="the last block is left out",
+        says="{does}, or is left out where it is shorter than the others.",
+        hints=["5 keys in blocks of 2: how many blocks are there?"],
+    ),
+    Mistake(
+        "cuts_the_batch",
+        STEPS.but(
+            block_keys=lambda keys, block: lambda start: keys[start : start + block],
+            block_values=lambda values, block: lambda start: values[start : start + block],
+        ),
+        does="the axis that is cut into blocks is counted from the front",
+        says="{does}: with another number of axes in front, something else is cut than the keys.",
+        hints=["Of keys of shape (2, 3, 11, 6), what does `keys[0:4]` hold?"],
+    ),
+    Mistake(
         "sums_never_corrected",
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest)),
-        STEPS.but(total=plain_total, mixture=plain_mixture),
         does="the sums so far are not brought to the new maximum",
         says=(
             "Where a block brings a larger score, the sums of the blocks before it still belong to the old maximum. "
@@ -76,10 +95,6 @@ MISTAKES = [
             correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
             output=lambda sums: sums[0],
         ),
-        STEPS.but(
-            exponentials=lambda: lambda scores, new_largest: scores.softmax(dim=-1) * scores.shape[-1],
-            correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
-        ).attempt,
         does="a softmax is taken in each block, as if all blocks were equally important",
         says=(
             "A softmax is taken in each block by itself, so every block counts as much as any other. A block of small "

@@ -1,0 +1,160 @@
+"""What goes wrong in freezing the layer, in making the two small matrices, and in adding the change.
+
+Some of it is told by what shows in a call: a step that thaws leaves the parameters so, and a ``b`` of zeros is one that
+was not loaded.
+"""
+
+import torch
+from torch import nn
+
+from transformer_course.exercise import Mistake
+from transformer_course.exercises.lesson_11_modern_block.lora_linear.answer import STEPS
+from transformer_lab.layers.lora import LoRALinear
+
+SHAPES = "`nn.Parameter` of shape (rank, d_in) for `a`, and (d_out, rank) for `b`."
+
+
+def made(change):
+    """Return a class whose constructor ends with a change of the module."""
+
+    class Changed(LoRALinear):
+        def __init__(self, linear, rank, alpha):
+            super().__init__(linear, rank, alpha)
+            change(self)
+
+    return Changed
+
+
+def turned(module, *names):
+    """Turn matrices the other way round."""
+    for name in names:
+        setattr(module, name, nn.Parameter(getattr(module, name).detach().T.clone()))
+
+
+def no_longer_parameters(module):
+    """Keep plain tensors in place of the parameters."""
+    a, b = module.a.detach(), module.b.detach()
+    del module.a, module.b
+    module.a, module.b = a, b
+
+
+def bias_thawed(self, x):
+    """Leave the bias of the layer to be trained."""
+    if self.linear.bias is not None:
+        self.linear.bias.requires_grad_()
+    return self.linear(x)
+
+
+class Layers(LoRALinear):
+    def __init__(self, linear, rank, alpha):
+        super().__init__(linear, rank, alpha)
+        del self.a, self.b
+        self.a = nn.Linear(linear.in_features, rank, bias=False)
+        self.b = nn.Linear(rank, linear.out_features, bias=False)
+
+    def forward(self, x):
+        return self.linear(x) + self.scale * self.b(self.a(x))
+
+
+class MergesItsChange(LoRALinear):
+    """Add the change to the frozen weights themselves, at every call."""
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.linear.weight += self.scale * self.b @ self.a
+        return self.linear(x)
+
+
+MISTAKES = [
+    Mistake(
+        "not_frozen",
+        STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
+        STEPS.but(base=bias_thawed),
+        does="the layer is not frozen, or not all of it",
+        says="The layer that came is not frozen, or not all of it: there are parameters of it that require gradients.",
+        hints=["How many parameters of the module have `requires_grad` set to True? Only `a` and `b` should."],
+    ),
+    Mistake(
+        "b_does_not_start_at_zero",
+        STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
+        does="`b` does not start at 0",
+        says="{does}, so the layer is another one before anything is learned. Look at `__init__`.",
+        hints=["Before the first step of training, which output should come out? That of the layer that came."],
+    ),
+    Mistake(
+        "a_starts_at_zero",
+        made(lambda module: nn.init.zeros_(module.a)),
+        says=(
+            "`a` starts at 0, as `b` does. Then no gradient reaches either of them: that of `a` is multiplied by `b`, "
+            "and that of `b` by `a`. Nothing would ever be learned. Look at `__init__`."
+        ),
+        hints=[
+            "Which gradients do `a` and `b` get if both are 0?",
+            "One of the two is enough for the change to begin at 0.",
+            "`b` starts at 0, and `a` at random.",
+        ],
+    ),
+    Mistake(
+        "only_a_starts_at_zero",
+        made(lambda module: (nn.init.zeros_(module.a), nn.init.ones_(module.b))),
+        says=(
+            "`a` starts at 0, and `b` does not. The change begins at 0, too, but as agreed it is `b` that starts at 0. "
+            "Look at `__init__`."
+        ),
+        hints=[
+            "Which of the two is 0 at the start, and which should be?",
+            "In the paper, A is drawn at random and B is 0.",
+            "`b` starts at 0, and `a` at random.",
+        ],
+    ),
+    Mistake(
+        "shapes_exchanged",
+        made(lambda module: turned(module, "a", "b")),
+        made(lambda module: turned(module, "a")),
+        made(lambda module: turned(module, "b")),
+        says=(
+            "`a` or `b` has its two sizes the other way round. As in `nn.Linear`, the outputs come first. Look at "
+            "`__init__`."
+        ),
+        hints=[
+            "Which shapes are asked for? `a` brings d_in numbers to `rank`, `b` brings these to d_out.",
+            "`nn.Linear` keeps its weight as (outputs, inputs), and so do `a` and `b`.",
+            SHAPES,
+        ],
+    ),
+    Mistake(
+        "no_parameters",
+        made(no_longer_parameters),
+        Layers,
+        says=(
+            "The module has no parameters `a` and `b`: they are plain tensors, which no optimizer is given, or layers, "
+            "whose parameters have other names. Look at `__init__`."
+        ),
+        hints=["What does `list(module.parameters())` hold?", "`nn.Parameter` makes a parameter of a tensor.", SHAPES],
+    ),
+    Mistake(
+        "scaled_by_alpha",
+        STEPS.but(scale=lambda self, scale: scale * len(self.a)),
+        does="the change is multiplied by alpha, which is not divided by the rank",
+    ),
+    Mistake(
+        "everything_scaled",
+        STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
+        does="the output of the frozen layer is multiplied by the factor",
+        says="{does}, too. Look at the brackets.",
+        hints=["With `b` 0, what should come out? And if alpha is doubled?"],
+    ),
+    Mistake(
+        "merged_in_forward",
+        MergesItsChange,
+        says=(
+            "The change is written into the frozen weight at a call: it is added again and again, and no gradient "
+            "reaches `a` and `b`. A call should leave all parameters as they are. Look at what is written into."
+        ),
+        hints=[
+            "Call it twice with the same x. What comes out, and what is `linear.weight` before and after?",
+            "Merging is for afterwards, when all has been learned.",
+            "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`.",
+        ],
+    ),
+]
