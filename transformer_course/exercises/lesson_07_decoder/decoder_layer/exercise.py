@@ -4,12 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_07_decoder.decoder_layer import (
-    mistakes_attentions,
-    mistakes_masks,
-    mistakes_norms,
-    mistakes_residuals,
-)
+from transformer_course.exercises.lesson_07_decoder.decoder_layer import mistakes_norms, mistakes_sublayers
 from transformer_course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS, DecoderLayer
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import decoder_layer_parameters, drawn_mask
@@ -76,10 +71,6 @@ DECODER_LAYER = Exercise(
         "The cross-attention is `self.cross_attention(x, memory, memory, memory_mask)`.",
         "`x = self.norm_1(x + self.self_attention(x, x, x, mask))`, and then two more of the kind.",
     ],
-    mistakes=[
-        *mistakes_attentions.MISTAKES,
-        *mistakes_masks.MISTAKES,
-        *mistakes_residuals.MISTAKES,
-        *mistakes_norms.MISTAKES,
-    ],
+    told={},
+    mistakes=[*mistakes_sublayers.MISTAKES, *mistakes_norms.MISTAKES],
 )
