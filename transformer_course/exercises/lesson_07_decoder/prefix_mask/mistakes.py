@@ -1,4 +1,4 @@
-"""What goes wrong with the axes of a prefix mask."""
+"""What goes wrong with the axes of a prefix mask, and with its causal half."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_07_decoder.prefix_mask.answer import STEPS
@@ -18,5 +18,13 @@ MISTAKES = [
         does="the lengths are matched with positions and not with the rows of the batch",
         says="{does}, which works only if there is one of them, or as many. Look at the axes.",
         hints=["What shape have the lengths, and along which axis of the result should they lie?"],
+    ),
+    Mistake(
+        "upper_triangle",
+        STEPS.but(not_later=lambda keys, queries: keys >= queries),
+        STEPS.but(not_later=lambda keys, queries: keys > queries),
+        does="the causal half opens the future and hides the past",
+        says="Behind the prefix, it is the future that is open, and the past that is hidden.",
+        hints=["What does the last row say, and what should it?"],
     ),
 ]

@@ -25,8 +25,15 @@ MISTAKES = [
     Mistake(
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
-        STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
         does="the last *row* is dropped",
         says="{does}: a whole sentence. What should fall off is the last token of each row. Look at which axis is cut.",
+    ),
+    Mistake(
+        "down_the_batch",
+        STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
+        STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
+        STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
+        does="whole rows move down",
+        says="{does}: each sentence is fed another one. What should move are the tokens of each row.",
     ),
 ]
