@@ -68,6 +68,9 @@ ENCODER = Exercise(
         "`x = x + self.positions[: tokens.shape[1]]`.",
         "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
     ],
+    told={
+        "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
+    },
     mistakes=[
         *layer_stack_mistakes.input_mistakes(STEPS),
         *layer_stack_mistakes.layer_mistakes(STEPS),

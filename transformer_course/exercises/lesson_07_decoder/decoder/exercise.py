@@ -88,6 +88,10 @@ DECODER = Exercise(
         "that never changes?",
         "`for layer in self.layers:` and in it `x = layer(x, memory, mask, memory_mask)`.",
     ],
+    told={
+        "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
+        "ignored_memory_mask": "The layers are not given `memory_mask`: they attend to what it hides.",
+    },
     mistakes=[
         *MISTAKES,
         *layer_stack_mistakes.layer_mistakes(STEPS),

@@ -71,6 +71,19 @@ DECODER_LAYER = Exercise(
         "The cross-attention is `self.cross_attention(x, memory, memory, memory_mask)`.",
         "`x = self.norm_1(x + self.self_attention(x, x, x, mask))`, and then two more of the kind.",
     ],
-    told={},
+    told={
+        "ignored_mask": (
+            "The self-attention has no mask: each position attends to those after it, and so to the tokens it should "
+            "predict. Look at where `mask` is used."
+        ),
+        "ignored_memory_mask": (
+            "The cross-attention has no mask: where the source is padded, the decoder reads the padding, too. Look at "
+            "where `memory_mask` is used."
+        ),
+        "wrong_input_cross_mask: mask": (
+            "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
+            "be attended to. The source is all there, from the first step on. Look at the masks."
+        ),
+    },
     mistakes=[*mistakes_sublayers.MISTAKES, *mistakes_norms.MISTAKES],
 )

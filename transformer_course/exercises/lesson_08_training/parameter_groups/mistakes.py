@@ -33,6 +33,17 @@ MISTAKES = [
         hints=["Which weight decay has the group of the vectors?"],
     ),
     Mistake(
+        "embeddings_do_not_decay",
+        STEPS.but(
+            decays=lambda model: (
+                lambda p: p.dim() >= 2 and not any(p is q for n, q in model.named_parameters() if "embedding" in n)
+            )
+        ),
+        does="embeddings do not decay",
+        says="The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
+        hints=["Which group holds the tensor of shape (vocab_size, d)?"],
+    ),
+    Mistake(
         "weights_of_layers_only",
         by_name(lambda name: name.endswith("weight") and "norm" not in name),
         does="only the weights of linear layers and embeddings decay",
