@@ -117,15 +117,30 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
     ]
 
 
-def inverted_mask(steps: InSteps, mask: str) -> Mistake:
-    """Return the mistake of a mask that is read the wrong way round."""
-    return Mistake(
-        f"{mask}_inverted",
-        steps.but(**{mask: asking(lambda given: None if given is None else ~given, mask)}),
-        does=f"`{mask}` is inverted",
-        says="Read the wrong way round: {does}. True means *may attend to*, for the layers as well.",
-        hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
-    )
+def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
+    """Return what goes wrong with a mask on its way to the layers.
+
+    Args:
+        steps: The answer in steps.
+        step: The step that returns the mask of each layer.
+        mask: The name of the argument.
+    """
+    return [
+        Mistake(
+            f"{mask}_in_one_layer",
+            steps.but(**{step: asking(lambda given: lambda number: None if number else given, mask)}),
+            steps.but(**{step: asking(lambda given: lambda number: given if number else None, mask)}).attempt,
+            does=f"only some of the layers are given `{mask}`",
+            hints=[f"With three layers, which of them use `{mask}`?"],
+        ),
+        Mistake(
+            f"{mask}_inverted",
+            steps.but(**{mask: asking(lambda given: None if given is None else ~given, mask)}),
+            does=f"`{mask}` is inverted",
+            says="Read the wrong way round: {does}. True means *may attend to*, for the layers as well.",
+            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
+        ),
+    ]
 
 
 def own_mask(steps: InSteps, whose: str) -> Mistake:

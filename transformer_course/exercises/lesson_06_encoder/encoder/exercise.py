@@ -74,7 +74,7 @@ ENCODER = Exercise(
     mistakes=[
         *layer_stack_mistakes.input_mistakes(STEPS),
         *layer_stack_mistakes.layer_mistakes(STEPS),
-        layer_stack_mistakes.inverted_mask(STEPS, "mask"),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
         layer_stack_mistakes.own_mask(STEPS, "encoder"),
     ],
 )

@@ -96,8 +96,8 @@ DECODER = Exercise(
         *MISTAKES,
         *layer_stack_mistakes.layer_mistakes(STEPS),
         *layer_stack_mistakes.input_mistakes(STEPS),
-        layer_stack_mistakes.inverted_mask(STEPS, "mask"),
-        layer_stack_mistakes.inverted_mask(STEPS, "memory_mask"),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "source_mask", "memory_mask"),
         layer_stack_mistakes.own_mask(STEPS, "decoder"),
     ],
 )

@@ -80,9 +80,11 @@ DECODER_LAYER = Exercise(
             "The cross-attention has no mask: where the source is padded, the decoder reads the padding, too. Look at "
             "where `memory_mask` is used."
         ),
-        "wrong_input_cross_mask: mask": (
-            "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
-            "be attended to. The source is all there, from the first step on. Look at the masks."
+        "index_self_attended: attentions[1]": (
+            "`cross_attention` is called in the first sublayer, where `self_attention` belongs."
+        ),
+        "index_cross_attended: attentions[0]": (
+            "`self_attention` is called in the second sublayer as well, where `cross_attention` belongs."
         ),
     },
     mistakes=[*mistakes_sublayers.MISTAKES, *mistakes_norms.MISTAKES],

@@ -18,6 +18,12 @@ PRE_NORM: dict[str, Step] = {
     "network_output": lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
 }
 """Each sublayer with a norm in front of it."""
+NORMED_OUTPUTS: dict[str, Step] = {
+    "self_attended": lambda self_attended, norms: norms[0](self_attended),
+    "cross_attended": lambda cross_attended, norms: norms[1](cross_attended),
+    "network_output": lambda network_output, norms: norms[2](network_output),
+}
+"""Each sublayer with a norm around its output."""
 
 
 def without_parameters(x):
@@ -37,7 +43,7 @@ MISTAKES = [
     ),
     Mistake(
         "pre_norm_in_one_sublayer",
-        *[STEPS.but(**dict([before, after])) for before, after in zip(PRE_NORM.items(), UNNORMED.items(), strict=True)],
+        *[STEPS.but(**dict(both)) for both in zip(PRE_NORM.items(), UNNORMED.items(), strict=True)],
         does="one sublayer is pre-norm: its input is normalised, and its sum is not",
         hints=["Which of the three norms is given something else than a sum?"],
     ),
@@ -58,13 +64,9 @@ MISTAKES = [
     ),
     Mistake(
         "normed_before_adding",
-        STEPS.but(
-            self_attended=lambda self_attended, norms: norms[0](self_attended),
-            cross_attended=lambda cross_attended, norms: norms[1](cross_attended),
-            network_output=lambda network_output, norms: norms[2](network_output),
-            **UNNORMED,
-        ),
-        does="each sublayer's output is normalised, and then added",
+        STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
+        *[STEPS.but(**dict(both)) for both in zip(NORMED_OUTPUTS.items(), UNNORMED.items(), strict=True)],
+        does="a sublayer's output is normalised, and then added",
         says="{does}. The *sum* should be normalised. Look at what the brackets of the norms enclose.",
         hints=["In norm(x + f(x)), what is inside the norm?"],
     ),

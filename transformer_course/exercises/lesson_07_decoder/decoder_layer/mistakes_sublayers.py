@@ -60,6 +60,30 @@ MISTAKES = [
         hints=["Each sublayer goes on from the result of the one before. Is that so here?"],
     ),
     Mistake(
+        "causal_mask_across",
+        STEPS.but(cross_mask=lambda mask: mask),
+        does="the cross-attention is given `mask`",
+        says=(
+            "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
+            "be attended to. The source is all there, from the first step on. Look at the masks."
+        ),
+        hints=["May the first word of a translation depend on the last word of the source?"],
+    ),
+    Mistake(
+        "memory_mask_in_the_self_attention",
+        STEPS.but(self_mask=lambda memory_mask: memory_mask),
+        does="the self-attention is given `memory_mask`",
+        says="{does}: it hides positions of the target by where the source has its padding. Look at the masks.",
+        hints=["What are the columns of the scores of the self-attention?"],
+    ),
+    Mistake(
+        "masks_swapped",
+        STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask),
+        does="each attention is given the mask of the other",
+        says="{does}. It crashes, unless source and target happen to be equally long.",
+        hints=["What are the columns of each mask: positions of the source, or of the target?"],
+    ),
+    Mistake(
         "mask_turned_round",
         STEPS.but(mask=lambda mask: inverted(mask)),
         does="`mask` is inverted",
