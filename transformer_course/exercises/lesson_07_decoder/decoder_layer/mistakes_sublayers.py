@@ -34,6 +34,21 @@ MISTAKES = [
         hints=["From which sequence do the queries, the keys and the values of a *self*-attention come?"],
     ),
     Mistake(
+        "too_few_arguments",
+        STEPS.but(self_attended=lambda attentions, x: attentions[0](x)).attempt,
+        STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, mask)).attempt,
+        STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory)).attempt,
+        says=(
+            "An attention is given too little. It takes queries, keys and values, and then the mask, even where two of "
+            "the first three are the same. Look at its arguments."
+        ),
+        hints=[
+            "How is multi-head attention called in lesson 03?",
+            "Each of the two attentions has queries, keys and values. Which sequence does each of the three come from?",
+            "The self-attention gets x three times, and then the mask.",
+        ],
+    ),
+    Mistake(
         "cross_attention_to_itself",
         STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
         does="the cross-attention takes its keys and values from the target",
