@@ -6,6 +6,9 @@ from torch.nn import functional as F
 from transformer_course.exercise import Mistake
 from transformer_course.steps import InSteps, asking
 
+ROW_BY_ROW = "Row t of the table belongs to the token at position t, counted from 0."
+SLICE = "`self.positions[: tokens.shape[1]]`."
+
 
 def input_mistakes(steps: InSteps) -> list[Mistake]:
     """Return what goes wrong where tokens become vectors with positions."""
@@ -51,6 +54,18 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             does="the positions are looked up by token",
             says="{does}: wherever a token is, it gets the same one. Look at what the table is indexed with.",
             hints=["Which row does token 5 get at position 0, and which at position 3?"],
+        ),
+        Mistake(
+            "columns_of_the_table",
+            steps.but(encodings=lambda self, length: self.positions[:, :length]).attempt,
+            says="The table is cut along its width: columns are taken instead of rows. Look at where the slice stands.",
+            hints=["`self.positions` has the shape (max_length, d_model). Which axis is cut?", ROW_BY_ROW, SLICE],
+        ),
+        Mistake(
+            "positions_called",
+            steps.but(encodings=lambda self, tokens: self.positions(tokens)).attempt,
+            says="`self.positions` is called as if it were a module. It is a table, with a row for each position.",
+            hints=["What does `__init__` put into `self.positions`?", ROW_BY_ROW, SLICE],
         ),
     ]
 

@@ -1,6 +1,8 @@
 """What goes wrong in two linear layers with a ReLU between them."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -9,7 +11,16 @@ from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_06_encoder.feed_forward.answer import STEPS
 from transformer_course.steps import asking
 
-OTHERS = [F.gelu, F.silu, F.elu, F.softplus, torch.tanh, torch.sigmoid, F.leaky_relu, partial(F.softmax, dim=-1)]
+OTHERS: list[Callable[..., Any]] = [
+    F.gelu,
+    F.silu,
+    F.elu,
+    F.softplus,
+    torch.tanh,
+    torch.sigmoid,
+    F.leaky_relu,
+    partial(F.softmax, dim=-1),
+]
 
 MISTAKES = [
     Mistake(
