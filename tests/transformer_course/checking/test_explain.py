@@ -328,32 +328,57 @@ def test_a_later_call_that_goes_wrong_is_told_as_that():
     assert told == "Here: call 2 of the same module, with different inputs, gives the wrong output."
 
 
-def of_module(name):
-    attempts = {mistake.name: mistake.attempts[0] for mistake in FEED_FORWARD.mistakes}
-    case = FEED_FORWARD.cases(0)[0]
-    seen, right = observe(attempts[name], case), observe(FEED_FORWARD.reference, case)
-    return explain_difference(FEED_FORWARD, "Here", case, seen, right)
+class OtherNames(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.linear2(torch.relu(self.linear1(x)))
+
+
+class SizesSwapped(FEED_FORWARD.reference):
+    def __init__(self, d_model, d_ff):
+        super().__init__(d_ff, d_model)
+
+
+class UnusedLayer(FEED_FORWARD.reference):
+    def __init__(self, d_model, d_ff):
+        super().__init__(d_model, d_ff)
+        self.w_3 = nn.Linear(d_model, d_model)
+
+
+class DropsInTraining(FEED_FORWARD.reference):
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x), 0.5, self.training)
+
+
+class Drops(FEED_FORWARD.reference):
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x), 0.5)
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("attempt", "says"),
     [
         (
-            "other_names",
+            OtherNames,
             "the parameter `w_1.weight` is missing; yours are linear1.weight, linear1.bias, linear2.weight, "
             "linear2.bias.",
         ),
-        ("sizes_swapped", "the parameter `w_1.weight` should have the shape (3, 2); yours has (2, 3)."),
-        ("unused_layer", "you have more parameters than the exercise asks for: w_3.weight, w_3.bias."),
+        (SizesSwapped, "the parameter `w_1.weight` should have the shape (3, 2); yours has (2, 3)."),
+        (UnusedLayer, "you have more parameters than the exercise asks for: w_3.weight, w_3.bias."),
         (
-            "dropout_in_training",
+            DropsInTraining,
             "in train mode your output is not the same as in eval mode. Here the two should be the same.",
         ),
-        ("dropout_in_eval", "when it is called again with the same arguments, your code gives a different output."),
+        (Drops, "when it is called again with the same arguments, your code gives a different output."),
     ],
 )
-def test_what_is_wrong_with_a_module_is_named(name, says):
-    assert of_module(name) == f"Here: {says}"
+def test_what_is_wrong_with_a_module_is_named(attempt, says):
+    case = FEED_FORWARD.cases(0)[0]
+    seen, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
+    assert explain_difference(FEED_FORWARD, "Here", case, seen, right) == f"Here: {says}"
 
 
 def of_samples(attempt, label="the likeliest 2"):

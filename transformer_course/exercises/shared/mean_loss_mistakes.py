@@ -87,15 +87,4 @@ def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> lis
             says="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
             hints=["What is the loss of a model that is sure and right? Here it is 1."],
         ),
-        Mistake(
-            "without_the_gradient",
-            steps.but(loss=lambda loss: loss.detach()).attempt,
-            steps.but(loss=lambda loss: loss.item()).attempt,
-            says="The number is right, but it is cut off from the logits: no gradient gets back to the model.",
-            hints=[
-                "What does `.backward()` need?",
-                "`.item()`, `.tolist()`, `.detach()` and `torch.no_grad()` end the path that gradients take.",
-                "Leave them out, and return the tensor itself.",
-            ],
-        ),
     ]

@@ -5,7 +5,6 @@ from typing import Any
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_06_encoder.encoder import mistakes_constructor
 from transformer_course.exercises.lesson_06_encoder.encoder.answer import STEPS, Encoder
 from transformer_course.exercises.shared import layer_stack_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
@@ -54,8 +53,6 @@ def encoder_cases(seed: int) -> list[Case]:
     ]
 
 
-CALL = "layer(x, mask)"
-
 ENCODER = Exercise(
     reference=Encoder,
     steps=STEPS,
@@ -71,13 +68,13 @@ ENCODER = Exercise(
         "`x = x + self.positions[: tokens.shape[1]]`.",
         "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
     ],
+    told={
+        "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
+    },
     mistakes=[
-        *layer_stack_mistakes.embedding_mistakes(STEPS),
-        *layer_stack_mistakes.position_mistakes(STEPS),
+        *layer_stack_mistakes.input_mistakes(STEPS),
+        *layer_stack_mistakes.layer_mistakes(STEPS),
         *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
-        layer_stack_mistakes.own_mask_mistake(STEPS, "encoder"),
-        *layer_stack_mistakes.layer_mistakes(STEPS, CALL),
-        *layer_stack_mistakes.constructor_mistakes(STEPS),
-        *mistakes_constructor.MISTAKES,
+        layer_stack_mistakes.own_mask(STEPS, "encoder"),
     ],
 )

@@ -18,6 +18,7 @@ ENCODER_LAYER = Exercise(
         "The first half is `x = self.norm_1(x + self.self_attention(x, x, x, mask))`.",
     ],
     told={
+        "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
         "done_again_normed_1: attended": (
             "A sublayer's output is normalised before it is added, and the sum once more. Look for a norm too many."
         ),

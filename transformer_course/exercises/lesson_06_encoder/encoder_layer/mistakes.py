@@ -1,8 +1,8 @@
 """What goes wrong in a post-norm layer: with its norms and its sums."""
 
 from transformer_course.exercise import Mistake
-from transformer_course.exercises.lesson_06_encoder.encoder_layer.answer import STEPS, EncoderLayer
-from transformer_course.exercises.lesson_06_encoder.shared import layer_mistakes
+from transformer_course.exercises.lesson_06_encoder.encoder_layer.answer import STEPS
+from transformer_course.exercises.lesson_06_encoder.shared.layer_mistakes import of_either_layer
 from transformer_course.steps import Step
 
 PRE_NORM_ATTENTION: dict[str, Step] = {
@@ -16,7 +16,7 @@ PRE_NORM_NETWORK: dict[str, Step] = {
     "normed_2": lambda sum_2: sum_2,
 }
 
-NORMS = [
+MISTAKES = [
     Mistake(
         "pre_norm_instead",
         STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK),
@@ -41,17 +41,6 @@ NORMS = [
         hints=["Compare the two halves. Where do the brackets of each norm open?"],
     ),
     Mistake(
-        "norms_in_front_too",
-        STEPS.but(**{name: PRE_NORM_ATTENTION[name] for name in ("queries", "keys", "values")}),
-        STEPS.but(computed=PRE_NORM_NETWORK["computed"]),
-        does="a sublayer's input is normalised as well",
-        says=(
-            "A sublayer's input is normalised as well as its sum. Post-norm has one norm in each half: look at what "
-            "each sublayer is given."
-        ),
-        hints=["How often is each norm called?"],
-    ),
-    Mistake(
         "normed_before_and_added",
         STEPS.but(
             x=lambda first_norm, x: first_norm(x),
@@ -65,19 +54,11 @@ NORMS = [
         ),
         hints=["The formula normalises a sum. Which sum?"],
     ),
-]
-
-SUMS = [
     Mistake(
         "side_by_side",
         STEPS.but(
             computed=lambda self, x: self.feed_forward(x),
             sum_2=lambda x, attended, computed: x + attended + computed,
-        ),
-        STEPS.but(
-            computed=lambda self, x: self.feed_forward(x),
-            sum_2=lambda x, computed: x + computed,
-            normed_2=lambda normed_1, normed_2: normed_1 + normed_2,
         ),
         does="attention and network work side by side, on the same x",
         says=(
@@ -86,25 +67,11 @@ SUMS = [
         ),
         hints=["What does the network know of the other positions?"],
     ),
-]
-
-MISTAKES = [
-    *NORMS,
-    *SUMS,
-    *layer_mistakes.mistakes_with_the_norms(STEPS),
-    *layer_mistakes.mistakes_with_the_sums(STEPS),
-    *layer_mistakes.mistakes_with_the_mask(STEPS),
-    *layer_mistakes.mistakes_with_the_attention(
+    *of_either_layer(
         STEPS,
-        unused=[STEPS.but(normed_1=lambda x: x), STEPS.but(sum_1=lambda x: x)],
-        order=STEPS.but(
+        STEPS.but(
             sum_1=lambda self, x: x + self.feed_forward(x),
             computed=lambda self, normed_1, mask: self.self_attention(normed_1, normed_1, normed_1, mask),
         ),
-        only_half=STEPS.but(normed_2=lambda normed_1: normed_1),
-        instead_of_the_network=STEPS.but(
-            computed=lambda self, normed_1, mask: self.self_attention(normed_1, normed_1, normed_1, mask)
-        ),
     ),
-    layer_mistakes.remembers(EncoderLayer),
 ]

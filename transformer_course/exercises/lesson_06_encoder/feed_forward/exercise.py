@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_06_encoder.feed_forward import mistakes, mistakes_constructor
 from transformer_course.exercises.lesson_06_encoder.feed_forward.answer import STEPS, FeedForward
+from transformer_course.exercises.lesson_06_encoder.feed_forward.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -81,5 +81,5 @@ FEED_FORWARD = Exercise(
             "the steps."
         ),
     },
-    mistakes=[*mistakes.MISTAKES, *mistakes_constructor.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -4,12 +4,8 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_06_encoder.layer_norm import (
-    mistakes_afterwards,
-    mistakes_axes,
-    mistakes_variance,
-)
 from transformer_course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_course.exercises.lesson_06_encoder.layer_norm.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_lab.layers.norms import layer_norm
@@ -81,12 +77,13 @@ LAYER_NORM = Exercise(
             "eps is added to the standard deviation. It belongs to the variance, under the root. With a small "
             "eps nobody notices, until a vector is nearly constant. Look at where eps stands."
         ),
-        "moved_with_eps: deviations": (
-            "eps is added to the deviations: it stands above the fraction bar. Look at where eps comes in."
+        "part_left_out_deviations": (
+            "No mean is subtracted at all. That is another norm, RMSNorm, which lesson 11 is about. Here each vector "
+            "is centred first."
         ),
         "done_again_root: variance": (
             "The root is taken twice. (`std` is the root of the variance already.) Look at what is under the root."
         ),
     },
-    mistakes=[*mistakes_axes.MISTAKES, *mistakes_variance.MISTAKES, *mistakes_afterwards.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -18,6 +18,7 @@ PRE_NORM_ENCODER_LAYER = Exercise(
         "normalised, mask)`.",
     ],
     told={
+        "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
         "left_out_sum_1: attended": (
             "The first residual is missing: the output of the attention takes the place of x, instead of "
             "being added to it."

@@ -4,8 +4,8 @@ import torch
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_04_masks.padding_mask.exercise import VOCAB_SIZE, draw_padded
-from transformer_course.exercises.lesson_06_encoder.sentence_vectors import mistakes_mean, mistakes_padding
 from transformer_course.exercises.lesson_06_encoder.sentence_vectors.answer import STEPS, sentence_vectors
+from transformer_course.exercises.lesson_06_encoder.sentence_vectors.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -49,6 +49,6 @@ SENTENCE_VECTORS = Exercise(
             "every sentence is divided by every sentence's number. Look at the axes of the divisor."
         ),
     },
-    mistakes=[*mistakes_padding.MISTAKES, *mistakes_mean.MISTAKES],
+    mistakes=MISTAKES,
     stretch=True,
 )

@@ -3,8 +3,8 @@
 from typing import Any
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_07_decoder.decoder import mistakes_memory
 from transformer_course.exercises.lesson_07_decoder.decoder.answer import STEPS, Decoder
+from transformer_course.exercises.lesson_07_decoder.decoder.mistakes import MISTAKES
 from transformer_course.exercises.shared import layer_stack_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import decoder_layer_parameters, drawn_mask, drawn_tokens
@@ -88,14 +88,16 @@ DECODER = Exercise(
         "that never changes?",
         "`for layer in self.layers:` and in it `x = layer(x, memory, mask, memory_mask)`.",
     ],
+    told={
+        "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
+        "ignored_memory_mask": "The layers are not given `memory_mask`: they attend to what it hides.",
+    },
     mistakes=[
-        *mistakes_memory.MISTAKES,
+        *MISTAKES,
+        *layer_stack_mistakes.layer_mistakes(STEPS),
+        *layer_stack_mistakes.input_mistakes(STEPS),
         *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
         *layer_stack_mistakes.mask_mistakes(STEPS, "source_mask", "memory_mask"),
-        layer_stack_mistakes.own_mask_mistake(STEPS, "decoder"),
-        *layer_stack_mistakes.layer_mistakes(STEPS, mistakes_memory.CALL),
-        *layer_stack_mistakes.embedding_mistakes(STEPS),
-        *layer_stack_mistakes.position_mistakes(STEPS),
-        *layer_stack_mistakes.constructor_mistakes(STEPS),
+        layer_stack_mistakes.own_mask(STEPS, "decoder"),
     ],
 )

@@ -4,12 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_07_decoder.decoder_layer import (
-    mistakes_attentions,
-    mistakes_masks,
-    mistakes_norms,
-    mistakes_residuals,
-)
+from transformer_course.exercises.lesson_07_decoder.decoder_layer import mistakes_norms, mistakes_sublayers
 from transformer_course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS, DecoderLayer
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import decoder_layer_parameters, drawn_mask
@@ -76,10 +71,21 @@ DECODER_LAYER = Exercise(
         "The cross-attention is `self.cross_attention(x, memory, memory, memory_mask)`.",
         "`x = self.norm_1(x + self.self_attention(x, x, x, mask))`, and then two more of the kind.",
     ],
-    mistakes=[
-        *mistakes_attentions.MISTAKES,
-        *mistakes_masks.MISTAKES,
-        *mistakes_residuals.MISTAKES,
-        *mistakes_norms.MISTAKES,
-    ],
+    told={
+        "ignored_mask": (
+            "The self-attention has no mask: each position attends to those after it, and so to the tokens it should "
+            "predict. Look at where `mask` is used."
+        ),
+        "ignored_memory_mask": (
+            "The cross-attention has no mask: where the source is padded, the decoder reads the padding, too. Look at "
+            "where `memory_mask` is used."
+        ),
+        "index_self_attended: attentions[1]": (
+            "`cross_attention` is called in the first sublayer, where `self_attention` belongs."
+        ),
+        "index_cross_attended: attentions[0]": (
+            "`self_attention` is called in the second sublayer as well, where `cross_attention` belongs."
+        ),
+    },
+    mistakes=[*mistakes_sublayers.MISTAKES, *mistakes_norms.MISTAKES],
 )

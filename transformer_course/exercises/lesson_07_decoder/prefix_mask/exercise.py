@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_07_decoder.prefix_mask import mistakes_opening, mistakes_shape
 from transformer_course.exercises.lesson_07_decoder.prefix_mask.answer import STEPS, prefix_mask
+from transformer_course.exercises.lesson_07_decoder.prefix_mask.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 
@@ -44,5 +44,5 @@ PREFIX_MASK = Exercise(
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
         "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions by `|`.",
     ],
-    mistakes=[*mistakes_opening.MISTAKES, *mistakes_shape.MISTAKES],
+    mistakes=MISTAKES,
 )

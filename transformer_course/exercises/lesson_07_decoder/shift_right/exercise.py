@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_07_decoder.shift_right import mistakes_first_token, mistakes_shift
 from transformer_course.exercises.lesson_07_decoder.shift_right.answer import STEPS, shift_right
+from transformer_course.exercises.lesson_07_decoder.shift_right.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 
@@ -45,9 +45,9 @@ SHIFT_RIGHT = Exercise(
         "`torch.cat([a, b], dim=1)` puts two tables side by side.",
     ],
     told={
-        "axis_shifted: torch.cat([begin, rest], dim=0)": (
-            "The two pieces are put one below the other instead of side by side. Look at the axis of `torch.cat`."
+        "parts_exchanged_begin": (
+            "There is a bos for a single row. Each row of the batch needs one of its own, below each other."
         ),
     },
-    mistakes=[*mistakes_shift.MISTAKES, *mistakes_first_token.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_08_training.greedy_decode import mistakes_end_of_sequence, mistakes_next_token
 from transformer_course.exercises.lesson_08_training.greedy_decode.answer import STEPS, greedy_decode
+from transformer_course.exercises.lesson_08_training.greedy_decode.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -122,6 +122,6 @@ GREEDY_DECODE = Exercise(
             "for ever, and here it runs out of positions."
         ),
     },
-    mistakes=[*mistakes_next_token.MISTAKES, *mistakes_end_of_sequence.MISTAKES],
+    mistakes=MISTAKES,
     normalise=padded,
 )

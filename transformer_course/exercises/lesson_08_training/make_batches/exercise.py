@@ -3,8 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_08_training.make_batches import mistakes_order, mistakes_tensors
 from transformer_course.exercises.lesson_08_training.make_batches.answer import STEPS, make_batches
+from transformer_course.exercises.lesson_08_training.make_batches.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 
@@ -53,5 +53,5 @@ MAKE_BATCHES = Exercise(
             "The mask is that of the *target*. The one of the source is wanted: the encoder and the memory need it."
         ),
     },
-    mistakes=[*mistakes_order.MISTAKES, *mistakes_tensors.MISTAKES],
+    mistakes=MISTAKES,
 )

@@ -48,9 +48,6 @@ NOAM_RATE = Exercise(
         "moved_lower": (
             "During the warm-up the width of the model makes no difference: brackets are missing, or in another place."
         ),
-        "function_rising: § ** 0.5": (
-            "One root is drawn over everything. The straight line of the warm-up becomes a curve by it."
-        ),
     },
     mistakes=MISTAKES,
 )

@@ -6,8 +6,8 @@ from typing import Any
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_08_training.parameter_groups import mistakes_choice, mistakes_format
 from transformer_course.exercises.lesson_08_training.parameter_groups.answer import STEPS
+from transformer_course.exercises.lesson_08_training.parameter_groups.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -92,6 +92,6 @@ PARAMETER_GROUPS = Exercise(
         'Each goes into a dict, `{"params": …, "weight_decay": …}`: the first with the weight decay that was given, '
         "the second with 0.0. Return the two dicts in a list.",
     ],
-    mistakes=[*mistakes_choice.MISTAKES, *mistakes_format.MISTAKES],
+    mistakes=MISTAKES,
     normalise=in_order,
 )

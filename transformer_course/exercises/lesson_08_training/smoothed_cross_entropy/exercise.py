@@ -3,14 +3,11 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_08_training.smoothed_cross_entropy import (
-    mistakes_reduction,
-    mistakes_smoothing,
-)
 from transformer_course.exercises.lesson_08_training.smoothed_cross_entropy.answer import (
     STEPS,
     smoothed_cross_entropy,
 )
+from transformer_course.exercises.lesson_08_training.smoothed_cross_entropy.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 
@@ -75,5 +72,5 @@ SMOOTHED_CROSS_ENTROPY = Exercise(
             "The average over the vocabulary gets 1 − smoothing: with a smoothing of 0, as much as the right token."
         ),
     },
-    mistakes=[*mistakes_reduction.MISTAKES, *mistakes_smoothing.MISTAKES],
+    mistakes=MISTAKES,
 )

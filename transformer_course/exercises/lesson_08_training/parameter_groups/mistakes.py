@@ -1,6 +1,4 @@
-"""What goes wrong when parameters are listed and divided."""
-
-from torch import nn
+"""What goes wrong when parameters are listed and divided, and with the form of the groups."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_08_training.parameter_groups.answer import STEPS
@@ -16,43 +14,13 @@ def by_name(rule):
     return STEPS.but(decays=decays)
 
 
-def by_module(kinds, *, of_them):
-    """Make the step that decides by the module that a parameter belongs to."""
-
-    def decays(model):
-        modules = [module for module in model.modules() if isinstance(module, kinds)]
-        theirs = {id(p) for module in modules for p in module.parameters(recurse=False) if not of_them or p.dim() > 1}
-        return lambda p: (id(p) in theirs) == of_them
-
-    return STEPS.but(decays=decays)
-
-
-def norm_or_bias(name):
-    return "norm" in name or "bias" in name
-
-
 MISTAKES = [
     Mistake(
         "shared_ones_twice",
         STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
-        STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters()]).attempt,
-        does="parameters that modules share, or that modules hold for modules in them, are listed several times",
-        says=(
-            "A parameter comes several times: it would be decayed and stepped as often. AdamW refuses such groups, or "
-            "warns of them."
-        ),
+        does="parameters that modules share are listed several times",
+        says="{does}, and would be decayed and stepped as often. AdamW refuses such groups, or warns of them.",
         hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
-    ),
-    Mistake(
-        "the_whole_state",
-        STEPS.but(parameters=lambda model: list(model.state_dict().values())),
-        STEPS.but(parameters=lambda model: [*model.parameters(), *model.buffers()]).attempt,
-        does="buffers are listed as well, which are not trained",
-        says=(
-            "Among these are tensors that are not trained, such as the table of positions. They belong to the *state* "
-            "of the model, and are no parameters."
-        ),
-        hints=["What does `register_buffer` do?"],
     ),
     Mistake(
         "everything_decays",
@@ -60,7 +28,6 @@ MISTAKES = [
             groups=lambda parameters, decay, entry: [{"params": [entry(p) for p in parameters], "weight_decay": decay}]
         ),
         STEPS.but(no_decay=lambda weight_decay: weight_decay),
-        STEPS.but(decays=lambda: lambda p: True).attempt,
         does="all parameters get the weight decay",
         says="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
         hints=["Which weight decay has the group of the vectors?"],
@@ -79,30 +46,20 @@ MISTAKES = [
     Mistake(
         "weights_of_layers_only",
         by_name(lambda name: name.endswith("weight") and "norm" not in name),
-        by_module(nn.Linear, of_them=True),
-        does="only the weights of linear layers decay, or of linear layers and embeddings",
+        does="only the weights of linear layers and embeddings decay",
         says="{does}. Other parameters have two axes and more, too: `table` and `filters` in this model.",
         hints=["Which group holds the filters, of shape (n, d, d)?"],
-    ),
-    Mistake(
-        "all_but_norms_decay",
-        by_module(nn.LayerNorm, of_them=False),
-        does="everything decays that belongs to no norm, biases included",
-        says="Only what belongs to a norm is left alone, and all else decays: the biases, too, which are vectors.",
-        hints=["Which group holds the bias of the linear layer?"],
     ),
     Mistake(
         "norms_decay",
         by_name(lambda name: "bias" not in name),
         does="everything decays that is not called bias, the weights of norms included",
-        says=(
-            "What is called bias is left alone, and all else decays: the weights of the norms, too, which are vectors."
-        ),
+        says="{does}, which are vectors.",
         hints=["Which group holds the weights of the norm?"],
     ),
     Mistake(
         "decides_by_names",
-        by_name(lambda name: not norm_or_bias(name)),
+        by_name(lambda name: "norm" not in name and "bias" not in name),
         does="everything decays that is called neither bias nor norm",
         says=(
             "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this "
@@ -121,28 +78,23 @@ MISTAKES = [
         "leaves_some_out",
         STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
         STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
-        STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() > 2]).attempt,
-        STEPS.but(
-            decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2],
-            others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1],
-        ).attempt,
-        STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
         does="some parameters are in neither group",
         says="{does}: they would never be trained. Which numbers of axes are left out?",
         hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
     ),
     Mistake(
-        "looks_for_tensors_in_a_list",
-        STEPS.but(others=lambda parameters, decaying: [p for p in parameters if p not in decaying]).attempt,
-        does="`in` looks for tensors in a list of tensors",
-        says=(
-            "`in` compares with each member by `==`, and torch does so entry by entry: tensors of different shapes "
-            "crash, and equal numbers are no proof of one and the same tensor."
+        "leaves_the_second_to_the_default",
+        STEPS.but(
+            groups=lambda decaying, others, decay: [{"params": decaying, "weight_decay": decay}, {"params": others}]
         ),
-        hints=[
-            "What is `torch.ones(2) == torch.ones(2)`?",
-            "Which tensors come into the second group can be told without the first.",
-            "`[p for p in model.parameters() if p.dim() < 2]`.",
-        ],
+        does="a group says nothing of its weight decay",
+        says="{does}. AdamW then takes its own, and that is not 0.",
+        hints=["What is the default of `weight_decay` in `torch.optim.AdamW`?"],
+    ),
+    Mistake(
+        "a_fixed_weight_decay",
+        STEPS.but(weight_decay=lambda: 0.01),
+        STEPS.but(decay=lambda: 0.1).attempt,
+        does="the weight decay is always the same number, whatever the argument says",
     ),
 ]

@@ -1,6 +1,4 @@
-"""What goes wrong when the next token is chosen and appended."""
-
-import torch
+"""What goes wrong when the next token is chosen, and at the ends of sentences."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_08_training.greedy_decode.answer import STEPS
@@ -34,16 +32,6 @@ MISTAKES = [
         hints=["The logits have the shape (batch, n, vocab_size). Which axis is 1?"],
     ),
     Mistake(
-        "drops_the_bos",
-        STEPS.but(shown=lambda: lambda target: target if target.shape[1] == 1 else target[:, 1:]),
-        does="the bos is left out of what the model is shown",
-        says=(
-            "From the second token on, the bos is gone from what the model is shown, and all that follows stands one "
-            "place too early."
-        ),
-        hints=["What was the first column of the target in training?"],
-    ),
-    Mistake(
         "the_decoder_gets_the_source",
         STEPS.but(logits=lambda model, source: lambda shown: model(source, source)),
         does="the model is given the source as its target",
@@ -52,34 +40,10 @@ MISTAKES = [
     ),
     Mistake(
         "the_logits_themselves",
-        STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)).attempt,
-        STEPS.but(choice=lambda: lambda next_logits: next_logits.max(dim=-1).values.long()).attempt,
+        STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)),
         does="the largest *logit* is taken, not its token",
-        says="The largest logit is generated, as if it were a token. The *place* of the largest is the token.",
-        hints=[
-            "What is `torch.tensor([0.1, 0.7]).max()`? And the likeliest token?",
-            "`max` along an axis gives two things: the largest numbers, and where they are.",
-            "`argmax(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "appends_every_prediction",
-        STEPS.but(
-            next_logits=lambda: lambda logits: logits,
-            tokens=lambda: lambda chosen, ended: chosen,
-            ended=lambda: lambda ended, tokens, chosen: ended,
-            target=lambda: lambda target, tokens: torch.cat([target, tokens], dim=1),
-        ).attempt,
-        does="all predictions are appended in each round, not only that of the last position",
-        says=(
-            "In each round all the predictions are appended, those for positions that are generated already, too: the "
-            "target doubles from round to round."
-        ),
-        hints=[
-            "How many columns should one round add?",
-            "Only the last position speaks of a token that is not there yet.",
-            "`[:, -1]`, before the `argmax`.",
-        ],
+        says="{does}. The *place* of the largest is the token.",
+        hints=["What is `torch.tensor([0.1, 0.7]).max()`? And the likeliest token?"],
     ),
     Mistake(
         "leaves_the_model_in_eval_mode",
@@ -93,5 +57,32 @@ MISTAKES = [
             "Nothing is asked about the mode: the model may be used as it is.",
             "Leave `model.eval()` out, or call `model.train(was_training)` in the end.",
         ],
+    ),
+    Mistake(
+        "stops_before_the_end_is_written",
+        STEPS.but(
+            output=lambda written, eos_id: (
+                written[:, 1:-1] if (written[:, 1:] == eos_id).any(1).all() else written[:, 1:]
+            )
+        ),
+        does="when the last sentence ends, its eos is not appended any more",
+        says=(
+            "When the last sentence ends, its eos is not generated any more: the loop stops first. Eos is a token like "
+            "any other, and part of the output."
+        ),
+        hints=["What comes out for a single sentence that ends after 3 tokens?"],
+    ),
+    Mistake(
+        "looks_at_the_first_sentence_only",
+        STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
+        does="the loop stops when the *first* sentence has ended",
+        says="The end of the first sentence decides for all: when it has ended, the others are cut off.",
+        hints=["What becomes of a long sentence, if the first one of the batch is short?"],
+    ),
+    Mistake(
+        "filled_up_with_zero",
+        STEPS.but(tokens=lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
+        does="sentences that have ended are filled up with token 0, and not with eos",
+        hints=["What should fill up the sentences that have ended?"],
     ),
 ]
