@@ -170,8 +170,9 @@ compare(prediction_8b, measured=max(bills["Llama 3 8B"], key=bills["Llama 3 8B"]
 # %% tags=["hide-input", "nbval-ignore-output"]
 table = pd.DataFrame(bills).transpose()
 percent = table.div(table.sum(axis=1), axis=0) * 100
-ax = percent.plot.barh(stacked=True, color=plots.COLOURS, xlabel="% of the bill", figsize=(8, 2.2))
+ax = percent.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.2))
 ax.invert_yaxis()
+ax.set(xlabel="% of the bill", ylabel="")
 ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 table.assign(all=table.sum(axis=1)).map(lambda n: f"{n / 1e9:,.0f} GB" if n > 1e9 else f"{n / 1e6:.1f} MB")
 
@@ -281,7 +282,7 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# The price is a second forward pass: a third more arithmetic, and here even more time.
+# The price is a second forward pass: a third more arithmetic.
 
 # %% [markdown]
 # ## 16 bits: bfloat16 and float16
@@ -460,7 +461,7 @@ sent = {n: 2 * (n - 1) / n for n in (10, 1000)}  # times the size of the gradien
 compare(prediction, measured=sent[1000] / sent[10], choices=(1, 10, 100))
 
 # %% [markdown]
-# Each sends almost twice the size of the gradients, however many there are.
+# Each sends almost twice the size of the gradients, however many workers there are.
 
 # %% [markdown]
 # ## An optimizer in parts: ZeRO
@@ -514,7 +515,7 @@ print("four workers have the parameters of Adam on one:", torch.allclose(cut_up,
 # gradients, and *orthogonalises* it. All its singular values (how much it stretches each direction) become about 1, so
 # no few directions dominate the step. AdamW trains the rest.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 model = Model(64, n_layers=8, n_heads=4)
 with_muon = memory_bill(model, batch_16, lambda model: make_muon(model, 0.01, adamw_lr=0.01))
 print(f"Muon's state takes {with_muon['optimizer'] / bills['yours, 16 texts']['optimizer']:.2f} times Adam's")
@@ -565,7 +566,8 @@ def row_parallel(
 check(row_parallel)
 
 # %% [markdown]
-# Together they make a feed-forward network: columns first, ReLU, then rows. The sum at the end is one all-reduce.
+# Together they make a feed-forward network: columns first, ReLU, then rows, and one all-reduce. In the picture, numbers
+# say which device has a cell.
 
 # %%
 diagrams.tensor_parallel.feed_forward(2)
@@ -638,7 +640,7 @@ diagrams.pipeline.schedule(schedule)
 # ## The bill, shared by eight
 #
 # Llama 3 8B on eight H100s, with mixed precision, and a step of eight texts of 2,048 tokens, one for each device. (A
-# tensor-parallel part is a narrower model, so the same function measures its activations.)
+# tensor-parallel part is a narrower model, whose bill the same function reads.)
 #
 # **Predict.** Which fit into 80 GB: plain data parallelism? ZeRO, stage 1? (`"yes"` or `"no"`.) And which sends the
 # fewest bytes, `"ZeRO"`, `"tensor"` or `"pipeline"`?
@@ -660,7 +662,7 @@ rows = {
     "ZeRO, stage 3": (2 * n / 8, 2 * n / 8, 12 * n / 8, acts, 3 * ring * 2 * n),
     "tensor": (2 * n / 8, 2 * n / 8, 12 * n / 8, of_a_part / 2e9, 4 * 8 * 2 * ring * inputs),
     "pipeline": (2 * n / 8, 2 * n / 8, 12 * n / 8, acts, 2 * 8 * inputs / 32),
-    "ZeRO, stage 3, checkpointing": (2 * n / 8, 2 * n / 8, 12 * n / 8, inputs + acts / 32, 4 * ring * 2 * n),
+    "ZeRO, stage 3, checkpointing": (2 * n / 8, 2 * n / 8, 12 * n / 8, inputs + acts / 32, 3 * ring * 2 * n),
 }  # a stage of the pipeline holds 8 micro-batches of an eighth of the layers
 
 # %%
@@ -672,9 +674,11 @@ compare(prediction_zero, measured=fits[1])
 compare(prediction_sends, measured=sent[["ZeRO, stage 1", "tensor", "pipeline"]].idxmin().split(",")[0])
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-ax = shared.plot.barh(stacked=True, color=plots.COLOURS, xlabel="GB on each device", figsize=(8, 2.6))
+ax = shared.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.6))
 ax.invert_yaxis()
-_ = ax.axvline(80, color="0.5", linestyle="--")
+ax.set(xlabel="GB on each device", ylabel="")
+ax.axvline(80, color="0.5", linestyle="--")
+ax.text(80, -0.75, "H100", ha="center")
 ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 shared.assign(all=shared.sum(axis=1), sent=sent).round(1)
 
@@ -711,8 +715,6 @@ ax.yaxis.set_major_formatter("{x:.0f}")
 ax.yaxis.set_minor_formatter("")
 
 # %% [markdown]
-# Between its ends the measured line runs below the roof: the core reaches neither limit.
-#
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
 # (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
 
@@ -783,8 +785,7 @@ ladder["GB"] = 16 * ladder["parameters"] / 1e9
 ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{value:,.{int(value < 100)}f}")
 
 # %% [markdown]
-# Ten times the parameters cost a hundred times the operations, as there are ten times the tokens. GPT-2's size takes
-# about an hour and a kilowatt-hour.
+# Ten times the parameters cost a hundred times the operations, as there are ten times the tokens.
 #
 # Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
 # models of N parameters on D tokens, and fitted $L = E + A / N^{\alpha} + B / D^{\beta}$ to their losses. The best N on
@@ -1006,12 +1007,12 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 # %% [markdown]
 # ## A model of 8 billion, on paper
 #
-# Back to the question at the top. In the table above, 20 tokens for each parameter take an H100 some 5,400 hours: 64 of
-# them need four days. Llama 3 8B read over 90 times as many tokens: eleven months on 64, hence the thousands.
+# Back to the question at the top. By the table of costs, 20 tokens for each parameter take an H100 5,434 hours, and 64
+# of them three and a half days. Llama 3 8B read over 90 times as many tokens: eleven months on 64, hence the thousands.
 #
 # So this is what changes on the way: the batch is divided among machines, parameters and optimizer among GPUs, products
-# have 16 or 8 bits, and activations are computed twice. Of these, only the 16 and 8 bits change the result, by
-# rounding. And you can say beforehand which line of the bill each cuts, and what it costs.
+# have 16 or 8 bits, and activations are computed twice. Only the 16 and 8 bits change the result, by rounding. And you
+# can say beforehand which line of the bill each cuts, and at what price.
 #
 # And a trained model only continues texts: making it answer is the next lesson.
 #

@@ -54,7 +54,7 @@ def feed_forward(n_devices: int = 2) -> Diagram:
         d.path([w_2.right, part.left])
         d.path([part.right, (reduce.left.x, part.y)])
     d.arrow(reduce, output)
-    height = max(w_2.height, pitch * n_devices) + 0.4
+    height = max(w_2.height, pitch * n_devices) + 0.1
     for name, colour, first, last in (
         ("column-parallel: nothing is sent", GREY, w_1, hidden),
         ("row-parallel: one all-reduce", BLUE, w_2, reduce),
