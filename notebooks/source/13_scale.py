@@ -1,9 +1,9 @@
 # %% [markdown] id="title"
 # # 13 · Beyond one machine: cost, precision, scaling laws
 #
-# **The question.** Your models have 10⁴ to 10⁶ parameters, and train on one core in minutes at most. One of 8 billion
-# needs 128 GB before it has read a token (an H100 has 80), and weeks on thousands of GPUs. What fills the memory, which
-# line of that bill can be cut, and at what price?
+# **The question.** Your models have up to 10⁶ parameters, and train in minutes. One of 8 billion needs 128 GB before it
+# has read a token (an H100 has 80), and weeks on thousands of GPUs. What fills the memory, which line of that bill can
+# be cut, and at what price?
 #
 # **Afterwards you can** write down the memory bill of a training, cut each of its lines with the same result, say what
 # 16 bits lose, estimate time and energy before a training starts, and find the best size for a budget.
@@ -117,9 +117,9 @@ def measure(run: Callable, n_turns: int = 5) -> float:
 # %% [markdown]
 # ## The memory bill
 #
-# A step of training keeps four things: the **parameters**, their **gradients**, the **optimizer state** (Adam's two
-# running means for each parameter, lesson 08), and the **activations**: what the forward pass computes, and the
-# backward pass needs again. `memory_bill` takes a step, and adds up the bytes of each.
+# A step of training keeps four things: the parameters, their gradients, the **optimizer state** (Adam's two running
+# means, lesson 08), and the **activations**: what the forward pass computes, and the backward pass needs again.
+# `memory_bill` takes a step, and adds up the bytes of each.
 #
 # **Predict.** Your model with 8 layers, 64 wide, takes a step with 16 texts of 32 characters. Which line of its bill is
 # the longest, `"parameters"`, `"gradients"`, `"optimizer"` or `"activations"`? And with Llama 3 8B and one text of
@@ -181,8 +181,8 @@ table.assign(all=table.sum(axis=1)).map(lambda n: f"{n / 1e9:,.0f} GB" if n > 1e
 # activations grow with the tokens of a step, so a quarter of the texts keeps a quarter of them. (Part of them are the
 # weights of attention, which grow with the square of the length; blockwise attention, lesson 10, keeps none.)
 #
-# No GPU holds such a bill. Each technique from here on cuts some of its lines. Ask of each: *which line, and at what
-# price*: arithmetic, digits, or bytes that devices send each other?
+# No GPU holds such a bill. Each technique from here on cuts some of its lines: *which, and at what price*, in
+# arithmetic, digits, or bytes that devices send each other?
 
 # %% [markdown]
 # ## A batch in parts: gradient accumulation
@@ -360,7 +360,8 @@ pd.DataFrame({"loss at the end": last, "parameters unchanged": unchanged}).round
 as_good = sum(abs(last[name] - last["float32"]) < 0.05 for name in ("mixed precision", "all in bfloat16"))
 compare(prediction_as_good, measured=as_good)
 compare(prediction_unchanged, measured=unchanged["all in bfloat16"], choices=(0.1, 0.3, 0.8))
-print("0.2 + 0.0003 in bfloat16 is still 0.2:", torch.tensor(0.2).bfloat16() + 0.0003 == torch.tensor(0.2).bfloat16())
+weight = torch.tensor(0.2, dtype=torch.bfloat16)
+print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item())
 
 # %% [markdown]
 # *Products* in 16 bits do no harm: float32 and mixed precision lie on each other. *Parameters* in 16 bits do. Adam
@@ -368,8 +369,8 @@ print("0.2 + 0.0003 in bfloat16 is still 0.2:", torch.tensor(0.2).bfloat16() + 0
 # moves add up: hence the **master weights** of mixed precision.
 #
 # So a parameter still costs 16 bytes: in bfloat16 2 for its value and 2 for its gradient, in float32 4 for the master
-# weight and 8 for Adam's means. Halved are the activations. (FP8 has so little range that each small block of numbers
-# gets a scale: DeepSeek-V3, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).)
+# weight and 8 for Adam's means. Only the activations are halved. (FP8 has so little range that each small block of
+# numbers gets a scale, as in DeepSeek-V3, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).)
 
 # %% [markdown]
 # ## Several processes: data parallelism
@@ -470,9 +471,9 @@ compare(prediction, measured=sent[1000] / sent[10], choices=(1, 10, 100))
 #
 # Data parallelism leaves three lines whole on every device. **ZeRO**
 # ([arXiv:1910.02054](https://arxiv.org/abs/1910.02054); in torch, FSDP) cuts them up: in stage 1 the longest, Adam's
-# running means. Worker 0 keeps those of the first n_shard parameters, worker 1
-# of the next; zeros fill up the last shard. In a step, a **reduce-scatter** gives each worker its shard of the mean
-# gradient, each updates its shard of the parameters, and an **all-gather** hands the new ones to all.
+# running means. Worker 0 keeps those of the first n_shard parameters, worker 1 of the next; zeros fill up the last
+# shard. In a step, a **reduce-scatter** gives each worker its shard of the mean gradient, each updates its shard of the
+# parameters, and an **all-gather** hands the new ones to all.
 
 # %% [markdown]
 # **Exercise.** Row i of `gradients` is worker i's (all have equally many tokens); row i of `means` (of g) and
@@ -689,7 +690,7 @@ shared.assign(all=shared.sum(axis=1), sent=sent).round(1)
 #
 # ---
 #
-# **Half-way.** A good place to stop for today. The bill is paid; what comes now is time.
+# **Half-way.** A good place to stop. The bill is paid; now comes the time.
 
 # %% [markdown]
 # ## Is it arithmetic or memory that takes the time?
@@ -1065,6 +1066,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
 # - **optimizer state**: what an optimizer keeps from step to step, such as Adam's two running means.
+# - **activations**: what the forward pass computes, and the backward pass needs again.
 # - **micro-batch**: a part of a batch that is computed at once.
 # - **gradient accumulation**: adding up the gradients of several micro-batches before one step.
 # - **data parallelism**: several processes, each with a copy of the model, that compute parts of one batch.
