@@ -440,7 +440,7 @@ print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([e
 
 # %% [markdown]
 # With the same gradient both take the same step, and the copies stay equal. The speed-up is nowhere near 2: half of so
-# small a batch takes far more than half as long, and each waits for the slower one. With many more tokens for each, the
+# small a batch takes more than half as long, and each waits for the slower one. With many more tokens for each, the
 # arithmetic outweighs that.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
