@@ -82,7 +82,7 @@ class Training:
         return self.losses[-1]
 
     def _groups(self) -> list[dict[str, Any]]:
-        """List the optimisers' groups, which are others after ``resume``."""
+        """List the optimizers' groups, which are others after ``resume``."""
         return [group for optimizer in self.optimizers for group in optimizer.param_groups]
 
     def save(self, path: Path) -> None:

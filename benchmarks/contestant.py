@@ -68,7 +68,7 @@ class Contestant(ABC):
         return torch.inference_mode()(run)
 
     def training_step(self, batch: Batch) -> Run:
-        """Return a step of the optimiser: gradients of the loss, then the fused AdamW, which is the same for all."""
+        """Return a step of the optimizer: gradients of the loss, then the fused AdamW, which is the same for all."""
         optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
         def step() -> None:

@@ -39,7 +39,7 @@ class Work:
     """One row of the table.
 
     Args:
-        task: ``train`` is a step of the optimiser, ``forward`` the logits of all positions without gradients, and
+        task: ``train`` is a step of the optimizer, ``forward`` the logits of all positions without gradients, and
             ``evaluate`` the loss, as validation needs it; ``greedy``, ``sample`` and ``beam`` generate, and
             ``prefill`` generates one token. Those of language models end with ``LM``, with ``Llama``, or with
             ``grouped`` for a Llama in which four query heads share a head of keys and values.

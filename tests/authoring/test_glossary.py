@@ -15,7 +15,7 @@ FIRST = lesson(
     "## New words\n\n- **value**: what a key\n  leads to.\n- **√d_k**: the root\n  of a width.",
     "- **key**: what is compared.\n\n## Interview questions\n- **not**: this.",
 )
-SECOND = lesson("# 02", "## New words\n- **Adam**: an optimiser.\n- **vector**: numbers in a row.")
+SECOND = lesson("# 02", "## New words\n- **Adam**: an optimizer.\n- **vector**: numbers in a row.")
 
 
 def test_the_terms_of_a_lesson_are_those_under_their_heading():
@@ -35,7 +35,7 @@ def test_code_that_holds_the_heading_defines_nothing():
 def test_terms_are_sorted_whatever_their_case_and_lead_to_their_lesson():
     book = collect({"01_dicts": FIRST, "02_adam": SECOND})
     assert [cell.id for cell in book.cells] == ["title", "letter-a", "letter-d", "letter-k", "letter-v"]
-    assert book.cells[1].source == "## A\n\n- **Adam**: an optimiser. ([02_adam](02_adam.ipynb))"
+    assert book.cells[1].source == "## A\n\n- **Adam**: an optimizer. ([02_adam](02_adam.ipynb))"
     value, vector = book.cells[-1].source.splitlines()[2:]
     assert value == "- **value**: what a key leads to. ([01_dicts](01_dicts.ipynb))"
     assert vector.startswith("- **vector**")

@@ -175,16 +175,12 @@ _STATE = """path => {
 
 
 @contextlib.contextmanager
-def open_notebook(
-    address: str, path: str, browser: str, theme: str = "JupyterLab Light", pixels: float = 1
-) -> Iterator[Notebook]:
-    """Open a notebook in a headless browser, with every cell drawn.
+def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 1) -> Iterator[Notebook]:
+    """Open a headless browser, in which notebooks can be opened.
 
     Args:
-        address: Where JupyterLab listens.
-        path: The notebook, seen from its folder.
         browser: The browser's program.
-        theme: ``JupyterLab Light`` or ``JupyterLab Dark``.
+        theme: ``JupyterLab Light`` or ``JupyterLab Dark``: what the system asks for.
         pixels: Number of pixels per point, each way.
     """
     with sync_playwright() as playwright:
@@ -202,6 +198,27 @@ def open_notebook(
         requests: list[str] = []
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url))
+        try:
+            yield Notebook(page, requests)
+        finally:
+            started.close()
+
+
+@contextlib.contextmanager
+def open_notebook(
+    address: str, path: str, browser: str, theme: str = "JupyterLab Light", pixels: float = 1
+) -> Iterator[Notebook]:
+    """Open a notebook in a headless browser, with every cell drawn.
+
+    Args:
+        address: Where JupyterLab listens.
+        path: The notebook, seen from its folder.
+        browser: The browser's program.
+        theme: ``JupyterLab Light`` or ``JupyterLab Dark``.
+        pixels: Number of pixels per point, each way.
+    """
+    with open_browser(browser, theme, pixels) as notebook:
+        page = notebook.page
         page.goto(f"{address}/lab?reset", wait_until="load")
         page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)", polling=200)
         page.evaluate(
@@ -213,7 +230,4 @@ def open_notebook(
             [path, theme],
         )
         wait_until_ready(page, path)
-        try:
-            yield Notebook(page, requests)
-        finally:
-            started.close()
+        yield notebook

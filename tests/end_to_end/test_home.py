@@ -1,18 +1,35 @@
-"""A new learner meets the home page, goes to a lesson and back, and finds an exercise counted."""
+"""A new learner meets the home page, goes to a lesson, makes a mistake, mends it, goes back and on, and is graded.
+
+All that the course adds to JupyterLab is seen in this one walk, as starting JupyterLab and a browser takes longer than
+what is looked at. Its lessons are cut down to the cells that it needs; whole ones are executed by ``nbval``.
+"""
 
 import shutil
 import sys
 from pathlib import Path
 
+import nbformat
+import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.end_to_end.browser import Notebook, find_browser, open_notebook, running_lab, wait_until_ready
+from tests.end_to_end.browser import Notebook, find_browser, open_browser, running_lab, wait_until_ready
+from tests.end_to_end.open_view import OpenView
 from transformer_course.exercises import every_exercise
 from transformer_course.workspace.progress import FILE
+from transformer_lab.cli.main import main
 
 COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
 BROWSER = find_browser()
+CELLS = {
+    "01_lookup.ipynb": [
+        "title", "imports", "a-dict-knows-only-yes-and-no-4", "a-dict-knows-only-yes-and-no-5",
+        "step-1-a-score-for-every-key-2", "similarity", "softmax", "check-softmax", "how-hard-is-soft-7", "one-lookup",
+        "soft_lookup", "check-soft_lookup", "tally",
+    ],
+    "02_scaling.ipynb": ["title", "imports"],
+}  # fmt: skip
+"""What is left of the learner's copies."""
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
@@ -26,13 +43,16 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
     lessons, settings = tmp_path / "lessons", tmp_path / "home"
     settings.mkdir()
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
-    softmax, n = every_exercise()["softmax"], len(every_exercise())
+    softmax, soft_lookup = every_exercise()["softmax"], every_exercise()["soft_lookup"]
+    n = len(every_exercise())
     assert BROWSER is not None
 
     with (
         running_lab(COMMAND, tmp_path, settings, has_answered=False) as address,
-        open_notebook(address, "primer.ipynb", BROWSER, theme="JupyterLab Dark") as book,
+        open_browser(BROWSER, theme="JupyterLab Dark") as book,
     ):
+        for name, cells in CELLS.items():
+            shorten(lessons / name, cells)
         page = book.page
         home = page.locator(".tl-home")
         the_page_is_there_before_jupyterlab(page, address)
@@ -47,42 +67,52 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         home.locator("#tl-map-01_lookup").focus()
         page.keyboard.press("Enter")
         wait_until_ready(page, "01_lookup.ipynb")
-        book.run(book.cell_with("import math"))
-        book.run(book.cell_with("def softmax("))
-        book.run(book.cell_with("check(softmax)"))
+        book.run_all()
+        expect(checked(book, "softmax")).to_contain_text("Not started yet.")
+        a_view_is_operated(book)
         a_button_gives_hints(book)
         an_endless_loop_is_told(book)
-        book.rewrite(book.cell_with("def softmax("), softmax.solution)
-        book.run(book.cell_with("check(softmax)"))
+        a_known_mistake_is_named(book)
+        for exercise in (softmax, soft_lookup):
+            book.rewrite(book.cell_with(f"def {exercise.name}("), exercise.solution)
+            book.run(book.cell_with(f"check({exercise.name})"))
+            expect(checked(book, exercise.name)).to_contain_text(f"{exercise.name}: passed")
         book.save()
         the_end_leads_to_the_next_lesson(book)
 
         go_home(page)
-        expect(home.locator("#tl-lesson-01_lookup").locator("xpath=ancestor::tr")).to_contain_text("1 of 5")
-        expect(home.get_by_role("status")).to_have_text(f"1 of {n} exercises passed.")
+        expect(home.locator("#tl-lesson-01_lookup").locator("xpath=ancestor::tr")).to_contain_text("2 of 5")
+        expect(home.get_by_role("status")).to_have_text(f"2 of {n} exercises passed.")
         expect(home.locator("#tl-map-01_lookup")).to_have_attribute(
             "aria-label", "Lesson 01, Attention is a soft dictionary lookup: you are here"
         )
         exported = page.request.get(f"{address}/transformer-course/progress.csv").text()
         assert "\n01_lookup,softmax,False,True,2" in exported
 
-        home.locator("#tl-part-01_lookup").click()
-        page.wait_for_selector(".jp-FileEditor")
-        go_home(page)
-        home.locator("#tl-go-on").focus()
-        shutil.rmtree(lessons / "parts")
-        expect(home).to_contain_text("Passed, but not among your parts: softmax.")
-        expect(home.locator("#tl-go-on")).to_be_focused()
-        with (lessons / FILE).open("a") as file:
-            file.write("no record\n")
-        expect(home).to_contain_text(f"of {FILE} is no record of a pass")
-        expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "imports")
+        what_is_lost_is_told(page, home, lessons)
         at = "id => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === id"
-        home.locator("#tl-open-soft_lookup").click()
-        page.wait_for_function(at, arg="soft_lookup")
-        expect(book.cell_with("def soft_lookup(")).to_be_in_viewport()
+        home.locator("#tl-open-similarity").click()
+        page.wait_for_function(at, arg="similarity")
+        expect(book.cell_with("def similarity(")).to_be_in_viewport()
 
         nothing_else_was_asked(book, address)
+
+    assert main(["grade", str(lessons / "01_lookup.ipynb"), "-o", str(tmp_path / "graded")]) == 0
+    gradebook = pd.read_csv(tmp_path / "graded" / "gradebook.csv")
+    assert gradebook["points"].tolist() == [softmax.points + soft_lookup.points]
+
+
+def shorten(lesson: Path, cells: list[str]) -> None:
+    """Leave only some cells of a copy."""
+    book = nbformat.read(lesson, as_version=4)
+    book.cells = [cell for cell in book.cells if cell.id in cells]
+    assert [cell.id for cell in book.cells] == cells
+    nbformat.write(book, lesson)
+
+
+def checked(book: Notebook, exercise: str) -> Locator:
+    """Return what the check of an exercise shows."""
+    return book.cell_with(f"check({exercise})").locator(".jp-OutputArea-output").first
 
 
 def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
@@ -102,6 +132,21 @@ def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
     page.wait_for_function("Boolean(window.jupyterapp)", polling=200)
     wait_until_ready(page, "01_lookup.ipynb")
     expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
+
+
+def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
+    """Open the file with the parts; delete it, and spoil the record, while the home page is open."""
+    home.locator("#tl-part-01_lookup").click()
+    page.wait_for_selector(".jp-FileEditor")
+    go_home(page)
+    home.locator("#tl-go-on").focus()
+    shutil.rmtree(lessons / "parts")
+    expect(home).to_contain_text("Passed, but not among your parts: softmax, soft_lookup.")
+    expect(home.locator("#tl-go-on")).to_be_focused()
+    with (lessons / FILE).open("a") as file:
+        file.write("no record\n")
+    expect(home).to_contain_text(f"of {FILE} is no record of a pass")
+    expect(home.locator("#tl-go-on")).to_have_attribute("data-cell", "step-1-a-score-for-every-key-2")
 
 
 def nothing_else_was_asked(book: Notebook, address: str) -> None:
@@ -132,13 +177,37 @@ def a_button_gives_hints(book: Notebook) -> None:
         expect(panels.nth(place)).to_contain_text(f"softmax: general hint {place} of")
 
 
+def a_view_is_operated(book: Notebook) -> None:
+    """Move a slider: the drawing and Python follow."""
+    view = OpenView(book)
+    view.root.get_by_role("slider", name="temperature").focus()
+    view.press("End")
+    view.shows("entropy 1.00 of 1.")
+    view.holds("[shown.temperature for shown in Out.values() if hasattr(shown, 'temperature')]", [100])
+
+
+def a_known_mistake_is_named(book: Notebook) -> None:
+    """Check the answer of somebody who takes the softmax over another axis."""
+    mistake = next(mistake for mistake in every_exercise()["softmax"].mistakes if mistake.name == "first_axis")
+    book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    return torch.softmax(scores, dim=0)\n")
+    book.run(book.cell_with("check(softmax)"))
+    expect(checked(book, "softmax")).to_contain_text("softmax: a known mistake")
+    assert squeeze(mistake.says) in squeeze(checked(book, "softmax").inner_text())
+
+
+def squeeze(text: str) -> str:
+    """Drop what differs between text and its picture on a page: line breaks, and the marks of code."""
+    return " ".join(text.replace("`", "").split())
+
+
 def an_endless_loop_is_told(book: Notebook) -> None:
     """Check an answer that never ends: it is told so, after a sign of life."""
+    book.python("exec('from transformer_course.lesson import notebook; notebook.current_session().seconds = 3')")
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    while True:\n        pass")
     check = book.cell_with("check(softmax)")
     check.locator(".cm-content").click()
     book.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
-    expect(check).to_contain_text("Your code is running. If it has not ended 12 seconds after its start")
+    expect(check).to_contain_text("Your code is running. If it has not ended 4 seconds after its start")
     expect(check).to_contain_text("softmax: it did not finish")
 
 
@@ -146,7 +215,7 @@ def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
     """Follow the link at a lesson's end, and come back."""
     end = book.cell_with("tally()")
     book.run(end)
-    expect(end).to_contain_text("Exercises: 1 of 5 passed.")
+    expect(end).to_contain_text("Exercises: 2 of 5 passed.")
     end.get_by_role("link", name="02_scaling.ipynb").click()
     wait_until_ready(book.page, "02_scaling.ipynb")
     book.page.evaluate("void window.jupyterapp.commands.execute('docmanager:open', {path: '01_lookup.ipynb'})")

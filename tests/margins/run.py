@@ -38,7 +38,7 @@ Cells = dict[str, dict[str, Any]]
 
 @contextmanager
 def as_on_another_machine(seed: int, noise: float) -> Iterator[None]:
-    """Draw other random numbers than a lesson asks for, and let its optimisers begin a little elsewhere."""
+    """Draw other random numbers than a lesson asks for, and let its optimizers begin a little elsewhere."""
     original, hook = torch.manual_seed, register_optimizer_step_pre_hook(Steps(noise))
     torch.manual_seed = lambda seed_: original(int(seed_) + 1000 * seed)  # type: ignore[assignment]
     try:
@@ -119,7 +119,7 @@ def names_in(code: CodeType) -> set[str]:
 
 
 class Steps:
-    """Changes every parameter by a millionth before an optimiser's first step, as another processor might."""
+    """Changes every parameter by a millionth before an optimizer's first step, as another processor might."""
 
     taken = 0
 

@@ -31,8 +31,8 @@ class GroupedQueryAttention(AttentionBase):
         qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``. Those of Qwen 2
             do, and its output projection does not.
         qk_norm_eps: ε of an RMSNorm of each head's queries and keys, before they are rotated; None: there is none.
-            It bounds the scores, which otherwise may grow during training until each softmax picks one key: section
-            3.1.2 of Dehghani et al. (2023), arXiv:2302.05442, with a LayerNorm. Qwen 3 and Gemma 3 have it.
+            The length of a query or key no longer raises its scores, which otherwise may grow until each softmax picks
+            one key: section 3.1.2 of Dehghani et al. (2023), arXiv:2302.05442, with a LayerNorm. Qwen 3, Gemma 3.
 
     Raises:
         ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given,

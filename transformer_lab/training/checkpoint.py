@@ -25,18 +25,18 @@ def save_training(
     info: Mapping[str, Any],
     average: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Save parameters, the state of the optimisers and of torch's random number generators, and ``info``.
+    """Save parameters, the state of the optimizers and of torch's random number generators, and ``info``.
 
     Args:
         path: The file.
         model: The model.
-        optimizer: Its optimiser, or several, each of some of its parameters.
+        optimizer: Its optimizer, or several, each of some of its parameters.
         info: What else the run needs, as JSON can hold it.
         average: The averaged parameters by name, if an average is kept.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"average.{name}": tensor for name, tensor in (average or {}).items()}
-    start = 0  # parameters are counted through all optimisers
+    start = 0  # parameters are counted through all optimizers
     for one in _all_of(optimizer):
         for index, state in one.state_dict()["state"].items():
             tensors |= {f"optimizer.{start + index}.{name}": torch.as_tensor(value) for name, value in state.items()}
@@ -59,7 +59,7 @@ def load_training(
     Args:
         path: The file.
         model: The model to load into.
-        optimizer: The optimiser to load into, or several in the order in which they were saved.
+        optimizer: The optimizer to load into, or several in the order in which they were saved.
         average: The averaged parameters to load into, if an average is kept.
         check: Called with the ``info`` before anything is loaded; it raises ValueError if the run is another one.
 
@@ -92,7 +92,7 @@ def load_training(
 def _states(
     tensors: Mapping[str, Tensor], optimizers: Sequence[torch.optim.Optimizer], path: Path
 ) -> list[dict[int, dict[str, Tensor]]]:
-    """Return the state of each optimiser: some tensors for each parameter, of its shape or single numbers.
+    """Return the state of each optimizer: some tensors for each parameter, of its shape or single numbers.
 
     Raises:
         ValueError: Some are of another shape, are missing, or belong to no parameter.
@@ -110,23 +110,23 @@ def _states(
         _check_state(states[-1], optimizer, path)
         start += n
     if stored:
-        raise ValueError(f"{path} is damaged: the optimiser has {start} parameters, and it has state of more")
+        raise ValueError(f"{path} is damaged: the optimizer has {start} parameters, and it has state of more")
     return states
 
 
 def _check_state(state: Mapping[int, Mapping[str, Tensor]], optimizer: torch.optim.Optimizer, path: Path) -> None:
-    """Raise ValueError if some of an optimiser's state is of another shape than its parameter, or is missing."""
+    """Raise ValueError if some of an optimizer's state is of another shape than its parameter, or is missing."""
     index = 0
     for group in optimizer.param_groups:
         own = [(parameter, state.get(index + i, {})) for i, parameter in enumerate(group["params"])]
         index += len(own)
         if len({frozenset(of_one) for _, of_one in own if of_one}) > 1:
-            raise ValueError(f"{path} is damaged: of some parameters, a part of the optimiser's state is missing")
+            raise ValueError(f"{path} is damaged: of some parameters, a part of the optimizer's state is missing")
         for parameter, of_one in own:
             for name, tensor in of_one.items():
                 if tensor.dim() and tensor.shape != parameter.shape:
                     shapes = f"{tuple(tensor.shape)}, of a parameter of shape {tuple(parameter.shape)}"
-                    raise ValueError(f"{path} is damaged: {name} of the optimiser has the shape {shapes}")
+                    raise ValueError(f"{path} is damaged: {name} of the optimizer has the shape {shapes}")
 
 
 def _all_of(optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer]) -> Sequence[torch.optim.Optimizer]:

@@ -1,4 +1,4 @@
-"""Muon: an optimiser that makes every update of a matrix turn all directions by about as much."""
+"""Muon: an optimizer that makes every update of a matrix turn all directions by about as much."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -110,7 +110,7 @@ def layer_matrices(model: nn.Module) -> list[Tensor]:
 def make_muon(
     model: nn.Module, lr: float, adamw_lr: float, weight_decay: float = 0.0
 ) -> tuple[Muon, torch.optim.AdamW]:
-    """Make the two optimisers of a model: Muon for the matrices of its layers, AdamW for all the rest.
+    """Make the two optimizers of a model: Muon for the matrices of its layers, AdamW for all the rest.
 
     Args:
         model: The model.

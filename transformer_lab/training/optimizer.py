@@ -1,4 +1,4 @@
-"""The optimiser: AdamW, with weight decay of matrices only."""
+"""The optimizer: AdamW, with weight decay of matrices only."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,7 +21,7 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, ob
 
 
 def groups_without(groups: Iterable[dict[str, Any]], others: Iterable[Tensor]) -> list[dict[str, Any]]:
-    """Return groups of parameters without those that another optimiser trains."""
+    """Return groups of parameters without those that another optimizer trains."""
     left = set(map(id, others))
     return [{**group, "params": [p for p in group["params"] if id(p) not in left]} for group in groups]
 

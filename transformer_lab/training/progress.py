@@ -1,4 +1,4 @@
-"""The progress of a run: what a checkpoint holds beside the parameters and the state of the optimiser."""
+"""The progress of a run: what a checkpoint holds beside the parameters and the state of the optimizer."""
 
 import math
 import sys

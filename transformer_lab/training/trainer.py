@@ -130,7 +130,7 @@ class Trainer(Generic[AnyBatch]):
         return seconds * self.config.accumulate
 
     def _step(self, batches: list[AnyBatch]) -> None:
-        """Make one step of the optimiser.
+        """Make one step of the optimizer.
 
         Losses are summed, and divided by the number of real tokens in all batches and processes.
         """
@@ -264,7 +264,7 @@ class Trainer(Generic[AnyBatch]):
 
 
 def _make_optimizers(model: nn.Module, config: TrainingConfig) -> list[torch.optim.Optimizer]:
-    """Return the optimisers of a run, whose learning rates are set at each step."""
+    """Return the optimizers of a run, whose learning rates are set at each step."""
     if config.optimizer == "adamw":
         return [make_optimizer(model, weight_decay=config.weight_decay)]
     matrices = layer_matrices(model)

@@ -1,4 +1,4 @@
-"""What the loss, the schedule and the optimiser's groups must compute."""
+"""What the loss, the schedule and the optimizer's groups must compute."""
 
 import math
 from collections.abc import Callable

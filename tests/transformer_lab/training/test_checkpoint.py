@@ -13,7 +13,7 @@ from transformer_lab.training.optimizer import make_optimizer
 
 
 def run(steps=0):
-    """Make a small model and its optimiser, and train them a little on random numbers."""
+    """Make a small model and its optimizer, and train them a little on random numbers."""
     torch.manual_seed(1)
     model = nn.Sequential(nn.Linear(3, 5), nn.Dropout(0.5), nn.Linear(5, 2))
     optimizer = make_optimizer(model)

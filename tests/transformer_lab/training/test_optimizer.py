@@ -1,4 +1,4 @@
-"""The optimiser: what decays, and that it is AdamW."""
+"""The optimizer: what decays, and that it is AdamW."""
 
 import torch
 from torch import nn

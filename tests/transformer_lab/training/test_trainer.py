@@ -243,7 +243,7 @@ def test_a_model_with_local_attention_and_experts_is_resumed(tmp_path):
         run((True, True))
 
 
-def test_a_run_of_before_there_was_a_choice_of_optimisers_goes_on(tmp_path):
+def test_a_run_of_before_there_was_a_choice_of_optimizers_goes_on(tmp_path):
     trainer(tmp_path).run(max_steps=3)
     tensors, info = read_tensors(tmp_path / CHECKPOINT)
     del info["training"]["optimizer"]
@@ -263,7 +263,7 @@ def test_a_run_with_muon_is_resumed_as_if_it_had_not_stopped(tmp_path):
     assert not same(parameters(tmp_path / "adamw"), parameters(tmp_path / "at once"))
 
 
-def test_with_muon_every_parameter_has_one_optimiser_and_all_have_the_rate_of_the_schedule(tmp_path):
+def test_with_muon_every_parameter_has_one_optimizer_and_all_have_the_rate_of_the_schedule(tmp_path):
     run = trainer(tmp_path, optimizer="muon")
     run.run(max_steps=2)
     muon, adamw = run.optimizers
