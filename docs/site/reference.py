@@ -43,7 +43,7 @@ def course_rooms(course: Path) -> list[Room]:
     lesson = f"What a lesson imports from the course\n\n{names}"
     exercise = "Exercises of your own\n\nThe guide to grading has an example."
     return [
-        Room("lesson", lesson, [f"{COURSE}.lesson.notebook", f"{COURSE}.lesson.tensor_parallel"]),
+        Room("lesson", lesson, [f"{COURSE}.lesson.notebook"]),
         _room(course, "views"),
         _room(course, "diagrams"),
         _room(course, "stored_models"),

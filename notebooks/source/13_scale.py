@@ -1,14 +1,14 @@
 # %% [markdown] id="title"
 # # 13 · Beyond one machine: cost, precision, scaling laws
 #
-# **The question.** Your models have 10⁴ to 10⁶ parameters, and train on one core in minutes at most. One of 8 billion
-# needs 128 GB before it has read a token (an H100 has 80), and weeks on thousands of GPUs. What has to change on the
-# way, and what will it cost?
+# **The question.** Your models have up to 10⁶ parameters, and train in minutes. One of 8 billion needs 128 GB before it
+# has read a token (an H100 has 80), and weeks on thousands of GPUs. What fills the memory, which line of that bill can
+# be cut, and at what price?
 #
-# **Afterwards you can** cut a batch or a layer into parts and get the same result, say what 16 bits lose, estimate
-# memory, time and energy of a training before it starts, and find the size that is best for a budget.
+# **Afterwards you can** write down the memory bill of a training, cut each of its lines with the same result, say what
+# 16 bits lose, estimate time and energy before a training starts, and find the best size for a budget.
 #
-# Reading: 40 minutes. Exercises: 95 minutes (six core, two stretch ★). With all predictions, runs and questions:
+# Reading: 38 minutes. Exercises: 95 minutes (six core, two stretch ★). With all predictions, runs and questions:
 # about 160 minutes.
 
 # %% [markdown]
@@ -34,8 +34,10 @@
 # %% id="imports"
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
@@ -46,13 +48,12 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally
-from transformer_course.lesson.tensor_parallel import feed_forward_shard
 from transformer_lab import LanguageModel as LibraryModel
 from transformer_lab import LanguageModelConfig, initialise, plots, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.device import pick_device
 from transformer_lab.training.data_parallel import data_parallel_step, mean_loss_gradient, run_processes
-from transformer_lab.training.muon import make_muon
+from transformer_lab.training.muon import make_muon, orthogonalise
 
 # %%
 _ = torch.manual_seed(13)
@@ -114,10 +115,82 @@ def measure(run: Callable, n_turns: int = 5) -> float:
 
 
 # %% [markdown]
+# ## The memory bill
+#
+# A step of training keeps four things: the parameters, their gradients, the **optimizer state** (Adam's two running
+# means, lesson 08), and the **activations**: what the forward pass computes, and the backward pass needs again.
+# `memory_bill` takes a step, and adds up the bytes of each.
+#
+# **Predict.** Your model with 8 layers, 64 wide, takes a step with 16 texts of 32 characters. Which line of its bill is
+# the longest, `"parameters"`, `"gradients"`, `"optimizer"` or `"activations"`? And with Llama 3 8B and one text of
+# 2,048 tokens?
+
+# %% tags=["prediction"]
+prediction_yours, prediction_8b = ..., ...
+
+
+# %% tags=["hide-input"]
+def bytes_kept(model: nn.Module, forward: Callable) -> tuple[int, Tensor]:
+    """Return the bytes of all tensors that are kept for the backward pass, parameters not counted, and the loss."""
+    kept, own = {}, {p.untyped_storage()._cdata for p in model.parameters()}
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage()._cdata] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        loss = forward()  # holds them all, so that no two have the same address
+    return sum(n for where, n in kept.items() if where not in own), loss
+
+
+def memory_bill(model: nn.Module, tokens: Tensor, optimizers: Callable | None = None) -> dict[str, int]:
+    """Take a step, with AdamW unless told otherwise, and return the bytes of each line of the bill."""
+    activations, loss = bytes_kept(model, lambda: loss_of(model, tokens))
+    loss.backward()
+    state = []
+    for optimizer in optimizers(model) if optimizers else [torch.optim.AdamW(model.parameters())]:
+        optimizer.step()
+        state += [t for kept in optimizer.state.values() for t in kept.values() if isinstance(t, Tensor) and t.ndim]
+    lines = {"parameters": [*model.parameters()], "gradients": [p.grad for p in model.parameters()], "optimizer": state}
+    return {name: sum(t.nbytes for t in tensors) for name, tensors in lines.items()} | {"activations": activations}
+
+
+# %%
+deep, batch_16 = Model(64, n_layers=8, n_heads=4), train_ids[:: len(train_ids) // 15][:16].cpu().clone()
+llama_8b = LanguageModelConfig.llama(128_256, n_kv_heads=8, d_ff=14336)
+llama_70b = replace(llama_8b, d_model=8192, n_heads=64, d_ff=28672, n_layers=80)
+bills = {"yours, 16 texts": memory_bill(deep, batch_16), "yours, 4 texts": memory_bill(deep, batch_16[:4])}
+with torch.device("meta"):  # shapes without numbers: these models take no memory here
+    text = torch.zeros(1, 2049, dtype=torch.long)
+    bills["Llama 3 8B"] = memory_bill(LibraryModel(llama_8b), text)
+    bills["Llama 3 70B"] = memory_bill(LibraryModel(llama_70b), text)
+compare(prediction_yours, measured=max(bills["yours, 16 texts"], key=bills["yours, 16 texts"].get))
+compare(prediction_8b, measured=max(bills["Llama 3 8B"], key=bills["Llama 3 8B"].get))
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+table = pd.DataFrame(bills).transpose()
+percent = table.div(table.sum(axis=1), axis=0) * 100
+ax = percent.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.2))
+ax.invert_yaxis()
+ax.set(xlabel="% of the bill", ylabel="")
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+table.assign(all=table.sum(axis=1)).map(lambda n: f"{n / 1e9:,.0f} GB" if n > 1e9 else f"{n / 1e6:.1f} MB")
+
+# %% [markdown]
+# Whatever the size, three lines take 4 + 4 + 8 = 16 bytes for each parameter in float32: 128 GB for 8 billion. The
+# activations grow with the tokens of a step, so a quarter of the texts keeps a quarter of them. (Part of them are the
+# weights of attention, which grow with the square of the length; blockwise attention, lesson 10, keeps none.)
+#
+# No GPU holds such a bill. Each technique from here on cuts some of its lines: *which, and at what price*, in
+# arithmetic, digits, or bytes that devices send each other?
+
+# %% [markdown]
 # ## A batch in parts: gradient accumulation
 #
-# A batch that does not fit into memory is cut into **micro-batches**. Their gradients are added up, and the optimizer
-# takes one step at the end: **gradient accumulation**. The loss is a mean over *tokens*.
+# *Cuts: activations. Price: none, if you divide by the right number.*
+#
+# A batch is cut into **micro-batches**; only one's activations are kept at a time. Their gradients are added up, and
+# the optimizer takes one step at the end: **gradient accumulation**. The loss is a mean over *tokens*.
 #
 # **Exercise.** Each micro-batch gives the *sum* of its losses and its number of tokens. Compute the loss of the whole
 # batch.
@@ -175,11 +248,138 @@ print("the sum over the total has the right gradient to 1e-6:", error(parts.accu
 # </details>
 
 # %% [markdown]
+# ## Activations computed twice: checkpointing
+#
+# *Cuts: activations. Price: arithmetic.*
+#
+# **Activation checkpointing** keeps only each layer's input, and computes the other activations again when the backward
+# pass needs them.
+#
+# **Predict.** With eight layers of width 64, how many times as much is kept without checkpointing, nearest to 1, 3 or
+# 10? And are the gradients `"equal"`, or `"different"`?
+
+# %% tags=["prediction"]
+prediction_kept, prediction_gradients = ..., ...
+
+
+# %% tags=["hide-input"]
+def again_when_needed(layer: nn.Module, *inputs: Tensor) -> Tensor:
+    return checkpoint(layer, *inputs, use_reentrant=False, preserve_rng_state=False)
+
+
+# %% tags=["nbval-ignore-output"]
+ways = {"all": deep, "inputs of layers": partial(deep, run_layer=again_when_needed)}
+kept = {name: bytes_kept(deep, partial(loss_of, forward, batch_16))[0] / 1e6 for name, forward in ways.items()}
+times = {name: measure(lambda f=forward: loss_of(f, batch_16).backward(), 3) for name, forward in ways.items()}
+pd.DataFrame({"MB kept": kept, "processor ms": {name: 1000 * t for name, t in times.items()}}).round(1)
+
+# %%
+gradients, gradients_again = (
+    torch.autograd.grad(loss_of(forward, batch_16), list(deep.parameters())) for forward in ways.values()
+)
+compare(prediction_kept, measured=kept["all"] / kept["inputs of layers"], choices=(1, 3, 10))
+same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients_again))
+compare(prediction_gradients, measured="equal" if same else "different")
+
+# %% [markdown]
+# The price is a second forward pass: a third more arithmetic.
+
+# %% [markdown]
+# ## 16 bits: bfloat16 and float16
+#
+# *Cuts: activations, and whatever is sent, by half. Price: digits.*
+#
+# Numbers of 16 bits take half the bytes, and GPUs multiply them faster. float16 has 10 bits for the digits and 5 for
+# the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5
+# (E5M2).
+#
+# **Predict.** What is 256 + 1 in bfloat16? And 10⁻⁸ in float16?
+
+# %% tags=["prediction"]
+prediction_sum, prediction_small = ..., ...
+
+# %% tags=["hide-input"]
+rows, ones = {}, 1 + torch.rand(10_000, dtype=torch.float64)
+for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
+    rounded = torch.tensor([256 + 1, 1 + 0.001, 1e-8]).to(dtype).float()
+    error = ((ones.to(dtype).double() - ones) / ones).abs().max().item()
+    rows[str(dtype).removeprefix("torch.")] = {
+        "256 + 1": rounded[0].item(),
+        "1 + 0.001": f"{rounded[1]:.3f}",
+        "1e-8": f"{rounded[2]:.0e}",
+        "largest": f"{torch.finfo(dtype).max:.1e}",
+        "rounding error up to": f"{error:.1g}",
+    }
+compare(prediction_sum, measured=rows["bfloat16"]["256 + 1"])
+compare(prediction_small, measured=float(rows["float16"]["1e-8"]))
+pd.DataFrame(rows).transpose()
+
+# %% [markdown]
+# float16 lacks range: scores above 65,504 become infinite (lesson 02), and gradients below 6·10⁻⁸ become 0, unless
+# **loss scaling** multiplies the loss before the backward pass, and divides the gradients afterwards. bfloat16 has
+# float32's range, but 1 + 0.001 is 1. Does that harm a training? One model is trained on the same batches in float32;
+# with **mixed precision**, where `autocast` rounds copies of the float32 parameters to bfloat16 for the products; and
+# with everything in bfloat16.
+#
+# **Predict.** How many of the two with bfloat16 end within 0.05 of float32's loss? With everything in bfloat16, what
+# fraction of the parameters does the last step leave unchanged: nearest to 0.1, 0.3 or 0.8?
+
+# %% tags=["prediction"]
+prediction_as_good, prediction_unchanged = ..., ...
+
+
+# %% tags=["hide-input"]
+def train_in_16_bits(seed: int, mixed: bool, everything: bool, steps: int = 80) -> tuple[list[float], float]:
+    """Return the loss of each step, and the fraction of the parameters that the last step leaves as they were."""
+    torch.manual_seed(seed)
+    model = Model(32, n_layers=1, n_heads=4).to(torch.bfloat16 if everything else torch.float32)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=0.0003), []
+    for _ in range(steps):
+        with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
+            loss = loss_of(model, train_ids[torch.randint(len(train_ids), (4,))].cpu())
+        model.zero_grad()
+        loss.backward()
+        before = nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+        optimizer.step()
+        losses.append(loss.item())
+    after = nn.utils.parameters_to_vector(model.parameters()).detach()
+    return losses, (before == after).float().mean().item()
+
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+precisions = {"float32": (False, False), "mixed precision": (True, False), "all in bfloat16": (False, True)}
+runs = {name: [train_in_16_bits(seed, *how) for seed in range(3)] for name, how in precisions.items()}
+curves = {name: torch.tensor([losses for losses, _ in three]) for name, three in runs.items()}
+by_10 = {name: losses.unflatten(1, (-1, 10)).mean(2) for name, losses in curves.items()}
+ax = plots.lines(range(10, 81, 10), by_10, "step", "loss (mean of 10 steps)")
+last = {name: losses[:, -1].mean().item() for name, losses in by_10.items()}
+unchanged = {name: np.mean([fraction for _, fraction in three]) for name, three in runs.items()}
+pd.DataFrame({"loss at the end": last, "parameters unchanged": unchanged}).round(2)
+
+# %%
+as_good = sum(abs(last[name] - last["float32"]) < 0.05 for name in ("mixed precision", "all in bfloat16"))
+compare(prediction_as_good, measured=as_good)
+compare(prediction_unchanged, measured=unchanged["all in bfloat16"], choices=(0.1, 0.3, 0.8))
+weight = torch.tensor(0.2, dtype=torch.bfloat16)
+print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item())
+
+# %% [markdown]
+# *Products* in 16 bits do no harm: float32 and mixed precision lie on each other. *Parameters* in 16 bits do. Adam
+# moves each by about the learning rate, 0.0003, and most sums are rounded back to where they were. In float32 small
+# moves add up: hence the **master weights** of mixed precision.
+#
+# So a parameter still costs 16 bytes: in bfloat16 2 for its value and 2 for its gradient, in float32 4 for the master
+# weight and 8 for Adam's means. Only the activations are halved. (FP8 has so little range that each small block of
+# numbers gets a scale, as in DeepSeek-V3, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).)
+
+# %% [markdown]
 # ## Several processes: data parallelism
 #
-# The micro-batches can also be computed at the same time, by several processes, called workers, each with a copy of the
-# model: **data parallelism**. Before the step, an **all-reduce** combines the workers' gradients, and every worker gets
-# the result.
+# *Cuts: activations, as each has a part of the batch; and the time. Price: gradients are sent.*
+#
+# From here on, several devices share the bill. In **data parallelism** several processes, called workers, each with a
+# copy of the model, compute micro-batches at the same time. Before the step, an **all-reduce** combines their
+# gradients, and every worker gets the result.
 #
 # **Exercise.** Row i is the gradient of worker i: that of the *mean* loss over its own `n_tokens[i]` tokens. Return
 # what each worker has after the all-reduce.
@@ -215,11 +415,13 @@ diagrams.data_parallel.step(2)
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input"]
 library_model = LibraryModel(LanguageModelConfig.llama(V, d_model=64, n_heads=4, d_ff=256, n_layers=4))
 batch = train_ids[:: len(train_ids) // 31][:32].cpu().clone()
 for row in range(0, 32, 2):
     batch[row, 3 + row :] = PAD  # worker 0 has shorter texts
+
+# %% tags=["nbval-ignore-output"]
 reports = run_processes(data_parallel_step, library_model, batch, PAD)
 ms = {name: 1000 * seconds for name, seconds in reports[0].seconds.items()}
 speed_up = ms["one process"] / ms["together"]
@@ -237,9 +439,8 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# With the same gradient both take the same step, and the copies stay equal. The speed-up is nowhere near 2: in the
-# stored run, two processes were even slower than one. Half of so small a batch takes far more than half as long, both
-# share one memory, each waits for the slower one, and the all-reduce comes on top. With many more tokens for each, the
+# With the same gradient both take the same step, and the copies stay equal. The speed-up is nowhere near 2: half of so
+# small a batch takes more than half as long, and each waits for the slower one. With many more tokens for each, the
 # arithmetic outweighs that.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
@@ -256,98 +457,23 @@ diagrams.data_parallel.ring(3)
 # %% tags=["prediction"]
 prediction = ...
 
-
 # %%
-def bytes_sent(n_workers: int, n_bytes: float) -> float:
-    """Return what each worker of a ring sends: a chunk in each of its 2 (n − 1) steps."""
-    return 2 * (n_workers - 1) * n_bytes / n_workers
-
-
-# %%
-gradients_of_8b = 8.03e9 * 2  # 16 bits each
-ratio = bytes_sent(1000, gradients_of_8b) / bytes_sent(10, gradients_of_8b)
-compare(prediction, measured=ratio, choices=(1, 10, 100))
-print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB in each step, from each worker")
+sent = {n: 2 * (n - 1) / n for n in (10, 1000)}  # times the size of the gradients: a chunk in each of 2 (n − 1) steps
+compare(prediction, measured=sent[1000] / sent[10], choices=(1, 10, 100))
 
 # %% [markdown]
-# Each sends almost twice the size of the gradients, however many there are.
-
-# %% [markdown]
-# ## A layer in parts: tensor parallelism
-#
-# Data parallelism needs memory for the whole model on every device. In **tensor parallelism** each matrix is cut up
-# (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). First, by columns: each device has all of x, and an
-# equal part of the output features.
-#
-# **Exercise.** Return what each device computes: device 0 has the first columns of the matrix, device 1 the next.
-
-
-# %% id="column_parallel" tags=["exercise"]
-def column_parallel(
-    x: Float[Tensor, "n d_in"], matrix: Float[Tensor, "d_in d_out"], n_devices: int
-) -> Float[Tensor, "n_devices n d_shard"]:
-    """Return, for each device, the product of x and its shard of the matrix."""
-    raise NotImplementedError
-
-
-# %% id="check-column_parallel"
-check(column_parallel)
-
-# %% [markdown]
-# The next layer reads these features, which now lie on different devices. So its matrix is cut by rows.
-#
-# **Exercise.** Device i has a part of the features of x. What it computes with the rows that they meet is a part of
-# every sum. Return the output of the whole layer.
-
-
-# %% id="row_parallel" tags=["exercise"]
-def row_parallel(
-    x_shards: Float[Tensor, "n_devices n d_shard"], matrix: Float[Tensor, "d_in d_out"], bias: Float[Tensor, " d_out"]
-) -> Float[Tensor, "n d_out"]:
-    """Return x @ matrix + bias, where device i has the i-th part of the features of x, and the rows that they meet."""
-    raise NotImplementedError
-
-
-# %% id="check-row_parallel"
-check(row_parallel)
-
-# %% [markdown]
-# A feed-forward network on four devices: columns first, ReLU, then rows. The sum at the end is one all-reduce.
-#
-# **Predict.** If instead the *first* matrix is cut by rows, and each device applies ReLU to its part of the sum before
-# the parts are added up: is the result `"the same"` or `"another"`?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
-x, w_1, w_2, bias = torch.randn(5, 64), torch.randn(64, 256) / 8, torch.randn(256, 64) / 16, torch.randn(64)
-hidden = parts.column_parallel(x, w_1, 4).relu()
-expected = (x @ w_1).relu() @ w_2 + bias
-print("on four devices as on one:", torch.allclose(parts.row_parallel(hidden, w_2, bias), expected, atol=1e-5))
-relu_too_early = torch.stack([a @ b for a, b in zip(x.chunk(4, 1), w_1.chunk(4, 0))]).relu().sum(0) @ w_2 + bias
-same = torch.allclose(relu_too_early, expected, atol=0.1)
-compare(prediction, measured="the same" if same else "another")
-
-# %% [markdown]
-# ReLU of a sum is not the sum of ReLUs, so rows first would need a second all-reduce. In attention each device has some
-# of the heads (columns of `w_q`, `w_k`, `w_v`), and the rows of `w_o` that they meet.
-#
-# Now in two processes: each has half of both matrices, and one all-reduce adds up.
-
-# %%
-halves = [*zip(w_1.chunk(2, dim=1), w_2.chunk(2, dim=0))]
-outputs = run_processes(feed_forward_shard, x, halves, bias)
-print("each process has the output of one device:", [torch.allclose(y, expected, atol=1e-5) for y in outputs])
+# Each sends almost twice the size of the gradients, however many workers there are.
 
 # %% [markdown]
 # ## An optimizer in parts: ZeRO
 #
-# Tensor parallelism sends something in every layer, so it stays within one machine. **ZeRO**
-# ([arXiv:1910.02054](https://arxiv.org/abs/1910.02054); in torch, FSDP) cuts up what data parallelism keeps on every
-# device: in stage 1, Adam's running means (lesson 08). Worker 0 keeps those of the first n_shard parameters, worker 1
-# of the next; zeros fill up the last shard. In a step, a **reduce-scatter** gives each worker its shard of the mean
-# gradient, each updates its shard of the parameters, and an **all-gather** hands the new ones to all.
+# *Cuts: optimizer; in stage 3 parameters and gradients, too. Price: none in stage 1; in stage 3, parameters are sent.*
+#
+# Data parallelism leaves three lines whole on every device. **ZeRO**
+# ([arXiv:1910.02054](https://arxiv.org/abs/1910.02054); in torch, FSDP) cuts them up: in stage 1 the longest, Adam's
+# running means. Worker 0 keeps those of the first n_shard parameters, worker 1 of the next; zeros fill up the last
+# shard. In a step, a **reduce-scatter** gives each worker its shard of the mean gradient, each updates its shard of the
+# parameters, and an **all-gather** hands the new ones to all.
 
 # %% [markdown]
 # **Exercise.** Row i of `gradients` is worker i's (all have equally many tokens); row i of `means` (of g) and
@@ -383,11 +509,95 @@ for step in (1, 2, 3):
 print("four workers have the parameters of Adam on one:", torch.allclose(cut_up, whole, atol=1e-6))
 
 # %% [markdown]
-# Adam treats each number by itself, so it can be cut anywhere. Stage 3 cuts up gradients and parameters, too, and
-# fetches those of a layer when they are needed.
+# Adam treats each number by itself, so it can be cut anywhere. A reduce-scatter and an all-gather send together what an
+# all-reduce does. Stage 3 cuts up gradients and parameters, too, and fetches those of a layer when they are needed.
+#
+# Another optimizer can cut this line, too: for a matrix **Muon** (Jordan et al., 2024) keeps only the mean of the
+# gradients, and *orthogonalises* it. All its singular values (how much it stretches each direction) become about 1, so
+# no few directions dominate the step. AdamW trains the rest.
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+model = Model(64, n_layers=8, n_heads=4)
+with_muon = memory_bill(model, batch_16, lambda model: make_muon(model, 0.01, adamw_lr=0.01))
+print(f"Muon's state takes {with_muon['optimizer'] / bills['yours, 16 texts']['optimizer']:.2f} times Adam's")
+gradient = model.layers[0].feed_forward.w_1.weight.grad
+for name, matrix in {"gradient": gradient, "step of Muon": orthogonalise(gradient)}.items():
+    values = torch.linalg.svdvals(matrix)
+    print(f"{name}: the 8 largest of 64 singular values have {values[:8].sum() / values.sum():.0%} of the sum")
+
+# %% [markdown]
+# ## A layer in parts: tensor parallelism
+#
+# *Cuts: parameters, gradients, optimizer, most activations. Price: activations are sent, in every layer.*
+#
+# ZeRO fetches a layer's matrices to compute with them whole. In **tensor parallelism** a device computes with its part
+# of each matrix (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). First, by columns: each device has
+# all of x, and an equal part of the output features.
+#
+# **Exercise.** Return what each device computes: device 0 has the first columns of the matrix, device 1 the next.
+
+
+# %% id="column_parallel" tags=["exercise"]
+def column_parallel(
+    x: Float[Tensor, "n d_in"], matrix: Float[Tensor, "d_in d_out"], n_devices: int
+) -> Float[Tensor, "n_devices n d_shard"]:
+    """Return, for each device, the product of x and its shard of the matrix."""
+    raise NotImplementedError
+
+
+# %% id="check-column_parallel"
+check(column_parallel)
+
+# %% [markdown]
+# The next layer reads these features, which now lie on different devices. So its matrix is cut by rows.
+#
+# **Exercise.** Device i has a part of the features of x. What it computes with the rows that they meet is a part of
+# every sum. Return the output of the whole layer.
+
+
+# %% id="row_parallel" tags=["exercise"]
+def row_parallel(
+    x_shards: Float[Tensor, "n_devices n d_shard"], matrix: Float[Tensor, "d_in d_out"], bias: Float[Tensor, " d_out"]
+) -> Float[Tensor, "n d_out"]:
+    """Return x @ matrix + bias, where device i has the i-th part of the features of x, and the rows that they meet."""
+    raise NotImplementedError
+
+
+# %% id="check-row_parallel"
+check(row_parallel)
+
+# %% [markdown]
+# Together they make a feed-forward network: columns first, ReLU, then rows, and one all-reduce. In the picture, numbers
+# say which device has a cell.
+
+# %%
+diagrams.tensor_parallel.feed_forward(2)
+
+# %% [markdown]
+# **Predict.** If instead the *first* matrix is cut by rows, and each device applies ReLU to its part of the sum before
+# the parts are added up: is the result `"the same"` or `"another"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+x, w_1, w_2, bias = torch.randn(5, 64), torch.randn(64, 256) / 8, torch.randn(256, 64) / 16, torch.randn(64)
+hidden = parts.column_parallel(x, w_1, 4).relu()
+expected = (x @ w_1).relu() @ w_2 + bias
+print("on four devices as on one:", torch.allclose(parts.row_parallel(hidden, w_2, bias), expected, atol=1e-5))
+relu_too_early = torch.stack([a @ b for a, b in zip(x.chunk(4, 1), w_1.chunk(4, 0))]).relu().sum(0) @ w_2 + bias
+same = torch.allclose(relu_too_early, expected, atol=0.1)
+compare(prediction, measured="the same" if same else "another")
+
+# %% [markdown]
+# ReLU of a sum is not the sum of ReLUs, so rows first would need a second all-reduce. In attention each device has some
+# of the heads (columns of `w_q`, `w_k`, `w_v`), and the rows of `w_o` that they meet. So a layer of a Transformer needs
+# two all-reduces in the forward pass, and two in the backward pass.
 
 # %% [markdown]
 # ## ★ Layers in turn: the pipeline
+#
+# *Cuts: parameters, gradients, optimizer. Price: idle time; little is sent.*
 #
 # In **pipeline parallelism** each device, a stage, has some of the layers. Micro-batches follow each other; a pass
 # takes a stage one tick. A forward pass needs that of the stage before; a backward pass that of the stage after, or on
@@ -421,139 +631,76 @@ schedule = parts.pipeline_schedule(4, 6)
 held = schedule.sign().cumsum(dim=1)  # forward passes less backward passes
 compare(prediction_idle, measured=(schedule == 0).float().mean(), choices=(0.1, 0.3, 0.5))
 compare(prediction_held, measured=held[0].max())
-pd.DataFrame(schedule).replace(0, "·").rename_axis("stage").rename_axis("tick", axis=1)
+diagrams.pipeline.schedule(schedule)
 
 # %% [markdown]
-# The idle part is the **bubble**: (stages − 1) / (stages − 1 + micro-batches). More micro-batches make it smaller, and
-# with 1F1B they take no more memory. What one of four devices holds:
-#
-# | | parameters | gradients | optimizer | batch | sends |
-# |---|:-:|:-:|:-:|:-:|---|
-# | data parallel | all | all | all | ¼ | gradients, once a step |
-# | ZeRO, stage 1 | all | all | ¼ | ¼ | gradients and parameters, once a step |
-# | ZeRO, stage 3 | ¼ | ¼ | ¼ | ¼ | parameters of each layer, twice a step; gradients |
-# | tensor | ¼ | ¼ | ¼ | all | activations, in every layer |
-# | pipeline | ¼ | ¼ | ¼ | all, in turn | activations, between stages |
+# Drawn from your schedule, the idle cells are the **bubble**: (stages − 1) / (stages − 1 + micro-batches) of all. More
+# micro-batches make it smaller, and with 1F1B they take no more memory.
 
 # %% [markdown]
-# ## 16 bits: bfloat16 and float16
+# ## The bill, shared by eight
 #
-# Numbers of 16 bits take half the bytes, and GPUs multiply them faster. float16 has 10 bits for the digits and 5 for
-# the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5
-# (E5M2).
+# Llama 3 8B on eight H100s, with mixed precision, and a step of eight texts of 2,048 tokens, one for each device. (A
+# tensor-parallel part is a narrower model, whose bill the same function reads.)
 #
-# **Predict.** What is 256 + 1 in bfloat16? And 10⁻⁸ in float16?
+# **Predict.** Which fit into 80 GB: plain data parallelism? ZeRO, stage 1? (`"yes"` or `"no"`.) And which sends the
+# fewest bytes, `"ZeRO"`, `"tensor"` or `"pipeline"`?
 
 # %% tags=["prediction"]
-prediction_sum, prediction_small = ..., ...
-
-# %%
-rows, ones = {}, 1 + torch.rand(10_000, dtype=torch.float64)
-for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
-    rounded = torch.tensor([256 + 1, 1 + 0.001, 1e-8]).to(dtype).float()
-    error = ((ones.to(dtype).double() - ones) / ones).abs().max().item()
-    rows[str(dtype).removeprefix("torch.")] = {
-        "256 + 1": rounded[0].item(),
-        "1 + 0.001": f"{rounded[1]:.3f}",
-        "1e-8": f"{rounded[2]:.0e}",
-        "largest": f"{torch.finfo(dtype).max:.1e}",
-        "rounding error up to": f"{error:.1g}",
-    }
-compare(prediction_sum, measured=rows["bfloat16"]["256 + 1"])
-compare(prediction_small, measured=float(rows["float16"]["1e-8"]))
-pd.DataFrame(rows).transpose()
-
-# %% [markdown]
-# float16 has too small a range: scores above 65,504 become infinite (lesson 02). bfloat16 has float32's range, but
-# 1 + 0.001 is 1: such an update of a parameter is lost. So the optimizer keeps the parameters in float32; only copies
-# for the products have 16 bits: **mixed precision**. Gradients below float16's smallest number, 6·10⁻⁸, become 0, so
-# **loss scaling** multiplies the loss before the backward pass, and divides the gradients afterwards.
-#
-# **Predict.** Two matrices are rounded to E4M3, and multiplied. How large is the error of the product: 4 %, 40 % or
-# 100 %? And if all numbers are 10,000 times smaller? (Write 0.04, 0.4 or 1.)
-
-# %% tags=["prediction"]
-prediction_product, prediction_tiny = ..., ...
-
+prediction_plain, prediction_zero, prediction_sends = ..., ..., ...
 
 # %% tags=["hide-input"]
-def error_of_product(size: float, scaled: bool) -> float:
-    """Return the error of a product of two matrices in E4M3, relative to the product."""
-    a, b = size * torch.randn(2, 512, 512, generator=torch.Generator().manual_seed(0))
-    scales = [matrix.abs().max() / 448 if scaled else 1.0 for matrix in (a, b)]
-    in_8_bits = [(matrix / scale).to(torch.float8_e4m3fn).float() * scale for matrix, scale in zip((a, b), scales)]
-    return ((in_8_bits[0] @ in_8_bits[1] - a @ b).norm() / (a @ b).norm()).item()
-
-
-# %%
-compare(prediction_product, measured=error_of_product(1.0, scaled=False), choices=(0.04, 0.4, 1))
-compare(prediction_tiny, measured=error_of_product(1e-4, scaled=False), choices=(0.04, 0.4, 1))
-print(f"10,000 times smaller, with a scale: {error_of_product(1e-4, scaled=True):.0%}")
-
-# %% [markdown]
-# With a scale, small numbers do not become 0. DeepSeek-V3 was trained with most products in FP8, and a scale for each
-# small block of numbers ([DeepSeek-AI, 2024](https://arxiv.org/abs/2412.19437)).
-
-# %% [markdown]
-# ## Memory: activation checkpointing
-#
-# The backward pass needs the activations of the forward pass, so they are kept. **Activation checkpointing** keeps only
-# each layer's input, and computes the rest again when it is needed.
-#
-# **Predict.** With eight layers of width 64, how many times as much is kept without checkpointing, nearest to 1, 3 or
-# 10? And are the gradients `"equal"`, or `"different"`?
-
-# %% tags=["prediction"]
-prediction_kept, prediction_gradients = ..., ...
-
-
-# %% tags=["hide-input"]
-def again_when_needed(layer: nn.Module, *inputs: Tensor) -> Tensor:
-    return checkpoint(layer, *inputs, use_reentrant=False, preserve_rng_state=False)
-
-
-def megabytes_kept(forward: Callable) -> float:
-    """Return the size of all tensors that are kept for the backward pass, parameters not counted."""
-    kept, own = {}, {p.untyped_storage().data_ptr() for p in deep.parameters()}
-
-    def keep(tensor: Tensor) -> Tensor:
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        loss = loss_of(forward, batch_16)
-    del loss  # it held them all until here
-    return sum(n for where, n in kept.items() if where not in own) / 1e6
-
-
-# %% tags=["nbval-ignore-output"]
-deep, batch_16 = Model(64, n_layers=8, n_heads=4), train_ids[:: len(train_ids) // 15][:16].cpu().clone()
-ways = {"all": deep, "inputs of layers": partial(deep, run_layer=again_when_needed)}
-kept = {name: megabytes_kept(forward) for name, forward in ways.items()}
-times = {name: measure(lambda f=forward: loss_of(f, batch_16).backward(), 3) for name, forward in ways.items()}
-pd.DataFrame({"MB kept": kept, "processor ms": {name: 1000 * t for name, t in times.items()}}).round(1)
+n, ring = bills["Llama 3 8B"]["parameters"] / 4e9, 7 / 8  # billions of parameters; what a ring of 8 sends of a tensor
+narrow = replace(llama_8b, vocab_size=128_256 // 8, d_k=128, n_heads=4, n_kv_heads=1, d_ff=14336 // 8)
+with torch.device("meta"):
+    part = LibraryModel(narrow)
+    of_a_part, _ = bytes_kept(part, lambda: loss_of(part, text.expand(8, -1)))
+acts = bills["Llama 3 8B"]["activations"] / 2e9  # 16 bits
+inputs = 32 * 2048 * 4096 * 2 / 1e9  # of all layers, for one text
+rows = {
+    "data parallel": (2 * n, 2 * n, 12 * n, acts, 2 * ring * 2 * n),
+    "ZeRO, stage 1": (2 * n, 2 * n, 12 * n / 8, acts, 2 * ring * 2 * n),
+    "ZeRO, stage 3": (2 * n / 8, 2 * n / 8, 12 * n / 8, acts, 3 * ring * 2 * n),
+    "tensor": (2 * n / 8, 2 * n / 8, 12 * n / 8, of_a_part / 2e9, 4 * 8 * 2 * ring * inputs),
+    "pipeline": (2 * n / 8, 2 * n / 8, 12 * n / 8, acts, 2 * 8 * inputs / 32),
+    "ZeRO, stage 3, checkpointing": (2 * n / 8, 2 * n / 8, 12 * n / 8, inputs + acts / 32, 3 * ring * 2 * n),
+}  # a stage of the pipeline holds 8 micro-batches of an eighth of the layers
 
 # %%
-gradients, gradients_again = (
-    torch.autograd.grad(loss_of(forward, batch_16), list(deep.parameters())) for forward in ways.values()
-)
-ratio = kept["all"] / kept["inputs of layers"]
-compare(prediction_kept, measured=ratio, choices=(1, 3, 10))
-same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients_again))
-compare(prediction_gradients, measured="equal" if same else "different")
+shared = pd.DataFrame(rows, index=["parameters", "gradients", "optimizer", "activations", "GB sent"]).transpose()
+sent = shared.pop("GB sent")
+fits = ["yes" if gb < 80 else "no" for gb in shared.sum(axis=1)]
+compare(prediction_plain, measured=fits[0])
+compare(prediction_zero, measured=fits[1])
+compare(prediction_sends, measured=sent[["ZeRO, stage 1", "tensor", "pipeline"]].idxmin().split(",")[0])
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+ax = shared.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.6))
+ax.invert_yaxis()
+ax.set(xlabel="GB on each device", ylabel="")
+ax.axvline(80, color="0.5", linestyle="--")
+ax.text(80, -0.75, "H100", ha="center")
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+shared.assign(all=shared.sum(axis=1), sent=sent).round(1)
 
 # %% [markdown]
-# The price is a second forward pass: a third more arithmetic, and here even more time.
+# The dashed line is what an H100 holds. In tensor parallelism everybody waits for what is sent in each layer, so it
+# stays within a machine; and each device keeps the residual stream of all eight texts. A pipeline sends least, and pays
+# with its bubble. Large trainings combine several of these.
+#
+# ---
+#
+# **Half-way.** A good place to stop. The bill is paid; now comes the time.
 
 # %% [markdown]
 # ## Is it arithmetic or memory that takes the time?
 #
 # The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply n
-# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. The roof is the best that this core was
-# seen to do: the most bytes, and the most operations, in a second.
+# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. The roof is the best that this core did:
+# the most bytes, and the most operations, in a second.
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 d, n_rows = 2048, [1, 2, 4, 8, 16, 32, 64, 128, 256]
 matrix, inputs = torch.randn(d, d), torch.randn(max(n_rows), d)
 intensity = [2 * n * d * d / (4 * (d * d + 2 * n * d)) for n in n_rows]  # operations per byte
@@ -569,8 +716,6 @@ ax.yaxis.set_major_formatter("{x:.0f}")
 ax.yaxis.set_minor_formatter("")
 
 # %% [markdown]
-# Between its ends the measured line runs below the roof, at 4 rows far below: the core reaches neither limit.
-#
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
 # (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
 
@@ -583,10 +728,6 @@ compare(prediction, measured=per_byte, choices=(3, 30, 300))
 
 # %% [markdown]
 # So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10).
-#
-# ---
-#
-# **Half-way.** A good place to stop for today.
 
 # %% [markdown]
 # ## What does a training cost?
@@ -608,35 +749,22 @@ def training_flops(n_parameters: int, n_tokens: int) -> int:
 check(training_flops)
 
 # %% [markdown]
-# Does the estimate hold? torch can count. And how long would *this core* take to train a model of GPT-2's size (124
-# million parameters) on 10 billion tokens?
-#
-# **Predict.** Nearest to 10 days, 1,000 days or 100,000 days (274 years)? (The roofline has the speed.)
+# Does the estimate hold? torch can count.
 
-# %% tags=["prediction"]
-prediction = ...
-
-# %% tags=["nbval-ignore-output"]
+# %%
 wide = Model(256, n_layers=4)
 with FlopCounterMode(display=False) as counter:
     loss_of(wide, batch_16).backward()
 estimated = parts.training_flops(n_parameters(wide), 16 * 32)
-per_second = estimated / measure(lambda: loss_of(wide, batch_16).backward())
-days = parts.training_flops(124_439_808, 10**10) / per_second / 86_400
-compare(prediction, measured=days, choices=(10, 1000, 100_000))
-print(f"{per_second / 1e9:.0f}·10⁹ operations per second; {days:,.0f} days")
-
-# %%
 print(f"torch counts {counter.get_total_flops() / estimated:.1f} times the estimate")
 
 # %% [markdown]
 # (The estimate leaves out the scores of attention, which count for long texts.) Now take four models, from lesson 08's
 # to one of 8 billion parameters. We assume 20 tokens for each parameter, an H100 that reaches 40 % of its speed at 700
-# watts, and 16 bytes for each parameter: in bfloat16 2 for its value and 2 for its gradient; in float32 4 for its value
-# and 8 for Adam's averages.
+# watts, and the bill's 16 bytes for each parameter.
 
 
-# %%
+# %% tags=["hide-input"]
 def count(config: LanguageModelConfig) -> int:
     with torch.device("meta"):  # shapes without numbers
         return n_parameters(LibraryModel(config))
@@ -647,7 +775,7 @@ sizes = {
     "lesson 08": 264_256,
     "GPT-2": count(LanguageModelConfig.gpt2()),
     "GPT-2 XL": count(LanguageModelConfig.gpt2(d_model=1600, n_heads=25, d_ff=6400, n_layers=48)),
-    "Llama 3 8B": count(LanguageModelConfig.llama(128_256, n_kv_heads=8, d_ff=14336)),
+    "Llama 3 8B": count(llama_8b),
 }
 ladder = pd.DataFrame({"parameters": sizes})
 ladder["tokens"] = 20 * ladder["parameters"]
@@ -658,8 +786,7 @@ ladder["GB"] = 16 * ladder["parameters"] / 1e9
 ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{value:,.{int(value < 100)}f}")
 
 # %% [markdown]
-# Ten times the parameters cost a hundred times the operations, as there are ten times the tokens. GPT-2's size takes
-# about an hour and a kilowatt-hour.
+# Ten times the parameters cost a hundred times the operations, as there are ten times the tokens.
 #
 # Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
 # models of N parameters on D tokens, and fitted $L = E + A / N^{\alpha} + B / D^{\beta}$ to their losses. The best N on
@@ -687,126 +814,55 @@ print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0
 # %% [markdown]
 # ## Learning rate and width: μP
 #
-# Several learning rates are too expensive to try on a large model. Does a narrow model's rate move a wide one as far?
+# Trying learning rates on a large model is too expensive. Does a narrow model tell? Networks 32, 128 and 512 wide take
+# ten steps of Adam with each of eight rates. Then again by a rule of **μP** (lesson 02; Yang et al., 2022): from the
+# second layer on, the rate is divided by the width (times 32, so that nothing changes at width 32).
 #
-# **Predict.** A network is trained for three steps of Adam with one learning rate, at width 64 and at width 1024. How
-# many times as much do its hidden features change in the wide one: nearest to 0.1, 1 or 10? And if the wide one's rate,
-# from the second layer on, is 16 times smaller?
+# **Predict.** How many times as large is the best rate at width 32 as at width 512, nearest to 1 or 16: with one rate
+# for all layers? And by the rule?
 
 # %% tags=["prediction"]
-prediction_same, prediction_divided = ..., ...
+prediction_one_rate, prediction_rule = ..., ...
 
 
 # %% tags=["hide-input"]
-def change(width: int, divided: bool, seed: int) -> float:
-    """Return how far three steps move the hidden features."""
+def loss_after_ten_steps(width: int, rate: float, divided: bool, seed: int) -> float:
     torch.manual_seed(seed)
+    x = torch.randn(256, 64)
+    labels = ((x @ torch.randn(64, 64)).relu() @ torch.randn(64, 8)).argmax(dim=1)  # another network's answers
     network = nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 8))
-    x, labels = torch.randn(256, 64), torch.randint(8, (256,))
     groups = [{"params": network[0].parameters()}]
-    groups += [{"params": network[2:].parameters(), "lr": 0.003 * 64 / width if divided else 0.003}]
-    optimizer, before = torch.optim.Adam(groups, lr=0.003), network[:3](x)
-    for _ in range(3):
+    groups += [{"params": network[2:].parameters(), "lr": rate * 32 / width if divided else rate}]
+    optimizer = torch.optim.Adam(groups, lr=rate)
+    for _ in range(10):
         optimizer.zero_grad()
         F.cross_entropy(network(x), labels).backward()
         optimizer.step()
-    return (network[:3](x) - before).square().mean().sqrt().item()
-
-
-# %%
-widths = (64, 256, 1024)
-moved = {divided: torch.tensor([[change(w, divided, seed) for w in widths] for seed in range(3)]) for divided in (0, 1)}
-ratios = [(three[:, -1] / three[:, 0]).mean().item() for three in moved.values()]
-compare(prediction_same, measured=ratios[0], choices=(0.1, 1, 10))
-compare(prediction_divided, measured=ratios[1], choices=(0.1, 1, 10))
-print(f"with one rate, {ratios[0]:.0f} times as much")
-ax = plots.lines(widths, {"one rate": moved[0], "rate / width": moved[1]}, "width", "change of the features")
-
-# %% [markdown]
-# Adam moves each number by about the learning rate, and a feature of the next layer adds up `width` such moves.
-# Independent moves would make 4 times the change, moves in one direction 16 times; the measured change is between. With
-# a rate divided by the width, features change about as much at every width: one of the rules of μP (lesson 02; Yang et
-# al., 2022).
-
-# %% [markdown]
-# ## Muon beside AdamW
-#
-# For a matrix, **Muon** (Jordan et al., 2024) takes the average of the gradients, and orthogonalises it: all its
-# singular values (how much it stretches each direction) become about 1, so no few directions dominate the step. AdamW
-# trains the embeddings and vectors. A comparison is fair only if *both* are tuned: three learning rates each, three
-# seeds.
-#
-# **Predict.** After 80 steps, whose loss is lower, `"AdamW"` or `"Muon"`? And if AdamW gets 120: `"AdamW"`, `"Muon"`,
-# or `"neither"` (their seeds overlap)?
-
-# %% tags=["prediction"]
-prediction_80, prediction_120 = ..., ...
-
-
-# %% tags=["hide-input"]
-def trained(seed: int, steps: int, optimizers: Callable, n_rows: int = 16, **sizes: int) -> nn.Module:
-    """Return a model after training: the learning rates warm up over 10 steps, and fall over the second half."""
-    torch.manual_seed(seed)
-    model = Model(**sizes).to(device)
-    chosen = optimizers(model)
-    groups = [(group, group["lr"]) for optimizer in chosen for group in optimizer.param_groups]
-    for step in range(1, steps + 1):
-        for group, rate in groups:
-            group["lr"] = rate * min(1, step / 10, 2 * (1 - (step - 1) / steps))
-        loss = loss_of(model, train_ids[torch.randint(len(train_ids), (n_rows,))])
-        model.zero_grad()
-        loss.backward()
-        for optimizer in chosen:
-            optimizer.step()
-    return model
-
-
-def three_losses(steps: int, optimizers: Callable, **sizes: int) -> Tensor:
-    """Return the held-out losses of models that were trained with three seeds."""
-    models = [trained(seed, steps, optimizers, **sizes) for seed in range(3)]
     with torch.no_grad():
-        return torch.stack([loss_of(model, held_out) for model in models]).cpu()
+        return F.cross_entropy(network(x), labels).item()
 
 
-# %% tags=["hide-input"]
-def adamw(rate: float) -> Callable:
-    return lambda model: [torch.optim.AdamW(model.parameters(), lr=rate, fused=True)]
-
-
-def muon(rate: float) -> Callable:
-    return lambda model: make_muon(model, rate, adamw_lr=0.02)
-
-
-def best(name: str) -> tuple[str, float]:
-    return min((kind for kind in losses if kind[0] == name), key=lambda kind: losses[kind].mean())
-
-
-# %% tags=["nbval-ignore-output"]
-kinds = {("AdamW", rate): adamw(rate) for rate in (0.01, 0.02, 0.04)}
-kinds |= {("Muon", rate): muon(rate) for rate in (0.04, 0.08, 0.16)}
-sizes = {"d_model": 32, "n_layers": 1, "n_heads": 4}
-losses = {kind: three_losses(80, optimizers, **sizes) for kind, optimizers in kinds.items()}
-with_adamw, with_muon = losses[best("AdamW")], losses[best("Muon")]
-longer = three_losses(120, kinds[best("AdamW")], **sizes)
-rows = {**losses, ("AdamW, 120 steps", best("AdamW")[1]): longer}
-table = pd.DataFrame([*rows], columns=["optimizer", "rate"])
-table["loss"] = [three.mean().item() for three in rows.values()]
-table["three seeds"] = [" ".join(f"{loss:.2f}" for loss in three) for three in rows.values()]
-table.round(2)
+# %% tags=["hide-input", "nbval-ignore-output"]
+rates, widths = [2.0**-k for k in range(9, 1, -1)], (32, 128, 512)
+found = torch.tensor([
+    [[[loss_after_ten_steps(w, rate, divided, seed) for rate in rates] for seed in range(3)] for w in widths]
+    for divided in (False, True)
+])  # fmt: skip
+axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")[1]
+for ax, title, losses in zip(axes, ("one rate", "from layer 2 on: rate / width"), found):
+    plots.lines(rates, {f"width {w}": three for w, three in zip(widths, losses)}, "learning rate", "loss", ax)
+    ax.set(xscale="log", title=title)
 
 # %%
-compare(prediction_80, measured="Muon" if with_muon.mean() < with_adamw.mean() else "AdamW")
-
-# %% tags=["nbval-ignore-output"]
-overlap = min(with_muon.max(), longer.max()) > max(with_muon.min(), longer.min())
-compare(prediction_120, measured="neither" if overlap else "Muon" if with_muon.mean() < longer.mean() else "AdamW")
-of_steps = [measure(lambda name=name: trained(0, 30, kinds[best(name)], **sizes), 3) for name in ("Muon", "AdamW")]
-print(f"a step of Muon takes {of_steps[0] / of_steps[1]:.1f} times as long as one of AdamW")
+best_rates = torch.tensor(rates)[found.mean(dim=2).argmin(dim=-1)]
+compare(prediction_one_rate, measured=best_rates[0, 0] / best_rates[0, 2], choices=(1, 16))
+compare(prediction_rule, measured=best_rates[1, 0] / best_rates[1, 2], choices=(1, 16))
 
 # %% [markdown]
-# Per step, Muon is better than the best AdamW. But its steps take 1.3 times as long, and with half as many steps again
-# AdamW has caught up: in time Muon's lead is small, and with these seeds not certain. (With large batches, its extra
-# products cost little.)
+# With one rate for all layers the bottom moves left: what suits the narrow network is far too large for the wide one.
+# Adam moves each number by about the rate, and a feature of the next layer adds up `width` such moves. With the rate
+# divided by the width, these sums keep their size, and the bottom its place: one can tune the narrow network, and train
+# the wide one.
 
 # %% [markdown]
 # ## Bug hunt
@@ -867,14 +923,43 @@ check(compute_optimal_size)
 
 # %% [markdown]
 # Five models of one layer, 4 to 20 wide, get the same budget of 5·10⁸ operations, with three seeds each. N and the
-# budget count the layer alone. (At widths 4 and 6 the output matrix costs more; counted in, the bottom would move.) The
-# learning rate is divided by the width, as in μP.
+# budget count the layer alone. The learning rate is divided by the width, as in μP.
 #
 # **Predict.** The smallest model takes about 20 times as many steps as the largest. Which loss is lowest: that of the
 # `"smallest"`, of the `"largest"`, or of one `"between"`?
 
 # %% tags=["prediction"]
 prediction = ...
+
+
+# %% tags=["hide-input"]
+def trained(seed: int, steps: int, optimizers: Callable, n_rows: int = 16, **sizes: int) -> nn.Module:
+    """Return a model after training: the learning rates warm up over 10 steps, and fall over the second half."""
+    torch.manual_seed(seed)
+    model = Model(**sizes).to(device)
+    chosen = optimizers(model)
+    groups = [(group, group["lr"]) for optimizer in chosen for group in optimizer.param_groups]
+    for step in range(1, steps + 1):
+        for group, rate in groups:
+            group["lr"] = rate * min(1, step / 10, 2 * (1 - (step - 1) / steps))
+        loss = loss_of(model, train_ids[torch.randint(len(train_ids), (n_rows,))])
+        model.zero_grad()
+        loss.backward()
+        for optimizer in chosen:
+            optimizer.step()
+    return model
+
+
+# %% tags=["hide-input"]
+def three_losses(steps: int, optimizers: Callable, **sizes: int) -> Tensor:
+    """Return the held-out losses of models that were trained with three seeds."""
+    models = [trained(seed, steps, optimizers, **sizes) for seed in range(3)]
+    with torch.no_grad():
+        return torch.stack([loss_of(model, held_out) for model in models]).cpu()
+
+
+def adamw(rate: float) -> Callable:
+    return lambda model: [torch.optim.AdamW(model.parameters(), lr=rate, fused=True)]
 
 
 # %% tags=["hide-input"]
@@ -893,6 +978,8 @@ n_trained, losses_of_seeds, n_read = zip(*at_sizes)
 three_seeds = torch.stack(losses_of_seeds, dim=1)
 means = three_seeds.mean(0).tolist()
 best_size = parts.compute_optimal_size(list(n_trained), means)
+
+# %% tags=["hide-input", "nbval-ignore-output"]
 ax = plots.lines(n_trained, {"measured": three_seeds}, "parameters in the layers", "held-out loss")
 n = np.geomspace(n_trained[0], n_trained[-1])
 ax.plot(n, np.poly1d(np.polyfit(np.log(n_trained), means, 2))(np.log(n)), "--", color="0.5")
@@ -910,10 +997,10 @@ print(*(f"{parts.compute_optimal_size(list(n_trained), three.tolist()):,.0f}" fo
 print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(n_trained, n_read)))
 
 # %% [markdown]
-# The largest model reads too little, and is the worst; the smallest is too small for all that it reads. The parabola
-# misses our best point. At the bottom a parameter gets more than 20 tokens: ours are characters, and our models are
-# tiny. Near its bottom a parabola is flat, so the seeds pin down the loss there better than the size; and a somewhat
-# smaller model loses little, and is cheaper to use.
+# The largest model reads too little, and is the worst; the smallest is too small for all that it reads. (At the bottom
+# a parameter gets more than 20 tokens: ours are characters, and our models are tiny.) Near its bottom a parabola is
+# flat, so the seeds pin down the loss there better than the size; and a somewhat smaller model loses little, and is
+# cheaper to use.
 #
 # With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
 # off the size for a larger budget.
@@ -921,25 +1008,12 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 # %% [markdown]
 # ## A model of 8 billion, on paper
 #
-# Back to the question at the top. **Predict.** Llama 3 8B on 64 H100s, 20 tokens for each
-# parameter: how many days, nearest to 0.4, 4 or 40? And how many GB does each GPU hold with ZeRO, stage 3, without
-# activations: nearest to 2, 16 or 128?
-
-# %% tags=["prediction"]
-prediction_days, prediction_gb = ..., ...
-
-# %%
-n, n_gpus = ladder.loc["Llama 3 8B", "parameters"], 64
-held = {"data parallel": 16, "ZeRO, stage 1": 4 + 12 / n_gpus, "ZeRO, stage 3": 16 / n_gpus}  # bytes a parameter
-compare(prediction_days, measured=ladder.loc["Llama 3 8B", "H100 hours"] / n_gpus / 24, choices=(0.4, 4, 40))
-compare(prediction_gb, measured=held["ZeRO, stage 3"] * n / 1e9, choices=(2, 16, 128))
-pd.DataFrame({"GB on each GPU": {name: round(n_bytes * n / 1e9, 1) for name, n_bytes in held.items()}})
-
-# %% [markdown]
-# Llama 3 8B read over 90 times as many tokens: eleven months on these 64 GPUs, hence the thousands. So this has to
-# change on the way: the batch is divided among machines, parameters and optimizer among GPUs, products have 16 or 8
-# bits, and activations are computed twice. Of these, only the 16 and 8 bits change the result, by rounding, as you have
-# tested. And you can say beforehand what each costs.
+# Back to the question at the top. By the table of costs, 20 tokens for each parameter take an H100 5,434 hours, and 64
+# of them three and a half days. Llama 3 8B read over 90 times as many tokens: eleven months on 64, hence the thousands.
+#
+# So this is what changes on the way: the batch is divided among machines, parameters and optimizer among GPUs, products
+# have 16 or 8 bits, and activations are computed twice. Only the 16 and 8 bits change the result, by rounding. And you
+# can say beforehand which line of the bill each cuts, and at what price.
 #
 # And a trained model only continues texts: making it answer is the next lesson.
 #
@@ -974,14 +1048,14 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - The loss of a batch is a sum over all tokens, divided by their number, however it is cut: into micro-batches or
-#   among workers.
-# - A matrix can be cut by columns (nothing is sent) or by rows (the parts are added up): first one, then the other.
-# - Adam can be cut anywhere (ZeRO). A pipeline has a bubble.
-# - float16 lacks range, bfloat16 lacks digits, FP8 both. The optimizer works in float32.
-# - Checkpointing saves memory at the price of a second forward pass, with equal gradients.
-# - Training costs about 6 operations for each parameter and token.
-# - For each budget there is a best size: smaller and larger models are worse.
+# - The memory bill has four lines: parameters, gradients and optimizer (together 16 bytes for each parameter), and
+#   activations, which grow with the tokens.
+# - Activations are cut by micro-batches, by checkpointing (a second forward pass), and by 16 bits (the optimizer stays
+#   in float32).
+# - The other lines are cut among devices: Adam anywhere (ZeRO), a matrix first by columns (nothing is sent), then by
+#   rows (the parts are added up), the layers by a pipeline (with a bubble).
+# - However a batch is cut, its loss is the sum over all tokens, divided by their number.
+# - Training costs about 6 operations for each parameter and token, and for each budget there is a best size.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
@@ -991,6 +1065,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
+# - **optimizer state**: what an optimizer keeps from step to step, such as Adam's two running means.
+# - **activations**: what the forward pass computes, and the backward pass needs again.
 # - **micro-batch**: a part of a batch that is computed at once.
 # - **gradient accumulation**: adding up the gradients of several micro-batches before one step.
 # - **data parallelism**: several processes, each with a copy of the model, that compute parts of one batch.
@@ -1005,6 +1081,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # - **bubble**: the fraction of the time for which the devices of a pipeline are idle.
 # - **bfloat16**: 16-bit numbers with the range of float32 and about two decimal digits.
 # - **mixed precision**: products in 16 bits; parameters and the optimizer's state in 32.
+# - **master weights**: the parameters in float32, to which mixed precision adds the updates.
 # - **loss scaling**: multiplying the loss so that small gradients do not become 0 in float16, and dividing them again.
 # - **FP8**: floating-point numbers of 8 bits (E4M3, E5M2), used with a scale for each small block of numbers.
 # - **activation checkpointing**: keeping few activations, and computing the others again in the backward pass.
@@ -1020,6 +1097,13 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # Answer aloud first; the section named in each answer has the cell that shows it.
 #
+# <details><summary>What fills the memory in training?</summary>
+#
+# Parameters, gradients and Adam's two running means take 16 bytes for each parameter, in float32 and with mixed
+# precision alike; activations grow with the tokens of a step. A small model's bill is mostly activations; that of 8
+# billion with one text mostly optimizer. (<i>The memory bill</i>)
+# </details>
+#
 # <details><summary>Is gradient accumulation over 4 micro-batches equal to a batch four times as large?</summary>
 #
 # Yes, if the sum of all losses is divided by the number of all tokens. The mean of the micro-batches' means is
@@ -1034,8 +1118,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>Why is the speed-up of two workers less than two?</summary>
 #
-# They exchange gradients, wait for the slower one, and half a batch takes more than half the time. Our small model took
-# even longer with two. (<i>Several processes</i>)
+# They exchange gradients, wait for the slower one, and half a batch takes more than half the time. (<i>Several
+# processes</i>)
 # </details>
 #
 # <details><summary>float16 or bfloat16?</summary>
@@ -1044,9 +1128,16 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # bfloat16 has float32's range, and 1 + 0.001 is 1 in it. Either way the optimizer keeps float32. (<i>16 bits</i>)
 # </details>
 #
+# <details><summary>Why does mixed precision keep master weights in float32?</summary>
+#
+# A step moves a parameter by about the learning rate. In bfloat16 most such sums are rounded back to the old value, and
+# training falls behind; in float32 they add up. The products alone may have 16 bits. (<i>16 bits</i>)
+# </details>
+#
 # <details><summary>What does activation checkpointing cost?</summary>
 #
-# A second forward pass, so about a third more arithmetic. The gradients are equal. (<i>Memory</i>)
+# A second forward pass, so about a third more arithmetic. The gradients are equal. (<i>Activations computed
+# twice</i>)
 # </details>
 
 # %% [markdown]
@@ -1068,11 +1159,10 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # alone; a smaller model is cheaper each time it is used. (<i>What does a training cost</i>)
 # </details>
 #
-# <details><summary>A new optimizer is better than AdamW. What do you ask?</summary>
+# <details><summary>How can a learning rate be found without trying it on the large model?</summary>
 #
-# Was AdamW tuned as well, how large is the spread of seeds, and is it better for the same time? Muon was better step
-# for step, but each step took 1.3 times as long, and with half as many steps again AdamW was level: in time a small
-# lead, and with three seeds no certain one. (<i>Muon beside AdamW</i>)
+# Divide the rate of the layers after the first by the width, as μP does. Then the rate that is best for a narrow
+# network is about the best for a wide one; with one rate for all it is far too large. (<i>Learning rate and width</i>)
 # </details>
 #
 # <details><summary>How do you find the best size for a budget?</summary>
@@ -1087,10 +1177,11 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # at the end. Rows first would need a sum before the nonlinearity, too. (<i>A layer in parts</i>)
 # </details>
 #
-# <details><summary>What does ZeRO, stage 1, send, compared with data parallelism?</summary>
+# <details><summary>What does ZeRO send, compared with data parallelism?</summary>
 #
-# As much. An all-reduce is a reduce-scatter and an all-gather; ZeRO takes the optimizer's step between the two, and
-# gathers parameters in place of gradients. The state takes 1/n of the memory. (<i>An optimizer in parts</i>)
+# In stage 1 as much: an all-reduce is a reduce-scatter and an all-gather; ZeRO takes the optimizer's step between the
+# two, and gathers parameters in place of gradients. In stage 3 half as much again, as the parameters are gathered in
+# the forward and in the backward pass. (<i>The bill, shared by eight</i>)
 # </details>
 #
 # <details><summary>Why 1F1B, if its bubble is as large as that of GPipe?</summary>

@@ -4,8 +4,8 @@
 Transformer; ``layers``, ``heads`` and ``memory`` draw what a module does when it runs. The others, in the order of the
 lessons: ``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalisation``, ``patches``, ``teacher_forcing``,
 ``byte_pairs``, ``language_model``, ``kv_cache``, ``modern_block``, ``diagnosis``, ``online_softmax``,
-``data_parallel``, ``post_training``. Each is loaded when it is first used: ``diagrams.architecture.transformer()``
-needs no import but that of ``diagrams``.
+``data_parallel``, ``tensor_parallel``, ``pipeline``, ``post_training``. Each is loaded when it is first used:
+``diagrams.architecture.transformer()`` needs no import but that of ``diagrams``.
 """
 
 from importlib import import_module

@@ -1,0 +1,51 @@
+"""The schedule of a pipeline as a table: time across, stages down, and the bubble marked and counted."""
+
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, SIZE, Diagram
+
+CELL = (0.36, 0.3)
+"""Width and height of a tick."""
+IDLE = "·"
+
+
+def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
+    """Draw a schedule, such as a learner's.
+
+    Args:
+        passes: What each stage does in each tick: m, the forward pass of micro-batch m; −m, its backward pass; 0,
+            nothing.
+
+    Raises:
+        ValueError: It has no stage, or no tick.
+
+    >>> import torch
+    >>> schedule(torch.tensor([[1, 0, 0, -1], [0, 1, -1, 0]])).tables[0].texts
+    (('1', '·', '·', '−1'), ('·', '1', '−1', '·'))
+    """
+    n_stages, n_ticks = passes.shape
+    if not passes.numel():
+        raise ValueError(f"there is nothing to draw; got n_stages={n_stages}, n_ticks={n_ticks}")
+    rows = passes.tolist()
+    n_idle = sum(m == 0 for row in rows for m in row)
+    bubble = f"idle, the bubble: {n_idle} of {passes.numel()} cells"
+    d = Diagram(
+        f"A pipeline of {n_stages} stages in {n_ticks} ticks. Rows are stages, columns are ticks; m is the forward "
+        f"pass of micro-batch m, −m its backward pass, {IDLE} none; {bubble}."
+    )
+    d.cells(
+        [[m or IDLE for m in row] for row in rows],
+        (0, 0),
+        "tick",
+        CELL,
+        fill=[[BLUE if m > 0 else ORANGE if m < 0 else GREY for m in row] for row in rows],
+        row_names=[f"stage {i}" for i in range(n_stages)],
+        column_names=[str(i) for i in range(n_ticks)],
+    )
+    x, y = d.tables[0].left.x, d.tables[0].bottom.y - 0.26
+    for colour, words in ((BLUE, "forward"), (ORANGE, "backward"), (GREY, bubble)):
+        d.box("", (x + 0.1, y), colour, width=0.2, height=0.16, outline="square")
+        d.text(words, (x + 0.28, y), size=SIZE - 1, align="left")
+        x += 1.2
+    return d
