@@ -45,10 +45,10 @@ def bias_thawed(self, x):
     return self.linear(x)
 
 
-class Layers(LoRALinear):
+class Layers(nn.Module):
     def __init__(self, linear, rank, alpha):
-        super().__init__(linear, rank, alpha)
-        del self.a, self.b
+        super().__init__()
+        self.linear, self.scale = linear.requires_grad_(False), alpha / rank
         self.a = nn.Linear(linear.in_features, rank, bias=False)
         self.b = nn.Linear(rank, linear.out_features, bias=False)
 
