@@ -1,5 +1,7 @@
 """What goes wrong when one query is looked up: with its scores, and with how its weights mix the values."""
 
+from torch.nn import functional as F
+
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
 
@@ -10,6 +12,13 @@ MISTAKES = [
         does="the scores are divided by √d",
         says="{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked for.",
         hints=["Compare with `similarity`. Is anything divided there?"],
+    ),
+    Mistake(
+        "hard_lookup",
+        STEPS.but(weights=lambda scores: F.one_hot(scores.argmax(), len(scores)).float()),
+        does="the key with the largest score gets all of the weight",
+        says="{does}, so a single value comes out, as from a dictionary. A soft lookup mixes all of them.",
+        hints=["Do values other than that of the best key play a part in the result?"],
     ),
     Mistake(
         "values_on_the_left",

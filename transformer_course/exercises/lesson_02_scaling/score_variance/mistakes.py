@@ -5,6 +5,12 @@ from transformer_course.exercises.lesson_02_scaling.score_variance.answer import
 
 MISTAKES = [
     Mistake(
+        "variance_of_one_factor",
+        STEPS.but(of_a_product=lambda variance: variance),
+        does="a product gets the variance of a single one of its factors",
+        says="{does}. Look at a single product: both of its factors vary.",
+    ),
+    Mistake(
         "standard_deviation",
         STEPS.but(of_the_score=lambda total: total**0.5),
         does="the root is taken at the end, which makes a standard deviation",

@@ -23,6 +23,12 @@ MISTAKES = [
         says="{does}, as with `roll`. How a text ends is given away.",
     ),
     Mistake(
+        "bos_twice",
+        STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
+        does="each row gets bos twice",
+        says="{does}, and so is longer than its labels by one token. Look at what is put together.",
+    ),
+    Mistake(
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
         does="the last *row* is dropped",
