@@ -6,11 +6,11 @@
 # each layer has sums, norms and a small feed-forward network. Delete any of these, and the code still runs. So what is
 # each of them for?
 #
-# **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each part,
-# because you have deleted it and measured.
+# **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each of
+# these, because you have seen it measured.
 #
-# Reading: 36 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 120 minutes, with a good place to stop half-way.
+# Reading: 37 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 120 minutes, with a place to stop half-way. Sections with a ★ may be skipped.
 
 # %% [markdown]
 # ## Before you start
@@ -114,8 +114,9 @@ pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).
 
 # %% [markdown]
 # Each attention averages the vectors, and whatever is computed at each position by itself makes equal results of equal
-# vectors. Adding x does help: what a position had is still there. This sum is a **residual connection** (He et al.,
-# 2015). The vectors that run through the stack, and to which each part adds, are the **residual stream**.
+# vectors. Adding x does help: what a position had is still there, and on the way back the sum hands the gradient on to
+# x as it is. This sum is a **residual connection** (He et al., 2015). The vectors that run through the stack, and to
+# which each part adds, are the **residual stream**.
 #
 # But the sum only delays the blurring, and it has a price: the numbers, which shrank before, now grow (their RMS is the
 # root of the mean of their squares). So a layer needs a part that keeps their size.
@@ -177,15 +178,16 @@ pd.DataFrame(changes).T.round(1)
 diagrams.normalisation.blocks(norms)
 
 # %% [markdown]
-# For the number with the dot, each norm takes the mean and variance of the dark cells. So with BatchNorm, padding and
-# other sentences leak into a sentence, while LayerNorm sees one vector at a time.
+# For the number with the dot, each norm takes the mean and variance of the dark cells. So in training, BatchNorm lets
+# padding and other sentences leak into a sentence (in inference it uses averages kept from training). LayerNorm always
+# sees one vector at a time.
 
 # %% [markdown]
 # ## The feed-forward network
 #
 # Attention finds values and averages them. To compute with what was found is the job of the second half of a layer, the
-# **feed-forward network** (FFN): expand each vector to $d_\text{ff}$ features, usually 4 d_model, set the negative ones
-# to 0, and project back.
+# **feed-forward network** (FFN): expand each vector to $d_\text{ff}$ features, usually 4 d_model (in the paper 2,048 for
+# 512), set the negative ones to 0, and project back.
 #
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -342,8 +344,8 @@ compare(prediction_attentions, measured=sum(attentions) / 3, choices=(0.1, 0.5, 
 # %% [markdown]
 # After 250 steps, one layer with its FFN knows more than 9 of 10 facts; without it, about half, with less than half of
 # the parameters. A fair rival has as many parameters: three layers of attention, with more computation, know about 8 of
-# 10. Attention stores facts, too (on FFNs, see Geva et al., below); what we measured is the FFN's lead in speed. Part
-# of it may be due to depth: deeper post-norm stacks are harder to train, as you will see.
+# 10. Attention stores facts, too (on FFNs, see Geva et al., below); what we measured is the FFN's lead after 250 steps.
+# Part of it may be due to depth: deeper post-norm stacks are harder to train, as you will see.
 
 # %% [markdown]
 # ---
@@ -446,12 +448,12 @@ ax.set_yscale("log")
 # positions: after two layers all hold nearly one vector, and no query can change an average of equal vectors (Noci et
 # al., below).
 #
-# **Sums only.** The numbers grow from layer to layer, to tens of thousands, and gradients with them. The softmax
-# saturates: at the last `w_q` no gradient is left.
+# **Sums only.** The numbers grow from layer to layer, to tens of thousands. So do the gradients, but on their way back:
+# they are largest in the first layer. The softmax saturates: at the last `w_q` no gradient is left.
 
 # %% [markdown]
-# **Neither.** Only now is the saying true: the numbers shrink to less than a hundred-thousandth, and every gradient is
-# below a thousandth.
+# **Neither.** Here the numbers shrink to less than a hundred-thousandth, and every gradient is below a thousandth. Yet
+# at `w_2` the first layer has about as much as the last: what vanishes is the numbers.
 #
 # So these are not two remedies for one trouble. The sums keep the positions apart for longer, and with them the
 # gradients that live on the difference. The norms keep the numbers at one size. One cannot stand in for the other.
@@ -460,9 +462,9 @@ ax.set_yscale("log")
 # ## Pre-norm: moving the norm
 #
 # Even with both, all positions are alike after 24 layers, and the gradient at the last `w_q` is below a
-# hundred-thousandth: each norm scales down what was there before, so of a position's own vector less and less is left.
-# Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and leaves the sum
-# alone:
+# hundred-thousandth. A likely reason: each norm scales down what was there before, so of a position's own vector less
+# and less is left. Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and
+# leaves the sum alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
 #
@@ -532,9 +534,9 @@ pd.DataFrame({"post-norm": measures("sums and norms"), "pre-norm": measures("pre
 # Now the gradient at `w_q` stays above a thousandth, and the positions are not quite alike. In return x grows, so what
 # a further layer adds is an ever smaller fraction of it, and the gradient at the last `w_2` is smaller.
 #
-# All this was before training. Do they learn? The library stores runs of both kinds, with three seeds each. In 200
-# steps, at the rate of `fit` (0.003), they should learn to name the token before each position of a random text. A
-# blind guess among 16 tokens has a loss of log 16, about 2.8.
+# Do they learn? The library stores runs of both kinds, with 32 features and three seeds each. In 200 steps, at the rate
+# of `fit` (0.003), they should learn to name the token before each position of a random text. A blind guess among 16
+# tokens has a loss of log 16, about 2.8.
 #
 # **Predict.** How many layers has the deepest stack that learns this (a loss below 0.1 with all three seeds) in
 # post-norm, and how many in pre-norm: 2, 4, 8, 12 or 24?
@@ -555,8 +557,8 @@ compare(prediction_pre, measured=deepest("pre-norm, no warm-up"))
 pd.Series({key: f"{min(losses):.2f} to {max(losses):.2f}" for key, losses in ends.items()}).unstack()
 
 # %% [markdown]
-# Post-norm learns it with 2 layers, makes a start with 4, and from 12 on guesses blindly. Pre-norm learns it with 8,
-# and is on the way even with 24.
+# At this rate, post-norm learns it with 2 layers, makes a start with 4, and from 12 on guesses blindly. Pre-norm learns
+# it with 8, and is on the way even with 24.
 #
 # The paper's remedy is **warm-up**: a tiny learning rate, raised over the first 4,000 steps (here: 50). At 8 layers it
 # takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm manages without; with so few steps, warm-up
@@ -570,8 +572,10 @@ print(f"gradient at w_2 of the first layer, post-norm without warm-up, at step 0
 views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
-# Post-norm without warm-up (blue, dashed) fails within ten steps: all positions are nearly alike from the third layer
-# on, and the gradient at the first `w_2` has fallen from 1.1 to 0.0005 (with warm-up, to 0.06).
+# Post-norm without warm-up (blue, dashed) loses its gradient: at the first `w_2`, it falls from 1.1 to 0.0005 in ten
+# steps, and does not recover (after 200 steps 0.00001; with warm-up 0.04). That positions become alike does not explain
+# it by itself: those of pre-norm (orange, dashed) do, too, and separate later (after 200 steps, the last layer's cosine
+# is 0.5).
 #
 # <details><summary>Why does warm-up help?</summary>
 #
@@ -591,9 +595,10 @@ views.ResidualStream(depth=12, step=10)
 # ## The stack
 #
 # What goes into the layers? The encoder looks each token up in an `nn.Embedding`, which holds one learned vector for
-# it, multiplies this by √d_model, adds positions, and passes the sum on. Why √d_model? The paper does not say. Our
-# library, like many, draws embeddings with variance 1/d_model (lesson 08 says why). This is how alike two *different*
-# characters at one position then are, without the factor and with it:
+# it, multiplies this by √d_model, adds positions, and passes the sum through the layers. What comes out is the *memory*
+# of the map. Why √d_model? The paper does not say. Our library, like many, draws embeddings with variance 1/d_model
+# (lesson 08 says why). This is how alike two *different* characters at one position then are, without the factor and
+# with it:
 
 # %%
 embedding = nn.Embedding(60, 512)
@@ -647,9 +652,9 @@ check(Encoder)
 # ## Dropout
 #
 # One part of the paper's layer is left, and only training uses it. **Dropout** sets a random tenth of the numbers to 0:
-# of each sublayer's output, and of the sums of embeddings and positions. No feature can then rely on any single other,
-# which makes it harder to learn the training texts by heart. `nn.Dropout(0.1)` does that, and only in `train()` mode.
-# What it keeps it divides by 0.9: so the mean stays, and `eval()` needs no correction.
+# of each sublayer's output, and of the sums of embeddings and positions. The idea: if no feature can rely on any single
+# other, the training texts are harder to learn by heart. `nn.Dropout(0.1)` does that, and only in `train()` mode. What
+# it keeps it divides by 0.9: so the mean stays, and `eval()` needs no correction.
 
 # %%
 dropout, ones = nn.Dropout(0.1), torch.ones(10_000)
@@ -661,9 +666,9 @@ print("output equals input, in eval():", torch.equal(dropout.eval()(ones), ones)
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you a pre-norm layer with dropout, both halves in one loop. It runs and trains well. But even after
-# `model.eval()`, the same text gets a different answer every time. Decide what is wrong *before* you run the check.
-# Then write a correct `Mended` (without dropout) in the cell after it.
+# A colleague sends you a pre-norm layer with dropout, both halves in one loop. It runs and trains well. But on held-out
+# texts, a correct layer with the very same weights does better. Decide what is wrong *before* you run the check. Then
+# write a correct `Mended` (without dropout) in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -781,8 +786,9 @@ ax = plots.weights(heads, [f"head {i}" for i in range(4)], letters, ylabel="the 
 print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5))
 
 # %% [markdown]
-# What tells the months apart comes after the gap. One model attends to it. The other has all other parts, and does
-# about as well as guessing the commonest letter: nothing else in the stack moves anything between positions.
+# What tells the months apart comes after the gap. In this text, two heads of the model that attends both ways look
+# there, at *a* and *s*. The other has all other parts, and does about as well as guessing the commonest letter: nothing
+# else in the stack moves anything between positions.
 
 # %% [markdown]
 # ## ★ Transfer: one vector for a sentence
@@ -815,7 +821,7 @@ with torch.no_grad():
         print(f"{name}: the same vector with padding: {torch.allclose(way(alone), way(padded), atol=1e-3)}")
 
 # %% [markdown]
-# The padding has to be kept out twice: by the encoder's mask, and then from the mean.
+# The second way shows that the mask alone is not enough: padding must be kept out of the mean, too.
 
 # %% [markdown]
 # ## ★ Images: patches as tokens
@@ -904,9 +910,9 @@ compare(prediction, measured=sum(classified["patches shuffled"]) / 3, choices=(0
 pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 
 # %% [markdown]
-# The same layers classify images, but they need to know where each patch belongs: with shuffled patches the model is
-# about as good as a guess. The paper's models are larger, with pre-norm, GELU and, instead of the mean, the output at
-# an extra class token. Language models that read images put such vectors among those of the words.
+# The same layers classify images, and this model relies on where each patch belongs: with patches shuffled only after
+# training, it is about as good as a guess. The paper's models are larger, with pre-norm, GELU and, instead of the mean,
+# the output at an extra class token. Language models that read images put such vectors among those of the words.
 
 # %% [markdown]
 # ## Your experiment
@@ -939,15 +945,15 @@ print("predicted:", prediction, " measured:", holds)
 #
 # | part | what it does | without it |
 # |---|---|---|
-# | residual connection | keeps what a position had | positions alike after two layers; soon no gradient at `w_q` |
+# | residual connection | keeps what a position had | alike after two layers; gradients at `w_q` vanish from layer 6 on |
 # | norm | keeps the vectors at one size | numbers of tens of thousands, a saturated softmax |
-# | both | keep any gradient at all | numbers and gradients vanish |
-# | FFN | computes at each position | facts learned more slowly, even by attention with as many parameters |
+# | both | keep the numbers from vanishing | after 24 layers, less than a hundred-thousandth is left |
+# | FFN | computes at each position | fewer facts after 250 steps, even with as many parameters in attention |
 # | attention | moves something between positions | without the half that attends ahead, a gap is filled by guessing |
 #
-# - Post-norm normalises the sums, pre-norm the inputs of the sublayers. In 200 steps, post-norm learned our task with 2
-#   layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings, deep post-norm is
-#   reported to need it (Xiong et al.).
+# - Post-norm normalises the sums, pre-norm the inputs of the sublayers. At one rate, in 200 steps, post-norm learned our
+#   task with 2 layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings, deep
+#   post-norm is reported to need it (Xiong et al.).
 
 # %%
 tokens = torch.randint(1, 48, (2, 11))
@@ -974,7 +980,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 
 # %% [markdown]
 # - **masked language model**: a model trained to predict hidden tokens from those around them.
-# - **pretraining**: training on plain text, before any task.
+# - **pretraining**: training on plentiful data, before the task at hand.
 # - **fine-tuning**: further training of a pretrained model, on the labels of a task.
 # - **vision transformer**: an encoder whose tokens are the patches of an image; ViT for short.
 # - **patch**: a small square of an image, which a linear layer turns into a vector.
@@ -990,7 +996,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # longer: without them attention makes all positions nearly alike within two layers. (<i>Stacking attention</i>)
 # "Against vanishing gradients" is half of the truth. In 24 layers with norms and no sums, nothing vanished at the FFN's
 # `w_2`. At `w_q` the gradient was below a millionth from layer 6 on, since equal positions leave the softmax nothing to
-# choose. Without norms, too, all gradients vanished. (<i>Without the sums, the norms, or both</i>) They come from
+# choose. With neither, the numbers themselves vanished. (<i>Without the sums, the norms, or both</i>) They come from
 # networks for images, where deeper stacks without them had a larger *training* error (degradation; He et al., 2015).
 # </details>
 #
@@ -1031,8 +1037,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>What does the feed-forward network do, and how large is it?</summary>
 #
 # It computes at each position by itself; nothing passes between positions. With d_ff = 4 d_model it has two thirds of a
-# layer's parameters, and it learns facts faster than attentions with as many parameters: after 250 steps, one layer
-# with an FFN knew more than 9 of 10 random facts, and three layers of attention alone about 8 of 10. (<i>The
+# layer's parameters, and here it learned facts faster than attentions with as many parameters: after 250 steps, one
+# layer with an FFN knew more than 9 of 10 random facts, and three layers of attention alone about 8 of 10. (<i>The
 # feed-forward network</i>, <i>Without the FFN</i>) The 4 is a choice: in the paper's table 3 (C), translation improves
 # with d_ff, from 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
 # </details>
@@ -1062,8 +1068,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>How does a Transformer read an image?</summary>
 #
-# In patches: a linear layer turns each into a vector, positions are added, and an encoder does the rest. With its
-# patches shuffled, an image is hardly recognised. (<i>★ Images: patches as tokens</i>)
+# In patches: a linear layer turns each into a vector, positions are added, and an encoder does the rest. With patches
+# shuffled after training, an image is hardly recognised. (<i>★ Images: patches as tokens</i>)
 # </details>
 
 # %% [markdown]
