@@ -329,7 +329,7 @@ prediction_as_good, prediction_unchanged = ..., ...
 
 
 # %% tags=["hide-input"]
-def train_in_16_bits(seed: int, mixed: bool, everything: bool, steps: int = 80) -> tuple[list[float], float]:
+def train_in_16_bits(seed: int, mixed: bool, everything: bool, steps: int = 60) -> tuple[list[float], float]:
     """Return the loss of each step, and the fraction of the parameters that the last step leaves as they were."""
     torch.manual_seed(seed)
     model = Model(32, n_layers=1, n_heads=4).to(torch.bfloat16 if everything else torch.float32)
@@ -351,7 +351,7 @@ precisions = {"float32": (False, False), "mixed precision": (True, False), "all 
 runs = {name: [train_in_16_bits(seed, *how) for seed in range(3)] for name, how in precisions.items()}
 curves = {name: torch.tensor([losses for losses, _ in three]) for name, three in runs.items()}
 by_10 = {name: losses.unflatten(1, (-1, 10)).mean(2) for name, losses in curves.items()}
-ax = plots.lines(range(10, 81, 10), by_10, "step", "loss (mean of 10 steps)")
+ax = plots.lines(range(10, 61, 10), by_10, "step", "loss (mean of 10 steps)")
 last = {name: losses[:, -1].mean().item() for name, losses in by_10.items()}
 unchanged = {name: np.mean([fraction for _, fraction in three]) for name, three in runs.items()}
 pd.DataFrame({"loss at the end": last, "parameters unchanged": unchanged}).round(2)
@@ -852,6 +852,7 @@ axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")[1
 for ax, title, losses in zip(axes, ("one rate", "from layer 2 on: rate / width"), found):
     plots.lines(rates, {f"width {w}": three for w, three in zip(widths, losses)}, "learning rate", "loss", ax)
     ax.set(xscale="log", title=title)
+axes[0].get_legend().remove()  # that of the other panel has room
 
 # %%
 best_rates = torch.tensor(rates)[found.mean(dim=2).argmin(dim=-1)]
@@ -981,6 +982,7 @@ best_size = parts.compute_optimal_size(list(n_trained), means)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 ax = plots.lines(n_trained, {"measured": three_seeds}, "parameters in the layers", "held-out loss")
+ax.get_legend().set(loc="upper center")
 n = np.geomspace(n_trained[0], n_trained[-1])
 ax.plot(n, np.poly1d(np.polyfit(np.log(n_trained), means, 2))(np.log(n)), "--", color="0.5")
 ax.set(xscale="log", xticks=n_trained, xticklabels=n_trained)

@@ -104,12 +104,13 @@ def _course(line: Line2D) -> str:
 
 
 def _of_bars(bars: BarContainer, ax: Axes) -> str:
-    heights = [float(bar.get_height()) for bar in bars]
+    level = bars.orientation == "horizontal"
+    heights = [float(bar.get_width() if level else bar.get_height()) for bar in bars]
     named = "" if str(bars.get_label()).startswith("_") else f"{bars.get_label()}: "
     if len(heights) > MAX_TOLD_BARS:
         least, largest = _digits(min(heights), max(heights))
         return f"{named}{len(heights)} bars, between {least} and {largest}"
-    names = _names(ax.get_xticklabels(), [str(i) for i in range(len(heights))])
+    names = _names((ax.yaxis if level else ax.xaxis).get_ticklabels(), [str(i) for i in range(len(heights))])
     return named + ", ".join(f"{name} {height}" for name, height in zip(names, _digits(*heights), strict=True))
 
 

@@ -64,6 +64,13 @@ def test_bars_and_points_are_told_panel_by_panel():
     )
 
 
+def test_of_bars_that_lie_on_their_side_the_length_is_told():
+    figure, ax = plt.subplots()
+    ax.barh(["u", "v"], [3, 1234], label="short")
+    ax.barh(["u", "v"], [5, 60], left=[3, 1234], label="on top")
+    assert alternative_text(figure) == "Plot: short, on top. short: u 3, v 1200. on top: u 5, v 60."
+
+
 def test_nothing_is_said_of_nothing():
     assert alternative_text(Figure()) == "An empty figure."
     figure, ax = plt.subplots()
