@@ -8,7 +8,7 @@
 # **Afterwards you can** write down the memory bill of a training, cut each of its lines with the same result, say what
 # 16 bits lose, estimate time and energy before a training starts, and find the best size for a budget.
 #
-# Reading: 38 minutes. Exercises: 95 minutes (six core, two stretch ★). With all predictions, runs and questions:
+# Reading: 39 minutes. Exercises: 95 minutes (six core, two stretch ★). With all predictions, runs and questions:
 # about 160 minutes.
 
 # %% [markdown]
@@ -181,13 +181,13 @@ table.assign(all=table.sum(axis=1)).map(lambda n: f"{n / 1e9:,.0f} GB" if n > 1e
 # activations grow with the tokens of a step, so a quarter of the texts keeps a quarter of them. (Part of them are the
 # weights of attention, which grow with the square of the length; blockwise attention, lesson 10, keeps none.)
 #
-# No GPU holds such a bill. Each technique from here on cuts some of its lines: *which, and at what price*, in
+# No H100 holds such a bill. Each technique from here on cuts some of its lines: *which, and at what price*, in
 # arithmetic, digits, or bytes that devices send each other?
 
 # %% [markdown]
 # ## A batch in parts: gradient accumulation
 #
-# *Cuts: activations. Price: none, if you divide by the right number.*
+# *Cuts: activations. Price: smaller products, so some speed; and you must divide by the right number.*
 #
 # A batch is cut into **micro-batches**; only one's activations are kept at a time. Their gradients are added up, and
 # the optimizer takes one step at the end: **gradient accumulation**. The loss is a mean over *tokens*.
@@ -207,8 +207,8 @@ check(accumulate)
 
 # %% [markdown]
 # In 2024 widely used training code was found to average the means of the micro-batches
-# ([transformers#34191](https://github.com/huggingface/transformers/pull/34191)). Take four texts with 2, 4, 8 and 32
-# tokens to predict, each a micro-batch.
+# ([transformers#34191](https://github.com/huggingface/transformers/pull/34191)). Take four texts of very different
+# lengths, with 2, 4, 8 and 32 tokens to predict, each a micro-batch.
 #
 # **Predict.** How large is the error of that average's gradient, relative to the right gradient: nearest to 0.01, 0.1
 # or 1?
@@ -282,12 +282,12 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# The price is a second forward pass: a third more arithmetic.
+# The price is a second forward pass: a third more arithmetic, and here even more time.
 
 # %% [markdown]
 # ## 16 bits: bfloat16 and float16
 #
-# *Cuts: activations, and whatever is sent, by half. Price: digits.*
+# *Cuts: activations, and whatever is sent, by half at best. Price: digits.*
 #
 # Numbers of 16 bits take half the bytes, and GPUs multiply them faster. float16 has 10 bits for the digits and 5 for
 # the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5
@@ -315,7 +315,7 @@ compare(prediction_small, measured=float(rows["float16"]["1e-8"]))
 pd.DataFrame(rows).transpose()
 
 # %% [markdown]
-# float16 lacks range: scores above 65,504 become infinite (lesson 02), and gradients below 6·10⁻⁸ become 0, unless
+# float16 lacks range: scores above 65,504 become infinite (lesson 02), and gradients below 3·10⁻⁸ become 0, unless
 # **loss scaling** multiplies the loss before the backward pass, and divides the gradients afterwards. bfloat16 has
 # float32's range, but 1 + 0.001 is 1. Does that harm a training? One model is trained on the same batches in float32;
 # with **mixed precision**, where `autocast` rounds copies of the float32 parameters to bfloat16 for the products; and
@@ -364,13 +364,14 @@ weight = torch.tensor(0.2, dtype=torch.bfloat16)
 print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item())
 
 # %% [markdown]
-# *Products* in 16 bits do no harm: float32 and mixed precision lie on each other. *Parameters* in 16 bits do. Adam
+# *Products* in 16 bits do no harm here: float32 and mixed precision lie on each other. *Parameters* in 16 bits do. Adam
 # moves each by about the learning rate, 0.0003, and most sums are rounded back to where they were. In float32 small
 # moves add up: hence the **master weights** of mixed precision.
 #
-# So a parameter still costs 16 bytes: in bfloat16 2 for its value and 2 for its gradient, in float32 4 for the master
-# weight and 8 for Adam's means. Only the activations are halved. (FP8 has so little range that each small block of
-# numbers gets a scale, as in DeepSeek-V3, [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).)
+# So a parameter still costs 16 bytes. Large trainings keep the bfloat16 copy, and again it is 16: 2 for the copy, 2 for
+# its gradient, and in float32 4 for the master weight and 8 for Adam's means. Only activations shrink, to half at best.
+# (FP8 has so little range that each small block of numbers gets a scale, as in DeepSeek-V3,
+# [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).)
 
 # %% [markdown]
 # ## Several processes: data parallelism
@@ -378,8 +379,8 @@ print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item
 # *Cuts: activations, as each has a part of the batch; and the time. Price: gradients are sent.*
 #
 # From here on, several devices share the bill. In **data parallelism** several processes, called workers, each with a
-# copy of the model, compute micro-batches at the same time. Before the step, an **all-reduce** combines their
-# gradients, and every worker gets the result.
+# copy of the model, compute micro-batches at the same time. Before the step, an **all-reduce** adds up their gradients,
+# each with its weight, and every worker gets the sum.
 #
 # **Exercise.** Row i is the gradient of worker i: that of the *mean* loss over its own `n_tokens[i]` tokens. Return
 # what each worker has after the all-reduce.
@@ -440,8 +441,8 @@ print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([e
 
 # %% [markdown]
 # With the same gradient both take the same step, and the copies stay equal. The speed-up is nowhere near 2: half of so
-# small a batch takes more than half as long, and each waits for the slower one. With many more tokens for each, the
-# arithmetic outweighs that.
+# small a batch takes more than half as long, and perhaps the two processes also compete for one memory. With many more
+# tokens for each, the arithmetic outweighs the rest.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
 # there are workers, and in each step every worker sends one chunk to the next. In the picture, rows are workers,
@@ -462,12 +463,13 @@ sent = {n: 2 * (n - 1) / n for n in (10, 1000)}  # times the size of the gradien
 compare(prediction, measured=sent[1000] / sent[10], choices=(1, 10, 100))
 
 # %% [markdown]
-# Each sends almost twice the size of the gradients, however many workers there are.
+# Each sends less than twice the size of the gradients, however many workers there are.
 
 # %% [markdown]
 # ## An optimizer in parts: ZeRO
 #
-# *Cuts: optimizer; in stage 3 parameters and gradients, too. Price: none in stage 1; in stage 3, parameters are sent.*
+# *Cuts: optimizer; in stage 2 gradients, too; in stage 3 also parameters. Price: none before stage 3,
+# where parameters are sent twice.*
 #
 # Data parallelism leaves three lines whole on every device. **ZeRO**
 # ([arXiv:1910.02054](https://arxiv.org/abs/1910.02054); in torch, FSDP) cuts them up: in stage 1 the longest, Adam's
@@ -509,12 +511,13 @@ for step in (1, 2, 3):
 print("four workers have the parameters of Adam on one:", torch.allclose(cut_up, whole, atol=1e-6))
 
 # %% [markdown]
-# Adam treats each number by itself, so it can be cut anywhere. A reduce-scatter and an all-gather send together what an
-# all-reduce does. Stage 3 cuts up gradients and parameters, too, and fetches those of a layer when they are needed.
+# Adam treats each number by itself, so it can be cut anywhere. In the picture of the ring, steps 1 and 2 are a
+# reduce-scatter, steps 3 and 4 an all-gather: together they send what an all-reduce does. Stage 2 cuts up gradients,
+# too; stage 3 also parameters, and fetches a layer's when they are needed.
 #
 # Another optimizer can cut this line, too: for a matrix **Muon** (Jordan et al., 2024) keeps only the mean of the
 # gradients, and *orthogonalises* it. All its singular values (how much it stretches each direction) become about 1, so
-# no few directions dominate the step. AdamW trains the rest.
+# no few directions dominate the step. AdamW trains the rest. Price: more products in each step.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 model = Model(64, n_layers=8, n_heads=4)
@@ -528,7 +531,7 @@ for name, matrix in {"gradient": gradient, "step of Muon": orthogonalise(gradien
 # %% [markdown]
 # ## A layer in parts: tensor parallelism
 #
-# *Cuts: parameters, gradients, optimizer, most activations. Price: activations are sent, in every layer.*
+# *Cuts: parameters, gradients, optimizer, activations inside a layer. Price: activations are sent in every layer.*
 #
 # ZeRO fetches a layer's matrices to compute with them whole. In **tensor parallelism** a device computes with its part
 # of each matrix (Megatron, [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)). First, by columns: each device has
@@ -600,10 +603,10 @@ compare(prediction, measured="the same" if same else "another")
 # *Cuts: parameters, gradients, optimizer. Price: idle time; little is sent.*
 #
 # In **pipeline parallelism** each device, a stage, has some of the layers. Micro-batches follow each other; a pass
-# takes a stage one tick. A forward pass needs that of the stage before; a backward pass that of the stage after, or on
-# the last stage its own forward pass. In between, the stage holds the micro-batch's activations. With **1F1B** ("one
-# forward, one backward") a stage runs a backward pass if it can, or else a forward pass, if it holds fewer than
-# n_stages − stage micro-batches (stages are counted from 0).
+# takes a stage one tick (backward ones really last two). A forward pass needs that of the stage before; a backward pass
+# that of the stage after, or on the last stage its own forward pass. Between its two passes of a micro-batch, a stage
+# holds the activations. With **1F1B** ("one forward, one backward") a stage runs a backward pass if it can, or else a
+# forward pass, if it holds fewer than n_stages − stage micro-batches (stages are counted from 0).
 
 # %% [markdown]
 # **Exercise ★.** Return the schedule, with a row for each stage and a column for each tick: m for the forward pass of
@@ -641,7 +644,7 @@ diagrams.pipeline.schedule(schedule)
 # ## The bill, shared by eight
 #
 # Llama 3 8B on eight H100s, with mixed precision, and a step of eight texts of 2,048 tokens, one for each device. (A
-# tensor-parallel part is a narrower model, whose bill the same function reads.)
+# tensor-parallel part has an eighth of the heads, of `d_ff` and of the vocabulary.)
 #
 # **Predict.** Which fit into 80 GB: plain data parallelism? ZeRO, stage 1? (`"yes"` or `"no"`.) And which sends the
 # fewest bytes, `"ZeRO"`, `"tensor"` or `"pipeline"`?
@@ -685,8 +688,8 @@ shared.assign(all=shared.sum(axis=1), sent=sent).round(1)
 
 # %% [markdown]
 # The dashed line is what an H100 holds. In tensor parallelism everybody waits for what is sent in each layer, so it
-# stays within a machine; and each device keeps the residual stream of all eight texts. A pipeline sends least, and pays
-# with its bubble. Large trainings combine several of these.
+# stays within a machine; and each device keeps the residual stream of all eight texts. A pipeline sends least, but
+# idles for 7/15 of the time. Large trainings combine several of these.
 #
 # ---
 #
@@ -728,6 +731,7 @@ compare(prediction, measured=per_byte, choices=(3, 30, 300))
 
 # %% [markdown]
 # So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10).
+# (Between its ends our curve stays well below the roof, and may even fall at first.)
 
 # %% [markdown]
 # ## What does a training cost?
@@ -760,8 +764,8 @@ print(f"torch counts {counter.get_total_flops() / estimated:.1f} times the estim
 
 # %% [markdown]
 # (The estimate leaves out the scores of attention, which count for long texts.) Now take four models, from lesson 08's
-# to one of 8 billion parameters. We assume 20 tokens for each parameter, an H100 that reaches 40 % of its speed at 700
-# watts, and the bill's 16 bytes for each parameter.
+# to one of 8 billion parameters. We assume 20 tokens for each parameter, an H100 that reaches 40 % of its speed (its
+# **MFU**) at 700 watts, and the bill's 16 bytes for each parameter.
 
 
 # %% tags=["hide-input"]
@@ -808,8 +812,8 @@ compare(prediction, measured="larger" if n[best] > 175e9 else "smaller")
 print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0f} tokens for each")
 
 # %% [markdown]
-# The law counts training alone. Where inference costs more, a smaller model should read more: Llama 3 8B read 15·10¹²
-# tokens, 1,900 for each parameter.
+# The law counts training alone. If a model is used much, a smaller one that reads more costs less in all: Llama 3 8B
+# read 15·10¹² tokens, 1,900 for each parameter.
 
 # %% [markdown]
 # ## Learning rate and width: μP
@@ -862,15 +866,15 @@ compare(prediction_rule, measured=best_rates[1, 0] / best_rates[1, 2], choices=(
 # %% [markdown]
 # With one rate for all layers the bottom moves left: what suits the narrow network is far too large for the wide one.
 # Adam moves each number by about the rate, and a feature of the next layer adds up `width` such moves. With the rate
-# divided by the width, these sums keep their size, and the bottom its place: one can tune the narrow network, and train
-# the wide one.
+# divided by the width, these sums keep their size, and the bottom its place. That is the promise of μP: tune the narrow
+# network, and train the wide one.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague trains with four workers, and sums the gradients in buckets of four numbers. The loss falls, but the
-# workers' models drift apart. Her test, with 8 numbers, finds nothing. Decide why *before* you look at the check, and
-# write a correct `mended`.
+# A colleague trains with four workers, and sums the gradients in buckets. The loss falls, but the workers' models drift
+# apart. Her test, with 8 numbers, finds nothing. Decide why *before* you look at the check, and write a correct
+# `mended`.
 
 
 # %% tags=["bug-hunt"]
@@ -907,8 +911,8 @@ for n in (8, 10):
 # %% [markdown]
 # ## ★ Transfer: the best size for a budget
 #
-# Where do 20 tokens for each parameter come from? Hoffmann et al. (2022) trained models of several sizes for the *same*
-# FLOPs, so that the small ones read more. Plotted against log N, the losses lie near a parabola, the **IsoFLOP** curve.
+# How is a best size found? Hoffmann et al. (2022) trained models of several sizes for the *same* FLOPs, so that the
+# small ones read more. Plotted against log N, the losses lie near a parabola, the **IsoFLOP** curve.
 #
 # **Exercise.** Fit a parabola in log N to the losses by least squares (in float64), and return the size at its bottom.
 
@@ -924,7 +928,8 @@ check(compute_optimal_size)
 
 # %% [markdown]
 # Five models of one layer, 4 to 20 wide, get the same budget of 5·10⁸ operations, with three seeds each. N and the
-# budget count the layer alone. The learning rate is divided by the width, as in μP.
+# budget count the layer alone, not the product with the embeddings. The learning rate is divided by the width, as in
+# μP.
 #
 # **Predict.** The smallest model takes about 20 times as many steps as the largest. Which loss is lowest: that of the
 # `"smallest"`, of the `"largest"`, or of one `"between"`?
@@ -999,8 +1004,8 @@ print(*(f"{parts.compute_optimal_size(list(n_trained), three.tolist()):,.0f}" fo
 print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(n_trained, n_read)))
 
 # %% [markdown]
-# The largest model reads too little, and is the worst; the smallest is too small for all that it reads. (At the bottom
-# a parameter gets more than 20 tokens: ours are characters, and our models are tiny.) Near its bottom a parabola is
+# The largest model takes 32 steps, and is the worst; the smallest is too small for all that it reads. (At the bottom a
+# parameter gets more than 20 tokens: ours are characters, and N omits the embeddings.) Near its bottom a parabola is
 # flat, so the seeds pin down the loss there better than the size; and a somewhat smaller model loses little, and is
 # cheaper to use.
 #
@@ -1010,12 +1015,14 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 # %% [markdown]
 # ## A model of 8 billion, on paper
 #
-# Back to the question at the top. By the table of costs, 20 tokens for each parameter take an H100 5,434 hours, and 64
-# of them three and a half days. Llama 3 8B read over 90 times as many tokens: eleven months on 64, hence the thousands.
+# By the table of costs, 20 tokens for each parameter take an H100 5,434 hours. Llama 3 8B read over 90 times as many
+# tokens: half a million hours, eleven months on 64. Meta
+# [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3 million, so plan for less than 40 %: hence
+# the thousands.
 #
-# So this is what changes on the way: the batch is divided among machines, parameters and optimizer among GPUs, products
-# have 16 or 8 bits, and activations are computed twice. Only the 16 and 8 bits change the result, by rounding. And you
-# can say beforehand which line of the bill each cuts, and at what price.
+# So this is what changes: the batch is divided among machines, parameters and optimizer among GPUs, products have 16 or
+# 8 bits, and activations are computed twice. All but the 16 and 8 bits leave the result as it was, except in its last
+# digits. And you can say beforehand which line of the bill each cuts, and at what price.
 #
 # And a trained model only continues texts: making it answer is the next lesson.
 #
@@ -1089,6 +1096,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # - **activation checkpointing**: keeping few activations, and computing the others again in the backward pass.
 # - **roofline**: the speed that memory and arithmetic allow, drawn against arithmetic intensity.
 # - **FLOPs**: floating-point operations; here products and sums.
+# - **MFU**: model FLOPs utilisation: the fraction of a device's speed that a model's operations reach.
 # - **compute-optimal**: with the lowest loss that a budget of operations can buy.
 # - **Muon**: an optimizer that orthogonalises the update of each matrix: all its singular values become about 1.
 # - **IsoFLOP**: of equal cost: a curve of losses against sizes of models that were trained for the same FLOPs.
@@ -1114,14 +1122,14 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>What does data parallelism exchange, and how much?</summary>
 #
-# Gradients, by an all-reduce after each backward pass. In a ring each worker sends almost twice the size of the
+# Gradients, by an all-reduce after each backward pass. In a ring each worker sends less than twice the size of the
 # gradients, however many workers there are. (<i>Several processes</i>)
 # </details>
 #
 # <details><summary>Why is the speed-up of two workers less than two?</summary>
 #
-# They exchange gradients, wait for the slower one, and half a batch takes more than half the time. (<i>Several
-# processes</i>)
+# They exchange gradients, and half of a small batch takes more than half the time. On one machine they may also compete
+# for its memory. (<i>Several processes</i>)
 # </details>
 #
 # <details><summary>float16 or bfloat16?</summary>
@@ -1138,8 +1146,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>What does activation checkpointing cost?</summary>
 #
-# A second forward pass, so about a third more arithmetic. The gradients are equal. (<i>Activations computed
-# twice</i>)
+# A second forward pass: about a third more arithmetic, and sometimes even more time. The gradients are equal.
+# (<i>Activations computed twice</i>)
 # </details>
 
 # %% [markdown]
