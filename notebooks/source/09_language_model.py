@@ -8,10 +8,10 @@
 # I have bid the news, and dream and dog.
 # ```
 #
-# The first line is ours; *your* classes wrote the rest (a stored sample).
+# The first line is ours; *your* classes will write the rest (here a stored sample).
 #
-# **The question.** Like nearly all large models, this one was trained for one thing: to guess the next token. Why is
-# that enough? And how does such a model copy a name that it has read only once?
+# **The question.** Large models are trained first for one thing, and this one for nothing else: to guess the next
+# token. Why is that enough? And how does a model copy what it has read only once?
 #
 # **Afterwards you can** build a GPT from your own parts, train it, let it write, compare models in bits per byte, and
 # find the head that copies.
@@ -101,9 +101,9 @@ diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# In pale grey, what disappears from the paper's model: more than half. A block of a **decoder-only** model has *one*
-# attention, not two: causal self-attention, then the feed-forward network. That is an encoder layer with a causal mask:
-# "decoder-only" refers to the mask.
+# In pale grey, what disappears from the paper's model: more than half, embeddings aside. A block of a **decoder-only**
+# model has *one* attention, not two: causal self-attention, then the feed-forward network. That is an encoder layer
+# with a causal mask; of the decoder, it keeps the mask.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
@@ -306,7 +306,8 @@ table.astype({"perplexity": int}).round(1)
 
 # %% [markdown]
 # The next byte is easier to guess than a token, which is about two bytes, so the perplexities cannot be compared; the
-# bits can. A bigram of tokens sees further back than one of bytes.
+# bits can. The vocabulary itself knows common strings: even uniform tokens need far fewer bits than uniform bytes. And
+# two tokens reach further back than two bytes.
 
 # %% [markdown]
 # ## Training
@@ -335,8 +336,7 @@ def train(
 
 
 # %% [markdown]
-# AdamW would do. To get further in as many steps, we leave the matrices of the blocks to Muon, an optimizer that lesson
-# 13 explains.
+# The matrices of the blocks we leave to Muon, which was reported to need fewer steps than AdamW; lesson 13 explains it.
 
 
 # %%
@@ -397,8 +397,8 @@ print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
 # The bigram is hard to beat: it has counted the whole text, and our 400 steps read about as many tokens. After 100
-# steps the GPT is behind; in the end it is ahead, for it uses more than the last token. (With a good initialisation,
-# the first loss is that of the uniform model.)
+# steps the GPT is behind; in the end it is ahead: it can use more than the last token. (With a good initialisation, the
+# first loss is that of the uniform model.)
 
 # %% [markdown]
 # ### The logit lens
@@ -419,8 +419,8 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 
 # %% [markdown]
 # Before the first block, the stream holds little but the token just read. The output matrix is the embedding's, so the
-# lens predicts that token again, and its loss is worse than uniform. (The last loss is not quite the one above: other
-# windows.)
+# lens predicts that token again, and its loss is worse than uniform. Block 0 does nearly all the work; in the map
+# below, its feed-forward network adds by far the most. (Other windows than above, hence the last loss.)
 #
 # The map shows every module at once (the still picture: how much each sublayer adds to the stream). Type the beginning
 # of a sentence and step through it: what does each module return, and which tokens may follow?
@@ -557,8 +557,8 @@ compare(its_bits, measured="more" if fractions["bits per byte"] > 1 else "fewer"
 table.round({"perplexity": 0}).astype({"perplexity": int}).round(2)
 
 # %% [markdown]
-# Its tokens have 1.5 times as many bytes, so each is harder to guess: a *higher* perplexity, and yet far fewer bits
-# per byte. And what does it write?
+# Its tokens have 1.5 times as many bytes, so each is harder to guess: a *higher* perplexity, and yet far fewer bits per
+# byte. (The card measures the whole text, the table about half of it.) And what does it write?
 
 
 # %%
@@ -595,10 +595,10 @@ pd.Series(exist, name="words that exist").round(2).to_frame()
 
 # %% [markdown]
 # Its words exist about as often as those of real text (where names are invented, too). Its sentences sound like
-# documentation and seldom mean anything: meaning takes far more parameters and text.
+# documentation and seldom mean anything.
 #
-# Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. Write a first line of your
-# own.
+# Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. On its held-out plays it has
+# about your GPT's perplexity, at fewer bits per byte: its tokens are longer. Write a first line of your own.
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
@@ -640,8 +640,8 @@ print("greedy:", " ".join(tokenizer.decode(generated["greedy"][0, :60].tolist())
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
-# Greedy text runs into loops. The sampled text does not: like people, it does not always take the most likely word
-# (Holtzman et al.).
+# Greedy text repeats itself far more often than real text, and sampled text hardly ever: like people, it does not
+# always take the most likely word (Holtzman et al.).
 
 # %% [markdown]
 # ## How a model copies: induction heads
@@ -725,7 +725,8 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 
 
 # %% [markdown]
-# From position 9 on, two layers copy; one does not. How?
+# From position 9 on, two layers copy; one does not. (The token at 8 can only be guessed: the period might be longer.)
+# How?
 #
 # **Predict.** In the second period, the token at each position was read once before, 8 positions back. How many
 # positions back does layer 1 attend most?
@@ -790,21 +791,23 @@ diagrams.language_model.induction()
 
 # %% [markdown]
 # In layer 0, a **previous-token head** stores at each position of the first period which token came before it. In layer
-# 1, the induction head searches for the position that stores the current token, and copies what stands there. So one
-# layer is not enough.
+# 1, the induction head searches for the position that stores the current token, and copies what stands there. A single
+# layer cannot search for what it is only just storing.
 #
 # Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So
 # ablating a single head may miss what a layer does.
 #
 # <details><summary>What are such heads good for in a large model?</summary>
 #
-# Olsson et al. hold that they are behind much of **in-context learning**: after a few examples in its prompt, a large
-# model continues in their pattern, without any training ([Brown et al., 2020](https://arxiv.org/abs/2005.14165)).
+# Olsson et al. argue that they are behind much of **in-context learning**. By that they mean that later tokens are
+# guessed better than early ones; [Brown et al., 2020](https://arxiv.org/abs/2005.14165), that a model continues in the
+# pattern of a few examples in its prompt, without any training.
 # </details>
 #
 # <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
 #
-# It sees which eight tokens occur in its text; naming any one of them is right one time in eight.
+# It sees which eight tokens occur in its text, and names one of them, which is right one time in eight. It prefers the
+# earliest, hence the waves.
 # </details>
 
 # %% [markdown]
@@ -814,7 +817,7 @@ diagrams.language_model.induction()
 # |---|---|
 # | fewer parameters at the same width | measured above; but the same number could be spent on a wider model |
 # | every token is an example; a masked model predicts 15 % of them | true by counting |
-# | what has been read stays valid as the text grows | tested below |
+# | what has been read, prompt included, stays valid as the text grows | tested below |
 # | any task becomes a prompt | cannot be shown at our size |
 # | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
 #
@@ -850,12 +853,12 @@ check(induction_score)
 # %% [markdown]
 # ### Induction heads in a model of language
 #
-# Our copiers have read nothing but repeats. The stored GPT has read documentation. We give it 16 tokens of held-out
-# modules, and then the same 16 again.
+# Our copiers have read nothing but repeats. The stored GPT has read documentation. We give it a passage of 16 tokens
+# from held-out modules, and then the same passage again.
 #
-# **Predict.** How many of its 16 heads have an induction score above 0.2 (equal weights would give 0.04): 0, 1 or 8?
-# How many if the tokens are drawn at random? And we silence the best head: what fraction of what the repetition gains
-# in loss is gone, 0.05, 0.5 or 1?
+# **Predict.** How many of the model's 4 × 4 heads have an induction score above 0.2 (equal weights would give 0.04): 0,
+# 1 or 8? How many if the tokens are drawn at random? And we silence the best head: what fraction of the gain from
+# repeating is lost, 0.05, 0.5 or 1?
 
 # %% tags=["prediction"]
 on_language, on_random, without_best = ..., ..., ...
@@ -923,11 +926,11 @@ with torch.no_grad():
 print(f"the GPT of the plays, on passages of its own: {scores_of(actor, passages.repeat(1, 2), 16).max():.2f} at most")
 
 # %% [markdown]
-# One head of the last block is an induction head, though nobody trained it to copy. Without it, about half of what the
-# repetition gains is gone, and the loss after *another* passage stays as it was; no other head matters nearly as much.
-# On random tokens, the usual test, it hardly stands out: this small model copies what resembles its own language.
-# And the GPT of the plays, trained for fewer steps, has no such head yet. In larger models they form suddenly during
-# training (Olsson et al.).
+# One head of the last block is an induction head, though nobody trained it to copy. Without it, about half of the gain
+# from repeating is lost, and the loss after *another* passage stays as it was; no other head matters nearly as much. On
+# random tokens, the usual test, the same head leads, but its score is less than half as high, and our threshold misses
+# it. The GPT of the plays shows no such head on passages of its own. In the models of Olsson et al., from two layers
+# on, such heads form suddenly during training.
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
@@ -962,13 +965,13 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - Without an encoder, each block keeps one causal self-attention and one feed-forward network.
-# - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
+# - Compute the baselines first. Perplexities can be compared only under one tokenizer; bits per byte under any.
 # - Stored parameters fit into any class that has the same names and shapes.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
-# - Copying takes two layers: one stores the previous token, the next searches for it. A model of language learned to
-#   by itself: silence one head, and it copies half as well.
-# - Why is guessing enough? Because whatever helps the guess lowers the loss: spelling, grammar, which name was read
-#   before. Nobody told the copiers to copy.
+# - Our copiers need two layers: one stores the previous token, the next searches for it. A model of language learned to
+#   copy by itself: silence one head, and it copies half as well.
+# - Why is guessing enough? Because whatever helps the guess lowers the loss: spelling, grammar, what was read before.
+#   Nobody told the stored GPT to copy.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -988,11 +991,13 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **model card**: what is published with a trained model: how it was trained, on what, and how well it does.
 # - **logit lens**: reading a prediction from the residual stream after any layer, with the last norm and output matrix.
 # - **top-k**: sampling from the k most likely tokens only.
-# - **nucleus sampling**: sampling from the smallest set of tokens whose probabilities add up to p; also called top-p.
+# - **nucleus sampling**: sampling from the smallest set of tokens whose probabilities add up to at least p; also called
+#   top-p.
 # - **prompt**: the text that a language model is given to continue.
 # - **induction head**: an attention head that attends to the token that followed the current one the last time.
 # - **previous-token head**: an attention head that attends to the position before.
-# - **in-context learning**: continuing in the pattern of examples that stand in the prompt, without further training.
+# - **in-context learning**: guessing better by what stands earlier in the text, without further training: for instance
+#   continuing in the pattern of examples in the prompt.
 
 # %% [markdown]
 # ## Interview questions
@@ -1020,7 +1025,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>A language model's loss falls to nearly 0 within 100 steps. What do you suspect?</summary>
 #
-# That labels leak: the shift is missing, or the mask. Baselines tell which loss is credible. (<i>Baselines first</i>)
+# That labels leak: the shift is missing, or the mask. Baselines tell which loss is credible. (<i>Baselines first</i>,
+# <i>Why decoder-only?</i>)
 # </details>
 #
 # <details><summary>Top-k or top-p: what is the difference?</summary>
@@ -1052,8 +1058,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # <details><summary>How do you find the induction heads of a model?</summary>
 #
 # Let it read a passage twice over, and take each head's mean weight on the token that followed the current one the
-# first time. Then silence the head: the loss on the second reading must rise, and hardly any other. Random tokens alone
-# may miss the head of a small model. (<i>★ Transfer</i>)
+# first time. Then silence the head: the loss on the second reading must rise, and hardly any other. Compare heads
+# rather than set a threshold: on random tokens, a small model's best head may score low. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
