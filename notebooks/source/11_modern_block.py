@@ -7,13 +7,13 @@
 # CLOWN: I will tell you, sir, as he hath carried.
 # ```
 #
-# At the end, a Llama answers you (a stored sample): published weights, loaded into classes that *you* wrote.
+# At the end a small Llama answers you (a stored sample), its published layout loaded into parts that *you* wrote.
 #
-# **The question.** Today's models are still Transformers, yet hardly a part of the block is as it was in 2017. What has
-# changed, and what does each change buy?
+# **The question.** Today's models are still Transformers, yet most parts of the block have changed since 2017. What is
+# new, and what does each change buy?
 #
 # **Afterwards you can** write the parts of a Llama block and DeepSeek's attention, measure a change against the noise
-# of seeds, and load a published Llama into your own classes.
+# of seeds, and load a Llama's folder into your own parts.
 #
 # Reading: 38 minutes. Exercises: 85 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 150 minutes.
@@ -80,7 +80,7 @@ diagrams.modern_block.blocks()
 # |---|---|
 # | a simpler or better block | RMSNorm, SwiGLU; RoPE (lesson 05) |
 # | memory | grouped queries, latent attention, local layers |
-# | stable training | QK-norm, norms after the sublayers |
+# | stable training | pre-norm (lesson 06), QK-norm, norms after the sublayers |
 # | capacity | a mixture of experts |
 
 # %% [markdown]
@@ -133,8 +133,8 @@ class RMSNorm(nn.Module):
 # %% [markdown]
 # ## SwiGLU: a gate for each hidden feature
 #
-# In a **gated linear unit** (GLU; Dauphin et al., 2016), one projection decides how much of another passes. **SwiGLU**
-# (Shazeer, 2020) is the kind with SiLU at the gate, $\operatorname{silu}(z) = z / (1 + e^{-z})$, a smooth ReLU:
+# In a **gated linear unit** (GLU; Dauphin et al., 2016), one projection scales another. **SwiGLU** (Shazeer, 2020) is
+# the kind with SiLU at the gate, $\operatorname{silu}(z) = z / (1 + e^{-z})$, a smooth ReLU:
 #
 # $$\operatorname{SwiGLU}(x) = W_\text{down}\,\bigl(\operatorname{silu}(W_\text{gate}\,x) \odot W_\text{up}\,x\bigr)$$
 #
@@ -234,8 +234,8 @@ check(latent_attention)
 
 # %% [markdown]
 # Must the keys of all old tokens be made again for each new one? A score is $q^\top (W^\top c) = (W q)^\top c$: the
-# matrix can be applied to the *query*, and the latent vector c takes the place of the key. In the same way `w_v` is
-# applied after the average.
+# matrix can be applied to the *query*, and the latent vector c takes the place of the key; `w_v` comes after the
+# average. (RoPE would rotate between q and W: hence its 64 numbers.)
 #
 # **Predict.** With 16 heads of width 64, the cache holds 128 numbers per token. How many times as many would it hold if
 # it kept every head's keys and values? And is the output of the second way `"equal"` or `"another"`?
@@ -254,8 +254,8 @@ compare(prediction_output, measured="equal" if torch.allclose(ordinary, absorbed
 # %% [markdown]
 # ## Saving memory: local and global layers
 #
-# A layer with a sliding window (lesson 10) is **local**; a **global** layer attends to all that is past. Gemma 3 has
-# five local layers for each global one, gpt-oss one for one. Only global layers need a long cache.
+# A layer with a sliding window (lesson 10) is **local**; a **global** layer attends to all that is past. Only global
+# layers need a long cache.
 #
 # **Predict.** Six layers have a window of 4: a token, and the three before it. How many tokens back does an output
 # depend on, at most? And that of the last of 40 tokens, if the sixth layer is global?
@@ -282,7 +282,7 @@ compare(prediction_mixed, measured=reach(5 * [4] + [40]))
 # %% [markdown]
 # Each local layer reaches three tokens further back; one global layer reaches everything.
 #
-# A head that finds nothing must still give away weights that add up to 1: hence the attention sinks of lesson 10.
+# A head that finds nothing must still give away weights that sum to 1: hence the attention sinks of lesson 10.
 # gpt-oss gives each head a **learned sink**: one more logit in the softmax, with no value behind it.
 
 # %%
@@ -366,7 +366,7 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# We train on the characters of Python's docstrings; losses are those of held-out modules.
+# We train on the characters of Python's docstrings; the first table's losses are of held-out modules.
 
 
 # %% tags=["hide-input"]
@@ -430,11 +430,12 @@ for name, (change, _) in CHANGES.items():
 # %% [markdown]
 # ## What does each change buy?
 #
-# We train five models, each with one change more than the one before, with three seeds each. A change is visibly
-# `better` or `worse` if all its seeds are better, or worse, than all those of the row before.
+# We train five models with three seeds each. The first is 2017's, but pre-norm; each next has one more change (the last
+# two drop biases, too). A change is visibly `better` or `worse` if all its seeds are better, or worse, than all those
+# of the row before.
 #
-# **Predict.** Which of the names in `CHANGES` improves the loss most, at this size and in 100 steps? (The 15 small
-# models take about 20 seconds.)
+# **Predict.** Which name in `CHANGES` improves the loss most, at this size and in 100 steps? (15 small models take
+# about 20 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -479,26 +480,27 @@ compare(prediction, measured=max(gains, key=gains.get))
 print("RoPE is better than the row before, in the mean of its seeds:", gains["RoPE"] > 0)
 
 # %% [markdown]
-# RoPE's step is the largest. The others are small, some for the better and some for the worse. (The time is relative to
-# the first row's, and rough.) Are the visible ones real?
+# RoPE's step is the largest; the others are small, and go both ways. (Times are relative and rough: torch's LayerNorm
+# is one fused kernel, our parts are several.) Is a visible step real?
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
-# Of two *equal* models, the three seeds of one are all better, or all worse, than those of the other in 2 of the 20
-# ways to rank six runs: in one case of ten. The table makes four such comparisons, so one of them may be chance.
-# A step as small as the spread needs more seeds before one may tell a story about it.
+# Of two *equal* models with independent runs, the three seeds of one are all better, or all worse, than those of the
+# other in 2 of the 20 ways to rank six runs: in one case of ten. Of four comparisons, one may be chance. (Our rows
+# share their seeds, so this is a rough guide.) A step as small as the spread needs more seeds before one may tell a
+# story about it.
 # </details>
 #
 # <details><summary>So are the other changes useless?</summary>
 #
 # No. RMSNorm is simpler, and no worse. Shazeer saw a gain from SwiGLU in far longer runs. Grouped queries are not meant
-# to lower the loss: they save memory, and it is good news that little is lost.
+# to lower the loss: they save memory. Whether our small step there is a cost or noise, three seeds do not say.
 # </details>
 
 # %% [markdown]
 # ---
 #
-# **Half-way.** A good place to stop for today.
+# **Half-way.** A good place to stop.
 
 # %% [markdown]
 # ## Stabilising training: QK-norm, and norms after
@@ -512,7 +514,7 @@ diagrams.layers.layers(Block(32, **config), Block(32, **config | {"norm_after": 
 
 # %% [markdown]
 # **Predict.** We train at ten times the learning rate. After 40 steps, is the largest score, in absolute value, nearest
-# to 10, 100 or 1,000, with QK-norm and without it? And which of the two gives the lower loss there: `"QK-norm"` or
+# to 10, 100 or 1,000, with and without QK-norm? And which of the two gives the lower loss there: `"QK-norm"` or
 # `"norms after"`?
 
 # %% tags=["prediction"]
@@ -554,25 +556,27 @@ compare(lower_loss, measured=min(("QK-norm", "norms after"), key=lambda name: su
 pd.DataFrame(late, index=["loss, seed 0", "seed 1", "seed 2"]).T.round(2).assign(score=pd.Series(last).round())
 
 # %% [markdown]
-# Without QK-norm the scores grow to thousands; with it they stay near 10. (At the start a score of 8 features is at
-# most $8 / \sqrt 8$, about 2.8.) Yet it is the norms *after* the sublayers that save the loss, with every seed: it is
-# about that of the usual learning rate, though the scores are as large as without them. At the usual rate this model
-# needs neither.
+# Without QK-norm the scores grow to hundreds or thousands; with it they stay near 10. Yet QK-norm alone helps the loss
+# little, if at all: it is the norms *after* the sublayers that save the training loss, with every seed. It is about
+# that of the usual learning rate, though the scores are as large as without them: what is added stays bounded. At the
+# usual rate this model needs neither.
 #
 # <details><summary>Then what is QK-norm for?</summary>
 #
-# For large models. The loss of vision Transformers diverged at about 8 billion parameters; with norms on queries and
-# keys, one of 22 billion could be trained (Dehghani et al., 2023). Also, in bfloat16, in which most models are trained,
-# numbers near 300 are rounded to multiples of 2. OLMo 2 has both.
+# It bounds the scores: at the start one of 8 features is at most $8 / \sqrt 8$, about 2.8. That pays in large models.
+# The loss of vision Transformers diverged at about 8 billion parameters; with norms on queries and keys, one of 22
+# billion could be trained (Dehghani et al., 2023). Also, in bfloat16, in which most models are trained, numbers near
+# 300 are rounded to multiples of 2. OLMo 2 has both.
 # </details>
 
 # %% [markdown]
 # ## Adding capacity: a mixture of experts
 #
 # Facts are stored largely in the FFN (lesson 06). More facts need a wider one, which costs more for *every* token. A
-# **mixture of experts** (MoE) has many FFNs, the experts, and a small linear layer, the **router**, that picks k of
-# them for each token: **top-k routing**. The others, grey in the picture, are not computed. So there are more
-# parameters than **active parameters**, those that one token meets: in Mixtral, 47 billion and 13 billion.
+# **mixture of experts** (MoE) has many FFNs, the experts, and a small linear layer, the **router**, that picks k for
+# each token (**top-k routing**); their outputs are weighted and added. The others, pale in the picture, are not
+# computed. So there are more parameters than **active parameters**, those that one token meets: in Mixtral, 47 billion
+# and 13 billion.
 
 # %%
 diagrams.modern_block.experts()
@@ -625,9 +629,9 @@ class Experts(nn.Module):
 # take 80 steps. Expert 0 begins behind: its logit is lower by 3.
 #
 # Two mixtures have **load balancing**. One has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean
-# probability, which is 1 when both are even. The other needs none, like DeepSeek-V3 ([Wang et al.,
-# 2024](https://arxiv.org/abs/2408.15664)): each expert has a bonus, used only in choosing, that rises by a step where
-# the load is too small and falls where it is too large.
+# probability, which is 1 when both are even. The other needs none ([Wang et al.,
+# 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3 adds only a tiny one): each expert has a bonus, used only in
+# choosing, that rises by a step where the load is too small and falls where it is too large.
 
 # %% [markdown]
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as one FFN? And after
@@ -686,14 +690,15 @@ columns = ["", "parameters", "active", "load of expert 0", "largest load", "fact
 pd.DataFrame(rows, columns=columns).set_index("").round(2)
 
 # %% [markdown]
-# More facts with every mixture, for as many active parameters. But without balancing expert 0 starves: it is hardly
-# chosen, so it gets hardly any gradient, so it does not improve. A loss or a bonus gives it nearly an even load. The
-# facts known hardly change: seven experts store about as many as eight. What balancing prevents here is an expert that
-# takes memory and does nothing.
+# More facts with every mixture after 80 steps, with about as many active parameters (but four times as many in all).
+# But without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient, so it does not improve. A
+# loss or a bonus gives it nearly an even load. The facts known hardly change: seven experts learn about as many as
+# eight. What balancing prevents here is an expert that takes memory and does nothing.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
-# Not here. Set the bias to zeros and run the cells again: the loads are merely uneven. That is why we put one behind.
+# Find out: set the bias to zeros and run the cells again. Are the loads merely uneven? (We put one behind, so that
+# starving need not wait for chance.)
 # </details>
 #
 # <details><summary>And with k = 1?</summary>
@@ -709,12 +714,12 @@ pd.DataFrame(rows, columns=columns).set_index("").round(2)
 # |---|---|---|---|---|---|
 # | GPT-2 (2019), 124 million | 12 | 12, 12 | none | all before it | LayerNorm before |
 # | Llama 3.1 8B (2024) | 32 | 32, 8 | none | all before it | RMSNorm before |
-# | DeepSeek-V3 (2024) | 61 | 128, MLA | 256 + 1 shared, 8 + 1 | all before it | RMSNorm before |
+# | DeepSeek-V3 (2024) | 61 | 128, MLA | 256 + 1 shared, 8 + 1 | all before it | RMSNorm before, and on latent vectors |
 # | Gemma 3 27B (2025) | 62 | 32, 16 | none | the last 1,024; in one layer of six all | RMSNorm before, after; QK-norm |
 # | Qwen 3 8B (2025) | 36 | 32, 8 | none | all before it | RMSNorm before; QK-norm |
 # | gpt-oss-120b (2025) | 36 | 64, 8 | 128, 4 | the last 128; all, in every second layer | RMSNorm before |
 #
-# All but GPT-2 have RoPE and gated units.
+# All but GPT-2 have RoPE and gated units. A shared expert sees every token.
 #
 # <details><summary>Sources</summary>
 #
@@ -728,7 +733,7 @@ pd.DataFrame(rows, columns=columns).set_index("").round(2)
 # ## Published weights in your own classes
 #
 # On Hugging Face's hub a model is a folder: `config.json` with its sizes, and files of named tensors. Their names,
-# shapes and order are the **checkpoint layout**. Our library makes such a folder for a small Llama, with random
+# shapes and order of rows are the **checkpoint layout**. Our library makes such a folder for a small Llama, with random
 # numbers.
 
 
@@ -804,7 +809,8 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 #
 # The reference is the library's loader, whose tests compare its logits with those of Hugging Face's own class. In
 # GPT-2's layout queries, keys and values are one matrix, and matrices are transposed; `pretrained/gpt2.py` undoes both.
-# And not everything that counts is a tensor: RoPE's base and the ε of the norms are in `config.json`.
+# And not everything that counts is a tensor: RoPE's base and the norms' ε are in `config.json`, and so is the scaling
+# of RoPE in Llama 3.1, which `own_llama` does not know.
 # </details>
 
 # %% [markdown]
@@ -858,7 +864,7 @@ print(play)
 # The manner is Shakespeare's, the sense is missing. Write your own lines, as HAMLET or as yourself.
 #
 # **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"` or to the folder of a model that you
-# trained, and it continues a text in *your* classes.
+# trained, and it continues a text with *your* parts.
 #
 # <details><summary>What does that need?</summary>
 #
@@ -914,10 +920,10 @@ check(Mended, "GroupedQueryAttention", save=False)
 # **Fine-tuning** a model of 8 billion parameters changes all 8 billion. **Low-rank adaptation** (**LoRA**; Hu et al.,
 # 2021) freezes them. Beside some of the linear layers it trains two small matrices each, whose product is the change:
 #
-# $$\operatorname{linear}(x) + \frac{\alpha}{r}\,x\,A^\top B^\top$$
+# $$\operatorname{linear}(x) + \frac{\alpha}{r}\,x\,a^\top b^\top$$
 #
-# `a`, of shape (rank, d_in), starts random; `b`, (d_out, rank), starts as zeros, so at first nothing changes. `linear`
-# is frozen: its parameters get `requires_grad_(False)`, bias included.
+# `a`, of shape (r, d_in), starts random; `b`, (d_out, r), starts as zeros, so at first nothing changes. r is the rank,
+# α a chosen scale. `linear` is frozen: its parameters get `requires_grad_(False)`, bias included.
 
 # %%
 diagrams.modern_block.low_rank()
@@ -1037,8 +1043,9 @@ print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), r
 
 # %% [markdown]
 # With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learns
-# about as many in fewer steps. Either way, most of the old ones are lost. But LoRA can be taken out, and the old model
-# is back, so one frozen model can serve many such *adapters*.
+# more, in fewer steps, and forgets more. Either way, most of the old ones are lost. But LoRA can be taken out, and the
+# old model is back, so one frozen model can serve many such *adapters*. (Added into the matrix, it costs no extra
+# time.)
 
 # %% [markdown]
 # ## Your experiment
@@ -1068,12 +1075,12 @@ print("predicted:", prediction, " measured:", holds)
 # - Memory: grouped queries share keys and values, latent attention makes them from one short vector per token, local
 #   layers forget them.
 # - Stability: QK-norm keeps the scores small; norms after the sublayers withstand a high learning rate.
-# - Capacity: a mixture of experts stores more for as many active parameters; unbalanced, an expert can starve.
+# - Capacity: a mixture of experts learned more with as many active parameters; unbalanced, an expert can starve.
 # - Small differences need many seeds.
 # - A loader can be wrong without an error: compare logits. (Lesson 12 hunts such bugs.)
 #
-# Of what is new in the first picture, only RoPE visibly lowered our loss; the rest saves memory, is simpler, or is said
-# to pay at larger scale. The shape of 2017 is still there: attend, transform, add.
+# Of our table's steps, only RoPE visibly lowered the loss; the rest saves memory, is simpler, or is said to pay at
+# larger scale. The shape of 2017 is still there: attend, transform, add.
 
 # %%
 table = trace_shapes(own_llama(options, published, pairs_from_halves), tokens[:2, :11])
@@ -1085,7 +1092,7 @@ table.drop(columns="class")[:16]
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
 # - **RMSNorm**: divides each vector by the root mean square of its features; no mean, no bias.
-# - **gated linear unit**: a layer with two projections, of which one decides how much of the other passes.
+# - **gated linear unit**: a layer with two projections, of which one scales the other, feature by feature.
 # - **SwiGLU**: the gated linear unit with SiLU at the gate.
 # - **latent vector**: in MLA, the short vector of a token, from which all heads make their keys and values.
 # - **local**: of a layer, with a sliding window; other layers are global.
@@ -1095,7 +1102,7 @@ table.drop(columns="class")[:16]
 # - **top-k routing**: sending each token to the k experts with the largest scores.
 # - **load balancing**: whatever keeps the experts about equally busy, such as an extra loss.
 # - **active parameters**: the parameters that one token meets.
-# - **checkpoint layout**: names, shapes and order of the tensors in a published model.
+# - **checkpoint layout**: names, shapes and order of rows of the tensors in a published model.
 # - **low-rank adaptation**: training a product of two small matrices beside each frozen one; LoRA for short.
 
 # %% [markdown]
@@ -1120,21 +1127,22 @@ table.drop(columns="class")[:16]
 # <details><summary>What does grouped-query attention save, and what does it cost?</summary>
 #
 # Keys and values, and with them the memory of the cache and the time to read it: a quarter is left with 32 query heads
-# and 8 of keys. It is not meant to lower the loss, and costs little. (<i>Saving memory: grouped-query attention</i>,
+# and 8 of keys. It is not meant to lower the loss; whether it costs any, our three seeds do not say. (<i>Saving memory:
+# grouped-query attention</i>,
 # <i>What does each change buy</i>)
 # </details>
 #
 # <details><summary>What is QK-norm for?</summary>
 #
-# It keeps the scores small. Without it they grew to thousands at a high learning rate, where the softmax is saturated
-# and low-precision numbers are coarse. The loss was saved by something else: norms after the sublayers.
+# It keeps the scores small. Without it they grew to hundreds or thousands at a high learning rate, where the softmax
+# is saturated and low-precision numbers are coarse. The loss was saved by something else: norms after the sublayers.
 # (<i>Stabilising training</i>)
 # </details>
 #
 # <details><summary>You changed one part of a model, and the loss fell by 0.02. Is it better?</summary>
 #
 # Run both with several seeds first. In our table most steps are about as small as the spread of three seeds, and two
-# equal models are separated by chance in one case of ten. (<i>What does each change buy</i>)
+# equal models with independent runs are separated by chance in one case of ten. (<i>What does each change buy</i>)
 # </details>
 #
 # <details><summary>What does MLA cache, and must it make all keys again for each token?</summary>
@@ -1154,8 +1162,8 @@ table.drop(columns="class")[:16]
 # balancing?</summary>
 #
 # Those of the k chosen experts, and everything that is not an expert. An expert that is not chosen gets no gradient,
-# does not improve, and is still not chosen: ours, which we had put behind at the start, starved until a loss or a bonus
-# evened the load; from an even start the loads were merely uneven. (<i>Adding capacity</i>)
+# does not improve, and is still not chosen: ours, which we had put behind at the start, starved unless a loss or a
+# bonus evened the load. (<i>Adding capacity</i>)
 # </details>
 #
 # <details><summary>You load Llama's weights into your own classes, with no error, and it generates nonsense.
