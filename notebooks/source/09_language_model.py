@@ -16,7 +16,7 @@
 # **Afterwards you can** build a GPT from your own parts, train it, let it write, compare models in bits per byte, and
 # find the head that copies.
 #
-# Reading: 38 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 39 minutes. Exercises: 60 minutes (four core, one stretch ★). With all predictions, runs and questions: about
 # 120 minutes.
 
 # %% [markdown]
