@@ -50,7 +50,8 @@ def test_a_lesson_keeps_to_the_rules(name: str, rule: Rule) -> None:
 @pytest.mark.parametrize("name", ["09_language_model", "11_modern_block"])
 def test_the_sample_on_the_first_page_was_written_by_the_lesson(name: str) -> None:
     lesson = Lesson.stored(name)
-    shown = "".join(text for cell in lesson.code for output in cell.outputs for text in text_of(output))
+    lines = [line for cell in lesson.code for output in cell.outputs for line in text_of(output)]
+    shown = "\n".join(line.partition(": ")[2] for line in lines)  # after the kind of the output
     sample = re.search(r"```\n(.+?)\n```", lesson.cells[0].source, re.DOTALL)
     assert sample, "the first cell shows no sample"
     assert sample[1] in shown
