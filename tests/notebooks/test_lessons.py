@@ -5,7 +5,7 @@ import re
 import pytest
 
 from authoring.interview_questions import questions_of
-from notebooks.build import COLLECTIONS, FOLDER, collection, differences, lessons, read_source, text_of
+from notebooks.build import COLLECTIONS, FOLDER, collection, differences, lessons, read_source
 from tests.notebooks.compare_with_source import out_of_step
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules import RULES, Rule
@@ -50,7 +50,7 @@ def test_a_lesson_keeps_to_the_rules(name: str, rule: Rule) -> None:
 @pytest.mark.parametrize("name", ["09_language_model", "11_modern_block"])
 def test_the_sample_on_the_first_page_was_written_by_the_lesson(name: str) -> None:
     lesson = Lesson.stored(name)
-    shown = "".join(text for cell in lesson.code for output in cell.outputs for text in text_of(output))
+    shown = "".join(output.get("text", "") for cell in lesson.code for output in cell.outputs)
     sample = re.search(r"```\n(.+?)\n```", lesson.cells[0].source, re.DOTALL)
     assert sample, "the first cell shows no sample"
     assert sample[1] in shown
