@@ -10,6 +10,7 @@ SAID = {
     "lesson_01_lookup:1": ("twice as long gets twice the score", "a longer key gets a larger score"),
     "lesson_01_lookup:18": ("gets all of the weight, so a single value comes out", "turn the scores into weights"),
     "lesson_02_scaling:6": ("1. A product gets the variance of a single one", "`d_k` has its root taken"),
+    "lesson_02_scaling:27": ("mean over d_h is taken", "by how many there are"),
     "lesson_03_heads:27": ("biases are counted where there are none", "is left out"),
     "lesson_03_heads:33": ("cut into heads row by row", "the rest of your code gives the right output"),
     "lesson_04_masks:2": ("No position sees itself", "too small by 1"),
@@ -27,7 +28,9 @@ SAID = {
     "lesson_13_scale:19": ("Either both passes cost the same here", "is here"),
     "lesson_13_scale:21": ("or the forward pass is left out", "“count twice as many"),
     "lesson_13_scale:44": ("one micro-batch too few", "-1 stands"),
+    "lesson_13_scale:51": ("a row for each tick", "Nothing is transposed"),
     "lesson_13_scale:48": ("There are no backward passes", "the wrong way round"),
+    "lesson_14_post_training:6": ("`reference_rejected` comes in with the wrong sign", "adds where"),
 }
 """By attempt, what is said of it, and what must not be."""
 

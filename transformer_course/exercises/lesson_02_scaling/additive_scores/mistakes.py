@@ -7,6 +7,12 @@ from transformer_course.exercises.lesson_02_scaling.additive_scores.answer impor
 
 MISTAKES = [
     Mistake(
+        "mean_over_the_width",
+        STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
+        does="the mean over d_h is taken, not the sum",
+        says="{does}: every score is divided by d_h. A dot product is a sum.",
+    ),
+    Mistake(
         "query_i_with_key_i",
         STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys),
         does="query i is added to key i only",

@@ -99,6 +99,12 @@ def last_room_first():
 
 MISTAKES = [
     Mistake(
+        "rows_are_ticks",
+        STEPS.but(schedule=lambda ticks: torch.tensor(ticks)),
+        does="the result has a row for each tick, not for each stage",
+        says="{does}: rows and columns have changed places.",
+    ),
+    Mistake(
         "all_forward_first",
         STEPS.but(room=no_limit, choice=all_forward_first),
         does="all forward passes are run before the first backward pass",

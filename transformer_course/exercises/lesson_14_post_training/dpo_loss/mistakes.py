@@ -11,6 +11,12 @@ def guarded(tiny):
 
 MISTAKES = [
     Mistake(
+        "rejected_reference_with_the_wrong_sign",
+        STEPS.but(rejected_gain=lambda rejected, reference_rejected: rejected + reference_rejected),
+        does="`reference_rejected` comes in with the wrong sign",
+        says="{does}: a minus in front of brackets turns the sign of each number in them.",
+    ),
+    Mistake(
         "ratio_of_probabilities",
         STEPS.but(
             chosen_gain=lambda chosen_gain: chosen_gain.exp(),
