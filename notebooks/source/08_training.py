@@ -7,7 +7,7 @@
 # **Afterwards you can** turn text into batches, assemble a Transformer, train it on a file of your own, and tell a
 # model that works from one that only seems to.
 #
-# Reading: 36 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 37 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 165 minutes, with a good place to stop half-way.
 
 # %% [markdown] id="where-it-leads"

@@ -12,9 +12,9 @@ from transformer_course.exercises.lesson_13_scale.zero_step.exercise import ZERO
 EXERCISES = (
     ACCUMULATE,
     ALL_REDUCE_GRADIENTS,
+    ZERO_STEP,
     COLUMN_PARALLEL,
     ROW_PARALLEL,
-    ZERO_STEP,
     PIPELINE_SCHEDULE,
     TRAINING_FLOPS,
     COMPUTE_OPTIMAL_SIZE,
