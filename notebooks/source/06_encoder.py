@@ -952,8 +952,8 @@ print("predicted:", prediction, " measured:", holds)
 # | attention | moves something between positions | without the half that attends ahead, a gap is filled by guessing |
 #
 # - Post-norm normalises the sums, pre-norm the inputs of the sublayers. At one rate, in 200 steps, post-norm learned
-#   our task with 2 layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings, deep
-#   post-norm is reported to need it (Xiong et al.).
+#   our task with 2 layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings,
+#   deep post-norm is reported to need it (Xiong et al.).
 
 # %%
 tokens = torch.randint(1, 48, (2, 11))
