@@ -186,8 +186,8 @@ diagrams.normalisation.blocks(norms)
 # ## The feed-forward network
 #
 # Attention finds values and averages them. To compute with what was found is the job of the second half of a layer, the
-# **feed-forward network** (FFN): expand each vector to $d_\text{ff}$ features, usually 4 d_model (in the paper 2,048 for
-# 512), set the negative ones to 0, and project back.
+# **feed-forward network** (FFN): expand each vector to $d_\text{ff}$ features, usually 4 d_model (in the paper 2,048
+# for 512), set the negative ones to 0, and project back.
 #
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -945,15 +945,15 @@ print("predicted:", prediction, " measured:", holds)
 #
 # | part | what it does | without it |
 # |---|---|---|
-# | residual connection | keeps what a position had | alike after two layers; gradients at `w_q` vanish from layer 6 on |
+# | residual connection | keeps what a position had | alike after two layers; gradient at `w_q` vanishes from layer 6 |
 # | norm | keeps the vectors at one size | numbers of tens of thousands, a saturated softmax |
 # | both | keep the numbers from vanishing | after 24 layers, less than a hundred-thousandth is left |
 # | FFN | computes at each position | fewer facts after 250 steps, even with as many parameters in attention |
 # | attention | moves something between positions | without the half that attends ahead, a gap is filled by guessing |
 #
-# - Post-norm normalises the sums, pre-norm the inputs of the sublayers. At one rate, in 200 steps, post-norm learned our
-#   task with 2 layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings, deep
-#   post-norm is reported to need it (Xiong et al.).
+# - Post-norm normalises the sums, pre-norm the inputs of the sublayers. At one rate, in 200 steps, post-norm learned
+#   our task with 2 layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long trainings,
+#   deep post-norm is reported to need it (Xiong et al.).
 
 # %%
 tokens = torch.randint(1, 48, (2, 11))
