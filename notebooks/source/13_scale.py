@@ -356,7 +356,7 @@ last = {name: losses[:, -1].mean().item() for name, losses in by_10.items()}
 unchanged = {name: np.mean([fraction for _, fraction in three]) for name, three in runs.items()}
 pd.DataFrame({"loss at the end": last, "parameters unchanged": unchanged}).round(2)
 
-# %%
+# %% tags=["nbval-ignore-output"]
 as_good = sum(abs(last[name] - last["float32"]) < 0.05 for name in ("mixed precision", "all in bfloat16"))
 compare(prediction_as_good, measured=as_good)
 compare(prediction_unchanged, measured=unchanged["all in bfloat16"], choices=(0.1, 0.3, 0.8))
@@ -858,7 +858,7 @@ for ax, title, losses in zip(axes, ("one rate", "from layer 2 on: rate / width")
     ax.set(xscale="log", title=title)
 axes[0].get_legend().remove()  # that of the other panel has room
 
-# %%
+# %% tags=["nbval-ignore-output"]
 best_rates = torch.tensor(rates)[found.mean(dim=2).argmin(dim=-1)]
 compare(prediction_one_rate, measured=best_rates[0, 0] / best_rates[0, 2], choices=(1, 16))
 compare(prediction_rule, measured=best_rates[1, 0] / best_rates[1, 2], choices=(1, 16))
