@@ -13,7 +13,6 @@ import pytest
 import transformer_course
 import transformer_lab
 from tests.helpers.thoroughness import one_in
-from transformer_course.lesson import notebook
 
 ROOT = Path(__file__).parents[2]
 NUMBERS_FOR_TOKENS = """
@@ -104,5 +103,9 @@ def test_the_version_is_that_of_the_installed_package():
 
 def test_the_course_offers_what_a_lesson_imports():
     assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
-    for name in transformer_course.__all__:
-        assert getattr(transformer_course, name) is getattr(notebook, name)
+    offered = (
+        "import transformer_course; from transformer_course.lesson import notebook; "
+        "print([getattr(transformer_course, name) is getattr(notebook, name) for name in transformer_course.__all__])"
+    )  # in a process of its own: one that has graded an answer may hold a stand-in for the room
+    done = subprocess.run([sys.executable, "-c", offered], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{[True] * len(transformer_course.__all__)}\n"
