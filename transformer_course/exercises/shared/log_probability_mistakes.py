@@ -143,7 +143,7 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
     )
 
 
-def another_base(steps: InSteps, step: str, logits: str = "logits") -> Mistake:
+def another_base(steps: InSteps, step: str) -> Mistake:
     """Return the mistake of another logarithm, in a step whose value is the natural one, or minus it."""
     return Mistake(
         "another_base",

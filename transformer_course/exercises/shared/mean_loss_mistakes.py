@@ -16,13 +16,12 @@ def row_sums(losses: Tensor, real: Tensor) -> Tensor:
     return (losses * real).sum(dim=1)
 
 
-def of_the_mean(steps: InSteps, row: str, given: str, *n_positions: Step) -> list[Mistake]:
+def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
     """Return what goes wrong with the mean of the losses.
 
     Args:
         steps: An answer with these steps.
         row: What a row of the batch is: a sentence, or a text.
-        given: The argument to which a column of padding can be appended.
         n_positions: Ways to count all positions, padding included.
     """
     return [

@@ -1,6 +1,6 @@
 """Mistakes of every norm over the features of a vector: in the axis, in what is divided by, and with the weight.
 
-There are the arguments ``x``, ``weight`` and ``eps``, and the steps ``axis``, ``with_eps``, ``root`` and ``stretched``.
+There are the arguments ``x``, ``weight`` and ``eps``, and the step ``axis``.
 """
 
 from collections.abc import Callable
@@ -27,49 +27,37 @@ def axis_from_the_front(steps: InSteps) -> Mistake:
     )
 
 
-def of_the_root(steps: InSteps, measure: str, eps: int, numerator: str, numbers: str) -> list[Mistake]:
-    """Return the mistakes with the root, and with ``eps`` under it.
+def eps_fixed(steps: InSteps, eps: int) -> Mistake:
+    """Return the mistake of a number in the place of ``eps``.
 
     Args:
         steps: The answer.
-        measure: What there is under the root, beside eps.
         eps: A number that shows what eps does.
-        numerator: The value that is divided by the root.
-        numbers: What it is called.
     """
-    return [
-        Mistake(
-            "eps_fixed",
-            *[steps.but(eps=_always(number)) for number in (1e-5, 1e-6, 1e-8, 1e-12)],
-            does="a small number is written in the place of eps",
-            says="The result is the same for every eps: a small number is written into the formula in its place.",
-            hints=[f"What should happen when `eps` is {eps}?"],
-        ),
-    ]
+    return Mistake(
+        "eps_fixed",
+        *[steps.but(eps=_always(number)) for number in (1e-5, 1e-6, 1e-8, 1e-12)],
+        does="a small number is written in the place of eps",
+        says="The result is the same for every eps: a small number is written into the formula in its place.",
+        hints=[f"What should happen when `eps` is {eps}?"],
+    )
 
 
-def of_the_weight(
-    steps: InSteps, normalised: str, *weighted_first: Variant | Callable[..., Any], elsewhere: str, bias: bool = False
-) -> list[Mistake]:
-    """Return the mistakes with the weight of a norm.
+def weighted_first(*ways: Variant | Callable[..., Any], bias: bool = False) -> Mistake:
+    """Return the mistake of multiplying by the weight before anything else, made in these ways.
 
     Args:
-        steps: The answer.
-        normalised: The step whose value is multiplied by the weight.
-        weighted_first: Ways of multiplying by the weight before anything else.
-        elsewhere: What other models do with a weight and 1, and what is done here.
+        ways: The ways.
         bias: Whether a bias is added to the product.
     """
     doubled = f"what should happen to the result{', before the bias is added' if bias else ''}? It should double."
-    return [
-        Mistake(
-            "weighted_first",
-            *weighted_first,
-            does="`x` is multiplied by the weight before it is normalised",
-            says="{does}, so the weight also changes what x is divided by. Look at the order of the steps.",
-            hints=[f"If all weights are doubled, {doubled}"],
-        ),
-    ]
+    return Mistake(
+        "weighted_first",
+        *ways,
+        does="`x` is multiplied by the weight before it is normalised",
+        says="{does}, so the weight also changes what x is divided by. Look at the order of the steps.",
+        hints=[f"If all weights are doubled, {doubled}"],
+    )
 
 
 def _always(number: float) -> Step:

@@ -2,7 +2,7 @@
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
-from transformer_course.exercises.shared.norm_mistakes import axis_from_the_front, of_the_root, of_the_weight
+from transformer_course.exercises.shared.norm_mistakes import axis_from_the_front, eps_fixed, weighted_first
 
 MISTAKES = [
     Mistake(
@@ -54,14 +54,6 @@ MISTAKES = [
         ),
         hints=["What is the variance of (1000, 1001), and what is 1000² as a float32? How many digits does that have?"],
     ),
-    *of_the_root(STEPS, "variance", 1, "deviations", "the deviations are"),
-    *of_the_weight(
-        STEPS,
-        "normalised",
-        STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised),
-        elsewhere=(
-            "Some models keep a weight's distance from 1 and add it back so; here the weight is the factor itself."
-        ),
-        bias=True,
-    ),
+    eps_fixed(STEPS, 1),
+    weighted_first(STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised), bias=True),
 ]

@@ -70,7 +70,7 @@ MISTAKES = [
     another_base(STEPS, "surprises"),
     over_several_positions(STEPS),
     *which_targets(STEPS, below="all_tokens_below_the_padding_left_out"),
-    *of_the_mean(STEPS, "sentence", "targets", lambda targets: targets.numel()),
+    *of_the_mean(STEPS, "sentence", lambda targets: targets.numel()),
     *of_the_pick(
         STEPS,
         "of_targets",

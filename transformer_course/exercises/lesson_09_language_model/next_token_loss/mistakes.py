@@ -58,7 +58,7 @@ MISTAKES = [
     ),
     *of_the_log_probabilities(STEPS, "predictions"),
     over_several_positions(STEPS, "predictions"),
-    another_base(STEPS, "losses", "predictions"),
+    another_base(STEPS, "losses"),
     Mistake(
         "padding_of_the_inputs",
         STEPS.but(real=lambda tokens, pad_id: tokens[:, :-1] != pad_id),
@@ -108,5 +108,5 @@ MISTAKES = [
         says="{does}, not by the number of real targets in the batch.",
         hints=["Does the loss double if the same texts are in the batch twice?"],
     ),
-    *of_the_mean(STEPS, "text", "tokens", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
+    *of_the_mean(STEPS, "text", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
 ]

@@ -7,7 +7,7 @@ from transformer_course.exercises.lesson_10_inference.cache_bytes.answer import 
 from transformer_course.steps import Variant
 
 
-def left_out(name: str, forgotten: Variant, says: str, hints: Sequence[str]) -> Mistake:
+def left_out(name: str, forgotten: Variant, hints: Sequence[str]) -> Mistake:
     """Make the mistake of a factor that does not count."""
     return Mistake(f"forgets_{name}", forgotten, does=f"`{name}` does not count", hints=hints)
 
@@ -16,7 +16,6 @@ MISTAKES = [
     left_out(
         "n_layers",
         STEPS.but(n_layers=lambda: 1),
-        "The number of layers does not count. Every layer has keys and values of its own.",
         [
             "Does the count change when `n_layers` changes?",
             "Do two layers project the same vectors with the same matrices?",
@@ -26,7 +25,6 @@ MISTAKES = [
     left_out(
         "n_kv_heads",
         STEPS.but(n_kv_heads=lambda: 1),
-        "The number of heads does not count. Every key-value head has a key and a value for each token.",
         [
             "Does the count change when `n_kv_heads` changes?",
             "Is `d_head` the width of one head, or of all?",
@@ -36,7 +34,6 @@ MISTAKES = [
     left_out(
         "d_head",
         STEPS.but(d_head=lambda: 1),
-        "The width of a head does not count. A key is not one number.",
         [
             "Does the count change when `d_head` changes?",
             "How many numbers is a key?",
@@ -46,7 +43,6 @@ MISTAKES = [
     left_out(
         "length",
         STEPS.but(length=lambda: 1),
-        "The length does not count: this is the cache of a single token.",
         [
             "Does the count change when `length` changes?",
             "Every token of the text leaves its keys and values behind.",
@@ -56,7 +52,6 @@ MISTAKES = [
     left_out(
         "batch",
         STEPS.but(batch=lambda: 1),
-        "The batch does not count. Every sequence of it has keys and values of its own.",
         [
             "Does the count change when `batch` changes?",
             "Two sequences have different tokens. Can they share their keys?",
@@ -66,7 +61,6 @@ MISTAKES = [
     left_out(
         "bytes_per_number",
         STEPS.but(total=lambda numbers: numbers),
-        "These are the numbers in the cache, not their bytes.",
         [
             "Does the count change when `bytes_per_number` changes?",
             "How many bytes does a number take in float32, and how many in 16 bits?",

@@ -134,11 +134,8 @@ MISTAKES = [
             attention_mistakes.without(
                 [
                     *attention_mistakes.unpaired(
-                        attention_mistakes.of_the_scaling(STEPS),
-                        "no_scaling",
-                        "divides_by_d_k",
+                        attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k"
                     ),
-                    *attention_mistakes.unpaired(attention_mistakes.of_the_width(STEPS)),
                     *attention_mistakes.unpaired(
                         attention_mistakes.also_with_a_low_number(
                             attention_mistakes.of_the_mask(STEPS), "mask_inverted", "mask_transposed"
@@ -151,26 +148,12 @@ MISTAKES = [
                     *attention_mistakes.unpaired(
                         attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
                         "softmax_over_the_queries",
-                        "softmax_twice",
-                        "axis_from_the_front",
                     ),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_transposition(STEPS)),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_products(STEPS)),
                     *attention_mistakes.unpaired(attention_mistakes.of_the_mixture(STEPS)),
                 ],
-                "only_the_best",  # d_v is d_k
-                "root_of_the_second_length",  # n_heads
-                "root_of_the_number_of_queries",  # as many as keys
-                "swaps_axes_from_the_front",
                 "transposes_the_batch",
-                "pairs_from_the_front",
-                "one_table_at_a_time",
-                "the_whole_shape",
-                "queries_with_values",  # the same as keys that go through w_v
-                "mixes_the_keys",  # the same as values that go through w_k
-                "mask_ignored",
-                "some_masks_ignored",
-                "causal_weights",
             ),
         ),
         queries="q",

@@ -2,7 +2,7 @@
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
-from transformer_course.exercises.shared.norm_mistakes import of_the_root
+from transformer_course.exercises.shared.norm_mistakes import eps_fixed
 
 ROOT = [
     Mistake(
@@ -33,4 +33,4 @@ ROOT = [
     ),
 ]
 
-MISTAKES = [*ROOT, *of_the_root(STEPS, "mean square", 4, "wide", "`x` is")]
+MISTAKES = [*ROOT, eps_fixed(STEPS, 4)]
