@@ -683,6 +683,15 @@ def accumulate(losses, n_tokens):
     return (losses / n_tokens).repeat_interleave(n_tokens).mean()
 
 
+def memory_bill(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, checkpointing):
+    """Numbers for each parameter: itself, a gradient, two means. Layer by layer, the last one's numbers come again."""
+    each = {"parameters": 1, "gradients": 1, "optimizer": 2}
+    layers = [d_model] * n_layers + [n_kept] if checkpointing else [n_kept] * n_layers
+    numbers = {line: n * n_parameters / n_workers for line, n in each.items()}
+    numbers["activations"] = sum(layers) * n_tokens
+    return {line: n * np.dtype(np.float32).itemsize for line, n in numbers.items()}
+
+
 def all_reduce_gradients(gradients, n_tokens):
     """The gradient of a mean over tokens, each of which pulls as its worker's gradient says."""
     parameters = torch.zeros(gradients.shape[1], requires_grad=True)
@@ -817,6 +826,7 @@ INDEPENDENT = {
     "cached_difference": cached_difference,
     "padding_difference": padding_difference,
     "which_inputs": which_inputs,
+    "memory_bill": memory_bill,
     "accumulate": accumulate,
     "all_reduce_gradients": all_reduce_gradients,
     "training_flops": training_flops,

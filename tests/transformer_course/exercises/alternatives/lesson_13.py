@@ -4,6 +4,21 @@ import numpy as np
 import torch
 
 
+def bills_layer_by_layer(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, checkpointing):
+    activations = 4 * n_kept * n_tokens
+    for _ in range(n_layers if checkpointing else n_layers - 1):
+        activations += 4 * n_tokens * (d_model if checkpointing else n_kept)
+    states = 16 * n_parameters / n_workers
+    return dict(parameters=states / 4, gradients=states / 4, optimizer=states / 2, activations=activations)
+
+
+def bills_in_tensors(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, checkpointing):
+    own = torch.tensor([1.0, 1.0, 2.0]).double() * n_parameters / n_workers
+    kept = n_tokens * (n_kept + (n_layers * d_model if checkpointing else (n_layers - 1) * n_kept))
+    numbers = zip(("parameters", "gradients", "optimizer", "activations"), (*own, kept), strict=True)
+    return {line: 4 * n for line, n in numbers}
+
+
 def accumulates_in_a_loop(losses, n_tokens):
     total, count = 0.0, 0
     for loss, n in zip(losses, n_tokens.tolist(), strict=True):
@@ -133,6 +148,10 @@ def fits_by_normal_equations(n_parameters, losses):
 
 
 UNUSUAL = {
+    "memory_bill": {
+        "layer by layer": bills_layer_by_layer,
+        "numbers in tensors": bills_in_tensors,
+    },
     "accumulate": {
         "a loop": accumulates_in_a_loop,
         "parts of the whole": lambda losses, n_tokens: (losses / n_tokens.sum()).sum(),

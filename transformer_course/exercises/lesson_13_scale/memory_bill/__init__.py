@@ -1,0 +1,1 @@
+"""The exercise ``memory_bill``: its cases, its reference, its mistakes."""
