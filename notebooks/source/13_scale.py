@@ -8,8 +8,8 @@
 # **Afterwards you can** write down the memory bill of a training, cut each of its lines with the same result, say what
 # 16 bits lose, estimate time and energy before a training starts, and find the best size for a budget.
 #
-# Reading: 39 minutes. Exercises: 95 minutes (six core, two stretch ★). With all predictions, runs and questions:
-# about 160 minutes.
+# Reading: 39 minutes. Exercises: 110 minutes (seven core, two stretch ★). With all predictions, runs and questions:
+# about 175 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -105,22 +105,39 @@ def n_parameters(model: nn.Module) -> int:
 
 
 def measure(run: Callable, n_turns: int = 5) -> float:
-    """Return the shortest processor time of some calls, in seconds."""
+    """Return the median processor time of some calls, in seconds."""
     times = []
     for _ in range(n_turns):
         start = time.process_time()
         run()
         times.append(time.process_time() - start)
-    return min(times)
+    return float(np.median(times))
 
 
 # %% [markdown]
 # ## The memory bill
 #
 # A step of training keeps four things: the parameters, their gradients, the **optimizer state** (Adam's two running
-# means, lesson 08), and the **activations**: what the forward pass computes, and the backward pass needs again.
-# `memory_bill` takes a step, and adds up the bytes of each.
+# means, lesson 08), and the **activations**: what the forward pass computes, and the backward pass needs again. A layer
+# keeps `n_kept` numbers for each token. With *checkpointing*, it keeps its input alone, `d_model` numbers for each
+# token, and one layer at a time computes its `n_kept` numbers again. Several workers can share the first three lines
+# equally, but not the activations: each has its own tokens.
 #
+# **Exercise.** Write the bill of one worker, in bytes. All numbers are float32.
+
+
+# %% id="memory_bill" tags=["exercise"]
+def memory_bill(
+    n_parameters: int, n_layers: int, d_model: int, n_kept: float, n_tokens: int, n_workers: int, checkpointing: bool
+) -> dict[str, float]:
+    """Return the bytes of "parameters", "gradients", "optimizer" and "activations", in this order."""
+    raise NotImplementedError
+
+
+# %% id="check-memory_bill"
+check(memory_bill)
+
+# %% [markdown]
 # **Predict.** Your model with 8 layers, 64 wide, takes a step with 16 texts of 32 characters. Which line of its bill is
 # the longest, `"parameters"`, `"gradients"`, `"optimizer"` or `"activations"`? And with Llama 3 8B and one text of
 # 2,048 tokens?
@@ -143,7 +160,20 @@ def bytes_kept(model: nn.Module, forward: Callable) -> tuple[int, Tensor]:
     return sum(n for where, n in kept.items() if where not in own), loss
 
 
-def memory_bill(model: nn.Module, tokens: Tensor, optimizers: Callable | None = None) -> dict[str, int]:
+def kept_by_a_layer(make: Callable, tokens: Tensor) -> float:
+    """Return how many numbers one more layer keeps for each token, where make(n) is a model with n layers."""
+    one, two = (bytes_kept(model, lambda m=model: loss_of(m, tokens))[0] for model in (make(1), make(2)))
+    return (two - one) / 4 / tokens[:, 1:].numel()
+
+
+# %% tags=["hide-input"]
+def bill_of(make: Callable, n_layers: int, d_model: int, tokens: Tensor) -> dict[str, float]:
+    """Return the bill of a step of one worker, without checkpointing."""
+    n_kept = kept_by_a_layer(make, tokens)
+    return parts.memory_bill(n_parameters(make(n_layers)), n_layers, d_model, n_kept, tokens[:, 1:].numel(), 1, False)
+
+
+def measured_bill(model: nn.Module, tokens: Tensor, optimizers: Callable | None = None) -> dict[str, int]:
     """Take a step, with AdamW unless told otherwise, and return the bytes of each line of the bill."""
     activations, loss = bytes_kept(model, lambda: loss_of(model, tokens))
     loss.backward()
@@ -155,34 +185,48 @@ def memory_bill(model: nn.Module, tokens: Tensor, optimizers: Callable | None = 
     return {name: sum(t.nbytes for t in tensors) for name, tensors in lines.items()} | {"activations": activations}
 
 
-# %%
-deep, batch_16 = Model(64, n_layers=8, n_heads=4), train_ids[:: len(train_ids) // 15][:16].cpu().clone()
+# %% tags=["hide-input"]
+batch_16 = train_ids[:: len(train_ids) // 15][:16].cpu().clone()
 llama_8b = LanguageModelConfig.llama(128_256, n_kv_heads=8, d_ff=14336)
 llama_70b = replace(llama_8b, d_model=8192, n_heads=64, d_ff=28672, n_layers=80)
-bills = {"yours, 16 texts": memory_bill(deep, batch_16), "yours, 4 texts": memory_bill(deep, batch_16[:4])}
-with torch.device("meta"):  # shapes without numbers: these models take no memory here
-    text = torch.zeros(1, 2049, dtype=torch.long)
-    bills["Llama 3 8B"] = memory_bill(LibraryModel(llama_8b), text)
-    bills["Llama 3 70B"] = memory_bill(LibraryModel(llama_70b), text)
+
+
+def yours(n_layers: int) -> Model:
+    return Model(64, n_layers, n_heads=4)
+
+
+def llama(config: LanguageModelConfig, n_layers: int) -> LibraryModel:
+    with torch.device("meta"):  # shapes without numbers: it takes no memory here
+        return LibraryModel(replace(config, n_layers=n_layers))
+
+
+# %%
+deep, text = yours(8), torch.zeros(1, 2049, dtype=torch.long, device="meta")
+bills = {
+    "yours, 16 texts": bill_of(yours, 8, 64, batch_16),
+    "yours, measured": measured_bill(deep, batch_16),
+    "yours, 4 texts": bill_of(yours, 8, 64, batch_16[:4]),
+    "Llama 3 8B": bill_of(partial(llama, llama_8b), 32, 4096, text),
+    "Llama 3 70B": bill_of(partial(llama, llama_70b), 80, 8192, text),
+}
 compare(prediction_yours, measured=max(bills["yours, 16 texts"], key=bills["yours, 16 texts"].get))
 compare(prediction_8b, measured=max(bills["Llama 3 8B"], key=bills["Llama 3 8B"].get))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 table = pd.DataFrame(bills).transpose()
 percent = table.div(table.sum(axis=1), axis=0) * 100
-ax = percent.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.2))
+ax = percent.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.4))
 ax.invert_yaxis()
 ax.set(xlabel="% of the bill", ylabel="")
 ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 table.assign(all=table.sum(axis=1)).map(lambda n: f"{n / 1e9:,.0f} GB" if n > 1e9 else f"{n / 1e6:.1f} MB")
 
 # %% [markdown]
-# Whatever the size, three lines take 4 + 4 + 8 = 16 bytes for each parameter in float32: 128 GB for 8 billion. The
-# activations grow with the tokens of a step, so a quarter of the texts keeps a quarter of them. (Part of them are the
-# weights of attention, which grow with the square of the length; blockwise attention, lesson 10, keeps none.)
+# Whatever the size, three lines take 4 + 4 + 8 = 16 bytes for each parameter: 128 GB for 8 billion. Activations grow
+# with the tokens. (`n_kept` is measured: 40 `d_model` for Llama 3 8B, of which 16 are weights of attention, which
+# blockwise attention, lesson 10, does not keep. A measured step keeps a little more: the bill omits the output.)
 #
-# No H100 holds such a bill. Each technique from here on cuts some of its lines: *which, and at what price*, in
-# arithmetic, digits, or bytes that devices send each other?
+# Each technique from here on cuts some lines: *which, and at what price*, in arithmetic, digits, or bytes sent?
 
 # %% [markdown]
 # ## A batch in parts: gradient accumulation
@@ -207,8 +251,8 @@ check(accumulate)
 
 # %% [markdown]
 # In 2024 widely used training code was found to average the means of the micro-batches
-# ([transformers#34191](https://github.com/huggingface/transformers/pull/34191)). Take four texts of very different
-# lengths, with 2, 4, 8 and 32 tokens to predict, each a micro-batch.
+# ([transformers#34191](https://github.com/huggingface/transformers/pull/34191)). Take four texts, with 2, 4, 8 and 32
+# tokens to predict, each a micro-batch.
 #
 # **Predict.** How large is the error of that average's gradient, relative to the right gradient: nearest to 0.01, 0.1
 # or 1?
@@ -252,8 +296,7 @@ print("the sum over the total has the right gradient to 1e-6:", error(parts.accu
 #
 # *Cuts: activations. Price: arithmetic.*
 #
-# **Activation checkpointing** keeps only each layer's input, and computes the other activations again when the backward
-# pass needs them.
+# **Activation checkpointing** is the `checkpointing` of your bill.
 #
 # **Predict.** With eight layers of width 64, how many times as much is kept without checkpointing, nearest to 1, 3 or
 # 10? And are the gradients `"equal"`, or `"different"`?
@@ -271,7 +314,10 @@ def again_when_needed(layer: nn.Module, *inputs: Tensor) -> Tensor:
 ways = {"all": deep, "inputs of layers": partial(deep, run_layer=again_when_needed)}
 kept = {name: bytes_kept(deep, partial(loss_of, forward, batch_16))[0] / 1e6 for name, forward in ways.items()}
 times = {name: measure(lambda f=forward: loss_of(f, batch_16).backward(), 3) for name, forward in ways.items()}
-pd.DataFrame({"MB kept": kept, "processor ms": {name: 1000 * t for name, t in times.items()}}).round(1)
+deep_bill = partial(parts.memory_bill, n_parameters(deep), 8, 64, kept_by_a_layer(yours, batch_16), 16 * 32, 1)
+bill = {name: deep_bill(again)["activations"] / 1e6 for name, again in zip(ways, (False, True))}
+ms = {name: 1000 * t for name, t in times.items()}
+pd.DataFrame({"MB kept": kept, "MB, your bill": bill, "processor ms": ms}).round(1)
 
 # %%
 gradients, gradients_again = (
@@ -282,14 +328,15 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# The price is a second forward pass: a third more arithmetic, and here even more time.
+# The price is a second forward pass: a third more arithmetic, and here even more time. (Your bill also counts the one
+# layer that the backward pass has computed again.)
 
 # %% [markdown]
 # ## 16 bits: bfloat16 and float16
 #
 # *Cuts: activations, and whatever is sent, by half at best. Price: digits.*
 #
-# Numbers of 16 bits take half the bytes, and GPUs multiply them faster. float16 has 10 bits for the digits and 5 for
+# GPUs multiply numbers of 16 bits faster. float16 has 10 bits for the digits and 5 for
 # the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5
 # (E5M2).
 #
@@ -315,11 +362,10 @@ compare(prediction_small, measured=float(rows["float16"]["1e-8"]))
 pd.DataFrame(rows).transpose()
 
 # %% [markdown]
-# float16 lacks range: scores above 65,504 become infinite (lesson 02), and gradients below 3·10⁻⁸ become 0, unless
-# **loss scaling** multiplies the loss before the backward pass, and divides the gradients afterwards. bfloat16 has
-# float32's range, but 1 + 0.001 is 1. Does that harm a training? One model is trained on the same batches in float32;
-# with **mixed precision**, where `autocast` rounds copies of the float32 parameters to bfloat16 for the products; and
-# with everything in bfloat16.
+# float16 lacks range: scores above 65,504 become infinite, and gradients below 3·10⁻⁸ become 0, unless **loss scaling**
+# multiplies the loss before the backward pass, and divides the gradients afterwards. bfloat16 has float32's range, but
+# 1 + 0.001 is 1. Does that harm a training? One model is trained in float32; with **mixed precision**, where `autocast`
+# rounds copies of the float32 parameters to bfloat16 for the products; and with everything in bfloat16.
 #
 # **Predict.** How many of the two with bfloat16 end within 0.05 of float32's loss? With everything in bfloat16, what
 # fraction of the parameters does the last step leave unchanged: nearest to 0.1, 0.3 or 0.8?
@@ -368,18 +414,16 @@ print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item
 # moves each by about the learning rate, 0.0003, and most sums are rounded back to where they were. In float32 small
 # moves add up: hence the **master weights** of mixed precision.
 #
-# So a parameter still costs 16 bytes. Large trainings keep the bfloat16 copy, and again it is 16: 2 for the copy, 2 for
-# its gradient, and in float32 4 for the master weight and 8 for Adam's means. Only activations shrink, to half at best.
-# (FP8 has so little range that each small block of numbers gets a scale, as in DeepSeek-V3,
-# [arXiv:2412.19437](https://arxiv.org/abs/2412.19437).)
+# So a parameter still costs 16 bytes; where the bfloat16 copy is kept, 2 for it, 2 for its gradient, and in float32 4
+# for the master weight and 8 for Adam's means. Only activations shrink, to half at best.
 
 # %% [markdown]
 # ## Several processes: data parallelism
 #
 # *Cuts: activations, as each has a part of the batch; and the time. Price: gradients are sent.*
 #
-# From here on, several devices share the bill. In **data parallelism** several processes, called workers, each with a
-# copy of the model, compute micro-batches at the same time. Before the step, an **all-reduce** adds up their gradients,
+# In **data parallelism** several processes, called workers, each with a copy of the model, compute micro-batches at the
+# same time. Before the step, an **all-reduce** adds up their gradients,
 # each with its weight, and every worker gets the sum.
 #
 # **Exercise.** Row i is the gradient of worker i: that of the *mean* loss over its own `n_tokens[i]` tokens. Return
@@ -441,8 +485,7 @@ print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([e
 
 # %% [markdown]
 # With the same gradient both take the same step, and the copies stay equal. The speed-up is nowhere near 2: half of so
-# small a batch takes more than half as long, and perhaps the two processes also compete for one memory. With many more
-# tokens for each, the arithmetic outweighs the rest.
+# small a batch takes more than half as long. With many more tokens for each, the arithmetic outweighs the rest.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
 # there are workers, and in each step every worker sends one chunk to the next. In the picture, rows are workers,
@@ -521,8 +564,8 @@ print("four workers have the parameters of Adam on one:", torch.allclose(cut_up,
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 model = Model(64, n_layers=8, n_heads=4)
-with_muon = memory_bill(model, batch_16, lambda model: make_muon(model, 0.01, adamw_lr=0.01))
-print(f"Muon's state takes {with_muon['optimizer'] / bills['yours, 16 texts']['optimizer']:.2f} times Adam's")
+with_muon = measured_bill(model, batch_16, lambda model: make_muon(model, 0.01, adamw_lr=0.01))
+print(f"Muon's state takes {with_muon['optimizer'] / bills['yours, measured']['optimizer']:.2f} times Adam's")
 gradient = model.layers[0].feed_forward.w_1.weight.grad
 for name, matrix in {"gradient": gradient, "step of Muon": orthogonalise(gradient)}.items():
     values = torch.linalg.svdvals(matrix)
@@ -646,36 +689,47 @@ diagrams.pipeline.schedule(schedule)
 # Llama 3 8B on eight H100s, with mixed precision, and a step of eight texts of 2,048 tokens, one for each device. (A
 # tensor-parallel part has an eighth of the heads, of `d_ff` and of the vocabulary.)
 #
-# **Predict.** Which fit into 80 GB: plain data parallelism? ZeRO, stage 1? (`"yes"` or `"no"`.) And which sends the
-# fewest bytes, `"ZeRO"`, `"tensor"` or `"pipeline"`?
+# **Predict.** Which fit into 80 GB: plain data parallelism? ZeRO, stage 1? (`"yes"` or `"no"`.) Computing takes each
+# device 0.25 s (6 operations for each parameter and token, at 40 % of its speed: see below). How long does data
+# parallelism send, within a machine (450 GB/s each way) and between machines (50 GB/s): nearest to 0.005, 0.05 or 0.5?
 
 # %% tags=["prediction"]
-prediction_plain, prediction_zero, prediction_sends = ..., ..., ...
+prediction_plain, prediction_zero, prediction_within, prediction_between = ..., ..., ..., ...
 
 # %% tags=["hide-input"]
-n, ring = bills["Llama 3 8B"]["parameters"] / 4e9, 7 / 8  # billions of parameters; what a ring of 8 sends of a tensor
+n, kept, ring = n_parameters(llama(llama_8b, 32)), kept_by_a_layer(partial(llama, llama_8b), text), 7 / 8
 narrow = replace(llama_8b, vocab_size=128_256 // 8, d_k=128, n_heads=4, n_kv_heads=1, d_ff=14336 // 8)
-with torch.device("meta"):
-    part = LibraryModel(narrow)
-    of_a_part, _ = bytes_kept(part, lambda: loss_of(part, text.expand(8, -1)))
-acts = bills["Llama 3 8B"]["activations"] / 2e9  # 16 bits
-inputs = 32 * 2048 * 4096 * 2 / 1e9  # of all layers, for one text
-rows = {
-    "data parallel": (2 * n, 2 * n, 12 * n, acts, 2 * ring * 2 * n),
-    "ZeRO, stage 1": (2 * n, 2 * n, 12 * n / 8, acts, 2 * ring * 2 * n),
-    "ZeRO, stage 3": (2 * n / 8, 2 * n / 8, 12 * n / 8, acts, 3 * ring * 2 * n),
-    "tensor": (2 * n / 8, 2 * n / 8, 12 * n / 8, of_a_part / 2e9, 4 * 8 * 2 * ring * inputs),
-    "pipeline": (2 * n / 8, 2 * n / 8, 12 * n / 8, acts, 2 * 8 * inputs / 32),
-    "ZeRO, stage 3, checkpointing": (2 * n / 8, 2 * n / 8, 12 * n / 8, inputs + acts / 32, 3 * ring * 2 * n),
+kept_part = kept_by_a_layer(partial(llama, narrow), text)  # of a tensor-parallel part
+inputs = 2048 * 4096 * 2 / 1e9  # GB of a layer's input, for one text, in 16 bits
+mixed = {"parameters": 1 / 2, "gradients": 1 / 2, "optimizer": 3 / 2, "activations": 1 / 2}  # with master weights
+
+
+def bill_of_eight(n: float, n_layers: int, n_kept: float, n_texts: int, n_workers: int, checkpointing: bool) -> dict:
+    bill = parts.memory_bill(n, n_layers, 4096, n_kept, n_texts * 2048, n_workers, checkpointing)
+    return {line: bill[line] * factor / 1e9 for line, factor in mixed.items()}
+
+
+plain, zero_3 = (bill_of_eight(n, 32, kept, 1, n_workers, False) for n_workers in (1, 8))
+ways = {
+    "data parallel": (plain, 2 * ring * 2 * n / 1e9),
+    "ZeRO, stage 1": (plain | {"optimizer": zero_3["optimizer"]}, 2 * ring * 2 * n / 1e9),
+    "ZeRO, stage 3": (zero_3, 3 * ring * 2 * n / 1e9),
+    "tensor": (bill_of_eight(n / 8, 32, kept_part, 8, 1, False), 4 * 32 * 8 * 2 * ring * inputs),
+    "pipeline": (bill_of_eight(n / 8, 4, kept, 8, 1, False), 2 * 8 * inputs),
+    "ZeRO, stage 3, checkpointing": (bill_of_eight(n, 32, kept, 1, 8, True), 3 * ring * 2 * n / 1e9),
 }  # a stage of the pipeline holds 8 micro-batches of an eighth of the layers
 
-# %%
-shared = pd.DataFrame(rows, index=["parameters", "gradients", "optimizer", "activations", "GB sent"]).transpose()
-sent = shared.pop("GB sent")
+# %% tags=["hide-input"]
+shared = pd.DataFrame({name: bill for name, (bill, _) in ways.items()}).transpose()
+sent = pd.DataFrame({"GB sent": {name: gb for name, (_, gb) in ways.items()}})
+sent["s, within"], sent["s, between"] = sent["GB sent"] / 450, sent["GB sent"] / 50
+sent["s, computing"] = 6 * n * 2048 / (0.4 * 989e12)
+sent.loc["ZeRO, stage 3, checkpointing", "s, computing"] *= 4 / 3  # a second forward pass
 fits = ["yes" if gb < 80 else "no" for gb in shared.sum(axis=1)]
 compare(prediction_plain, measured=fits[0])
 compare(prediction_zero, measured=fits[1])
-compare(prediction_sends, measured=sent[["ZeRO, stage 1", "tensor", "pipeline"]].idxmin().split(",")[0])
+compare(prediction_within, measured=sent["s, within"].iloc[0], choices=(0.005, 0.05, 0.5))
+compare(prediction_between, measured=sent["s, between"].iloc[0], choices=(0.005, 0.05, 0.5))
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 ax = shared.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.6))
@@ -684,31 +738,33 @@ ax.set(xlabel="GB on each device", ylabel="")
 ax.axvline(80, color="0.5", linestyle="--")
 ax.text(80, -0.75, "H100", ha="center")
 ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-shared.assign(all=shared.sum(axis=1), sent=sent).round(1)
+shared.assign(all=shared.sum(axis=1)).round(1).join(sent.round(3))
 
 # %% [markdown]
-# The dashed line is what an H100 holds. In tensor parallelism everybody waits for what is sent in each layer, so it
-# stays within a machine; and each device keeps the residual stream of all eight texts. A pipeline sends least, but
-# idles for 7/15 of the time. Large trainings combine several of these.
+# (450 GB/s is one way of NVLink's [900](https://www.nvidia.com/en-us/data-center/h100/), 50 a network card of
+# [400 Gb/s](https://www.nvidia.com/en-us/data-center/dgx-h100/).) Between machines, all but the pipeline send for over
+# twice as long as they compute. Gradients can be sent while the backward pass still computes; in tensor parallelism
+# everybody waits in each layer, so it stays within a machine. A pipeline sends least, but idles for 7/15 of the time.
+# Large trainings combine these, and give each device more tokens.
 #
 # ---
 #
-# **Half-way.** A good place to stop. The bill is paid; now comes the time.
+# **Half-way.** The bill is paid; now comes the time.
 
 # %% [markdown]
 # ## Is it arithmetic or memory that takes the time?
 #
-# The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply n
-# rows by a matrix of 2048 × 2048: one row as in decode, many as in prefill. The roof is the best that this core did:
-# the most bytes, and the most operations, in a second.
+# The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply a
+# matrix of 4096 × 4096, too large for the caches, by n tokens: one as in decode, many as in prefill. The roof is
+# measured, too: the most bytes, and the most operations, in a second.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-d, n_rows = 2048, [1, 2, 4, 8, 16, 32, 64, 128, 256]
-matrix, inputs = torch.randn(d, d), torch.randn(max(n_rows), d)
+d, n_rows = 4096, [1, 4, 16, 64, 256, 1024]
+matrix, inputs, copied = torch.randn(d, d), torch.randn(max(n_rows), d), torch.empty(d, d)
 intensity = [2 * n * d * d / (4 * (d * d + 2 * n * d)) for n in n_rows]  # operations per byte
-speed = [2 * n * d * d / measure(lambda n=n: inputs[:n] @ matrix) / 1e9 for n in n_rows]
-bandwidth = max(matrix.nbytes / measure(matrix.sum) / 1e9, *(s / i for s, i in zip(speed, intensity)))
+speed = [2 * n * d * d / measure(lambda n=n: matrix @ inputs[:n].T, 3) / 1e9 for n in n_rows]
+bandwidth = max(2 * matrix.nbytes / measure(lambda: copied.copy_(matrix)) / 1e9, speed[0] / intensity[0])
 roof = [min(max(speed), bandwidth * operations) for operations in intensity]
 ax = plots.lines(intensity, {"measured": speed, "roof": roof}, "operations per byte", "10⁹ operations per second")
 ax.set(xscale="log", yscale="log", ylim=(min(speed) / 2.5, 2 * max(speed)))
@@ -731,7 +787,7 @@ compare(prediction, measured=per_byte, choices=(3, 30, 300))
 
 # %% [markdown]
 # So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10).
-# (Between its ends our curve stays well below the roof, and may even fall at first.)
+# (Where the two limits meet, ours stays below its roof.)
 
 # %% [markdown]
 # ## What does a training cost?
@@ -927,15 +983,16 @@ def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
 check(compute_optimal_size)
 
 # %% [markdown]
-# Five models of one layer, 4 to 20 wide, get the same budget of 5·10⁸ operations, with three seeds each. N and the
-# budget count the layer alone, not the product with the embeddings. The learning rate is divided by the width, as in
-# μP.
+# Models of one layer, 4 to 16 wide, get a budget of 4·10⁸ operations, and then four times as many, with three seeds
+# each. N counts all parameters: the embeddings are used again for the output, where they are multiplied. The learning
+# rate is divided by the width, as in μP.
 #
-# **Predict.** The smallest model takes about 20 times as many steps as the largest. Which loss is lowest: that of the
-# `"smallest"`, of the `"largest"`, or of one `"between"`?
+# **Predict.** On the small budget, the smallest model takes about five times as many steps as the largest. Which loss
+# is lowest there: that of the `"smallest"`, of the `"largest"`, or of one `"between"`? And with four times the budget,
+# is the bottom at a `"smaller"` or a `"larger"` size?
 
 # %% tags=["prediction"]
-prediction = ...
+prediction_lowest, prediction_bottom = ..., ...
 
 
 # %% tags=["hide-input"]
@@ -969,48 +1026,55 @@ def adamw(rate: float) -> Callable:
 
 
 # %% tags=["hide-input"]
-def at_budget(flops: float, width: int) -> tuple[int, Tensor, int]:
+def at_budget(flops: float, width: int, n_rows: int = 16) -> tuple[int, Tensor, int]:
     """Return the size of a model, its losses with three seeds after so many operations, and its number of tokens."""
     sizes = {"d_model": width, "n_layers": 1, "n_heads": 1}
-    n = n_parameters(Model(**sizes).layers)
-    steps = round(flops / parts.training_flops(n, 16 * 32))
-    return n, three_losses(steps, adamw(0.5 / width), **sizes), steps * 16 * 32
+    n = n_parameters(Model(**sizes))
+    steps = round(flops / parts.training_flops(n, n_rows * 32))
+    return n, three_losses(steps, adamw(0.5 / width), n_rows=n_rows, **sizes), steps * n_rows * 32
 
 
 # %% tags=["nbval-ignore-output"]
-widths = (4, 6, 8, 12, 20)
-at_sizes = [at_budget(5e8, width) for width in widths]
-n_trained, losses_of_seeds, n_read = zip(*at_sizes)
-three_seeds = torch.stack(losses_of_seeds, dim=1)
-means = three_seeds.mean(0).tolist()
-best_size = parts.compute_optimal_size(list(n_trained), means)
+budgets = {4e8: (4, 6, 8, 12), 1.6e9: (6, 8, 12, 16)}
+at_sizes = {flops: [*zip(*(at_budget(flops, width) for width in widths))] for flops, widths in budgets.items()}
+three_seeds = {flops: torch.stack(losses, dim=1) for flops, (_, losses, _) in at_sizes.items()}
+bottoms = {
+    flops: [parts.compute_optimal_size([*at_sizes[flops][0]], losses.tolist()) for losses in (three.mean(0), *three)]
+    for flops, three in three_seeds.items()
+}  # of the mean of the three seeds, and of each
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-ax = plots.lines(n_trained, {"measured": three_seeds}, "parameters in the layers", "held-out loss")
-ax.get_legend().set(loc="upper center")
-n = np.geomspace(n_trained[0], n_trained[-1])
-ax.plot(n, np.poly1d(np.polyfit(np.log(n_trained), means, 2))(np.log(n)), "--", color="0.5")
-ax.set(xscale="log", xticks=n_trained, xticklabels=n_trained)
+ax = plt.subplots(figsize=(6, 3.6), layout="constrained")[1]
+for (flops, (sizes, *_)), colour, marker in zip(at_sizes.items(), plots.COLOURS, "os"):
+    means, x = three_seeds[flops].mean(0), np.geomspace(sizes[0], sizes[-1])
+    curve = np.poly1d(np.polyfit(np.log(sizes), means, 2))
+    ax.plot(x, curve(np.log(x)), "--", color=colour)
+    ax.plot(sizes * 3, three_seeds[flops].flatten(), marker, color=colour, alpha=0.5, label=f"{flops:.1e} operations")
+    ax.axvline(bottoms[flops][0], linestyle=":", color=colour)
+ticks = sorted({size for sizes, *_ in at_sizes.values() for size in sizes})
+ax.set(xscale="log", xticks=ticks, xticklabels=ticks, xlabel="parameters", ylabel="held-out loss (three seeds)")
 ax.minorticks_off()
-_ = ax.axvline(best_size, linestyle=":", color="0.5")
+_ = ax.legend(frameon=False)
 
 # %%
+means = three_seeds[4e8].mean(0).tolist()
 lowest = means.index(min(means))
-compare(prediction, measured={0: "smallest", len(means) - 1: "largest"}.get(lowest, "between"))
+compare(prediction_lowest, measured={0: "smallest", len(means) - 1: "largest"}.get(lowest, "between"))
+compare(prediction_bottom, measured="larger" if bottoms[1.6e9][0] > bottoms[4e8][0] else "smaller")
 
 # %% tags=["nbval-ignore-output"]
-print(f"bottom at {best_size:,.0f} parameters; of each seed:", end=" ")
-print(*(f"{parts.compute_optimal_size(list(n_trained), three.tolist()):,.0f}" for three in three_seeds))
-print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(n_trained, n_read)))
+for flops, (mean, *of_each) in bottoms.items():
+    print(f"{flops:.1e} operations: bottom at {mean:,.0f} parameters; of each seed:", *(f"{n:,.0f}" for n in of_each))
+print("tokens for each parameter:", *(f"{n_read / n:,.0f}" for n, _, n_read in zip(*at_sizes[4e8])))
 
 # %% [markdown]
-# The largest model takes 32 steps, and is the worst; the smallest is too small for all that it reads. (At the bottom a
-# parameter gets more than 20 tokens: ours are characters, and N omits the embeddings.) Near its bottom a parabola is
-# flat, so the seeds pin down the loss there better than the size; and a somewhat smaller model loses little, and is
-# cheaper to use.
+# On the small budget the largest model takes 42 steps, and is the worst; the smallest is too small for all that it
+# reads. With four times the budget the bottom moves to a larger size. How far, three seeds cannot say: near its bottom
+# a parabola is flat, so they pin down the loss there better than the size. (A parameter gets more than 20 tokens at the
+# bottom: ours are characters.) So a somewhat smaller model loses little, and is cheaper to use.
 #
-# With several budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read
-# off the size for a larger budget.
+# With many budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read off
+# the size for a larger budget.
 
 # %% [markdown]
 # ## A model of 8 billion, on paper
@@ -1022,7 +1086,7 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 #
 # So this is what changes: the batch is divided among machines, parameters and optimizer among GPUs, products have 16 or
 # 8 bits, and activations are computed twice. All but the 16 and 8 bits leave the result as it was, except in its last
-# digits. And you can say beforehand which line of the bill each cuts, and at what price.
+# digits.
 #
 # And a trained model only continues texts: making it answer is the next lesson.
 #
@@ -1035,10 +1099,10 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 20 minutes. Now test a claim of your own as this course tests its claims, or begin with this one:
+# Ungraded, about 20 minutes. Now test a claim of your own, or begin with this one:
 #
-# **Claim.** With a quarter of the budget, the best of our five sizes is smaller than with all of it. (`at_budget`
-# trains one size with three seeds.)
+# **Claim.** On the small budget, the best of the four sizes stays the best with half as many texts in a batch, and
+# twice as many steps. (`at_budget` trains one size with three seeds.)
 #
 # **Prediction.** Before you run anything, write into the cell in how many of three runs it will hold.
 #
@@ -1046,11 +1110,11 @@ print("tokens for each parameter:", *(f"{tokens / n:,.0f}" for n, tokens in zip(
 
 # %% id="experiment" tags=["experiment", "skip-execution"]
 prediction = ...  # the number of runs, 0 to 3, in which the claim will hold
-quarter = torch.stack([at_budget(1.25e8, width)[1] for width in widths], dim=1)
+halved = torch.stack([at_budget(4e8, width, n_rows=8)[1] for width in budgets[4e8]], dim=1)
 holds = []
 for seed in range(3):
-    smaller = quarter[seed].argmin() < three_seeds[seed].argmin()
-    holds.append(...)  # True or False: for instance bool(smaller)
+    same = halved[seed].argmin() == three_seeds[4e8][seed].argmin()
+    holds.append(...)  # True or False: for instance bool(same)
 print("predicted:", prediction, " measured:", holds)
 # Verdict:
 
@@ -1212,7 +1276,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # Scaling laws: Kaplan et al. (2020), [arXiv:2001.08361](https://arxiv.org/abs/2001.08361). Data parallelism in torch:
 # Li et al. (2020), [arXiv:2006.15704](https://arxiv.org/abs/2006.15704). Mixed precision and loss scaling: Micikevicius
-# et al. (2017), [arXiv:1710.03740](https://arxiv.org/abs/1710.03740). Checkpointing: Chen et al. (2016),
+# et al. (2017), [arXiv:1710.03740](https://arxiv.org/abs/1710.03740). FP8: DeepSeek-V3 (2024),
+# [arXiv:2412.19437](https://arxiv.org/abs/2412.19437). Checkpointing: Chen et al. (2016),
 # [arXiv:1604.06174](https://arxiv.org/abs/1604.06174). Roofline: Williams et al. (2009),
 # [doi:10.1145/1498765.1498785](https://doi.org/10.1145/1498765.1498785). Muon: Jordan et al. (2024),
 # [kellerjordan.github.io](https://kellerjordan.github.io/posts/muon/); Moonlight, a model of 16
