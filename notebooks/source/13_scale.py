@@ -765,8 +765,11 @@ matrix, inputs, copied = torch.randn(d, d), torch.randn(max(n_rows), d), torch.e
 intensity = [2 * n * d * d / (4 * (d * d + 2 * n * d)) for n in n_rows]  # operations per byte
 speed = [2 * n * d * d / measure(lambda n=n: matrix @ inputs[:n].T, 3) / 1e9 for n in n_rows]
 bandwidth = max(2 * matrix.nbytes / measure(lambda: copied.copy_(matrix)) / 1e9, speed[0] / intensity[0])
-roof = [min(max(speed), bandwidth * operations) for operations in intensity]
-ax = plots.lines(intensity, {"measured": speed, "roof": roof}, "operations per byte", "10⁹ operations per second")
+ax = plots.lines(intensity, {"measured": speed}, "operations per byte", "10⁹ operations per second")
+ax.plot(intensity, speed, "o", color=plots.COLOURS[0])
+between = np.geomspace(intensity[0], intensity[-1], 99)
+ax.plot(between, np.minimum(max(speed), bandwidth * between), "--", color=plots.COLOURS[1], label="roof")
+ax.legend(frameon=False)
 ax.set(xscale="log", yscale="log", ylim=(min(speed) / 2.5, 2 * max(speed)))
 ax.annotate("decode", (intensity[0], speed[0]), (0, -10), textcoords="offset points", va="top")
 ax.annotate("prefill", (intensity[-1], speed[-1]), (0, 6), textcoords="offset points", ha="right")
