@@ -422,6 +422,21 @@ def group_digits(text):
     return pieces
 
 
+class GPT(nn.Module):
+    """Each prefix by itself: where nothing follows, nothing has to be hidden."""
+
+    def __init__(self, vocab_size, d_model=64, n_heads=4, n_layers=2, context_length=64):
+        super().__init__()
+        self.embedding, self.norm = nn.Embedding(vocab_size, d_model), nn.LayerNorm(d_model)
+        self.positions = nn.Parameter(torch.empty(context_length, d_model))
+        self.blocks = nn.Sequential(*(PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers)))
+
+    def forward(self, tokens):
+        prefixes = [tokens[:, : n + 1] for n in range(tokens.shape[1])]
+        last = [self.blocks(self.embedding(p) + self.positions[: p.shape[1]])[:, -1] for p in prefixes]
+        return F.linear(self.norm(torch.stack(last, dim=1)), self.embedding.weight)
+
+
 def next_token_loss(logits, tokens, pad_id):
     predictions, targets = logits[:, :-1].double(), tokens[:, 1:]
     return F.cross_entropy(predictions.flatten(0, 1), targets.flatten(), ignore_index=pad_id).float()
@@ -796,6 +811,7 @@ INDEPENDENT = {
     "encode": encode,
     "decode": decode,
     "group_digits": group_digits,
+    "GPT": GPT,
     "next_token_loss": next_token_loss,
     "bits_per_byte": bits_per_byte,
     "sample_next": sample_next,

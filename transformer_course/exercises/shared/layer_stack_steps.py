@@ -75,6 +75,19 @@ def layer_input():
     return lambda number, previous: previous
 
 
+def layer_mask(mask):
+    """give every layer the mask → the mask of each layer"""
+    return lambda number: mask
+
+
+def layer_output(layer_mask):
+    """call each layer with its input and its mask
+
+    the output of each layer
+    """
+    return lambda layer, number, x: layer(x, layer_mask(number))
+
+
 def kept():
     """keep the output of each layer as it is
 
