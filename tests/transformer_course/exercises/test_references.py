@@ -423,7 +423,7 @@ def group_digits(text):
 
 
 class GPT(nn.Module):
-    """Each prefix by itself: where nothing follows, nothing has to be hidden."""
+    """Token by token, and logit by logit."""
 
     def __init__(self, vocab_size, d_model=64, n_heads=4, n_layers=2, context_length=64):
         super().__init__()
@@ -432,9 +432,11 @@ class GPT(nn.Module):
         self.blocks = nn.Sequential(*(PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers)))
 
     def forward(self, tokens):
-        prefixes = [tokens[:, : n + 1] for n in range(tokens.shape[1])]
-        last = [self.blocks(self.embedding(p) + self.positions[: p.shape[1]])[:, -1] for p in prefixes]
-        return F.linear(self.norm(torch.stack(last, dim=1)), self.embedding.weight)
+        places, rows = range(tokens.shape[1]), tokens.tolist()
+        x = torch.stack([self.embedding.weight[row] + torch.stack([self.positions[i] for i in places]) for row in rows])
+        for block in self.blocks:
+            x = block(x, torch.tensor([[key <= query for key in places] for query in places]))
+        return torch.stack([(self.norm(x) * row).sum(dim=-1) for row in self.embedding.weight], dim=-1)
 
 
 def next_token_loss(logits, tokens, pad_id):
