@@ -1,10 +1,10 @@
 """An answer in steps, so that a mistake is one step done otherwise, and two mistakes at once are two.
 
 A step is a function. It asks, by the names of its parameters, for what it needs: arguments of the answer, earlier
-steps, and in a module ``self``. The last step is the answer::
+steps, and in a module ``self``. Its docstring says what it does, and what comes of it. The last step is the answer::
 
     def products(queries, keys):
-        \"""multiply each query with each key\"""
+        \"""multiply each query with each key → the products\"""
         return queries @ keys.mT
 
     ATTENTION = InSteps(products, scores, weights, output, reference=attention)
