@@ -107,10 +107,10 @@ diagrams.language_model.stripped()
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
-# blocks are pre-norm (the picture above has the paper's norms) and the positions are learned. There are `context_length` of
-# them, the **context window**: the model cannot read a longer text. Everything else is from earlier lessons: attention
-# from 03, the mask from 04, the block from 06, and from 08 the output matrix, the embedding's once more. (Our FFN keeps
-# the ReLU; GPT-2's has a GELU.)
+# blocks are pre-norm (the picture above has the paper's norms) and the positions are learned. There are
+# `context_length` of them, the **context window**: the model cannot read a longer text. Everything else is from earlier
+# lessons: attention from 03, the mask from 04, the block from 06, and from 08 the output matrix, the embedding's once
+# more. (Our FFN keeps the ReLU; GPT-2's has a GELU.)
 
 
 # %% tags=["hide-input"]
