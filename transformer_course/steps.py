@@ -1,10 +1,10 @@
 """An answer in steps, so that a mistake is one step done otherwise, and two mistakes at once are two.
 
 A step is a function. It asks, by the names of its parameters, for what it needs: arguments of the answer, earlier
-steps, and in a module ``self``. The last step is the answer::
+steps, and in a module ``self``. Its docstring says what it does, and what comes of it. The last step is the answer::
 
     def products(queries, keys):
-        \"""multiply each query with each key\"""
+        \"""multiply each query with each key → the products\"""
         return queries @ keys.mT
 
     ATTENTION = InSteps(products, scores, weights, output, reference=attention)
@@ -72,23 +72,27 @@ class InSteps:
         return next(reversed(self.steps))
 
     def describe(self, step: str) -> str:
-        """Return what a step does, in the imperative: the first line of its docstring."""
-        return (inspect.getdoc(self.steps[step]) or step).partition("\n")[0].rstrip(".")
+        """Return what a step does, in the imperative."""
+        return self._told(step)[0].rstrip(".") or step
 
     def noun(self, name: str) -> str:
-        """Return what the value of a step is, as a noun: the second paragraph of its docstring, up to colon or shape.
+        """Return what the value of a step is, as a noun: what its docstring says of it, up to colon or shape.
 
         An argument is called by its name.
         """
         if name not in self.steps:
             return f"`{name}`"
-        paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
-        told = " ".join(paragraphs[1].split()) if self.has_noun(name) else f"the result of “{self.describe(name)}”"
+        told = self._told(name)[1] or f"the result of “{self.describe(name)}”"
         return re.sub(r", \([^)]*\)$", "", told.partition(":")[0].rstrip("."))
 
     def has_noun(self, name: str) -> bool:
         """Return whether a step's docstring tells what its value is."""
-        return len((inspect.getdoc(self.steps[name]) or "").split("\n\n")) > 1
+        return bool(self._told(name)[1])
+
+    def _told(self, name: str) -> tuple[str, str]:
+        """Return what a step does, and what its value is: an arrow or an empty line is between them."""
+        does, _, value = (inspect.getdoc(self.steps[name]) or "").replace("\n\n", " → ", 1).partition(" → ")
+        return " ".join(does.split()), " ".join(value.partition("\n\n")[0].split())
 
     def noun_of_part(self, place: Sequence[int]) -> str:
         """Return what a part of the answer is, as a noun; "" where the steps do not tell.
@@ -107,8 +111,7 @@ class InSteps:
 
     def formula(self, name: str) -> str:
         """Return how the value of a step is made: its whole description, or what it needs."""
-        paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
-        told = " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""
+        told = self._told(name)[1]
         needed = " and ".join(self.noun(need) for need in needs(self.steps[name]) if need != "self")
         return told.rstrip(".") if ":" in told else f"{self.noun(name)}: made of {needed}"
 

@@ -23,7 +23,7 @@ def products(queries, keys):
 
 
 def scores(products, scale):
-    """divide by the scale"""
+    """divide by the scale → the scores: products over the scale"""
     return products / scale
 
 
@@ -128,8 +128,11 @@ def test_an_attempt_is_called_as_the_exercise_is():
         MIXTURE.but().attempt(QUERIES)
 
 
-def test_a_step_says_what_it_does_in_one_line():
+def test_a_step_says_what_it_does_and_what_comes_of_it():
     assert MIXTURE.describe("products") == "multiply each query with each key"
+    assert MIXTURE.describe("scores") == "divide by the scale" and MIXTURE.noun("scores") == "the scores"
+    assert MIXTURE.formula("scores") == "the scores: products over the scale"
+    assert (MIXTURE.has_noun("products"), MIXTURE.has_noun("weights")) == (True, False)
     assert needs(scores) == ("products", "scale")
 
 

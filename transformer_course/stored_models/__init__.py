@@ -7,8 +7,8 @@ library's ``data`` and ``tensor_files``. A lesson needs this much::
     from transformer_course.stored_models.stored_model import trained
 
     stored = trained("gpt-docstrings")
-    gpt = stored.load_into(GPT(**stored.sizes))  # the learner's own class, of lesson 09
-    stored.tokenizer, stored.card                # how it reads, and how it was trained
+    gpt = stored.load_into(parts.GPT(**stored.sizes))  # the learner's own class, of lesson 09
+    stored.tokenizer, stored.card  # how it reads, and how it was trained
 
 ``gpt-docstrings`` writes like Python's documentation, ``gpt-plays`` like Shakespeare; ``messages-en-fr`` translates the
 messages of a program for smart homes, and is for the ``Transformer`` of lesson 08. ``llama-plays`` writes plays, too,

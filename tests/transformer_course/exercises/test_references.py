@@ -422,6 +422,23 @@ def group_digits(text):
     return pieces
 
 
+class GPT(nn.Module):
+    """Token by token, and logit by logit."""
+
+    def __init__(self, vocab_size, d_model=64, n_heads=4, n_layers=2, context_length=64):
+        super().__init__()
+        self.embedding, self.norm = nn.Embedding(vocab_size, d_model), nn.LayerNorm(d_model)
+        self.positions = nn.Parameter(torch.empty(context_length, d_model))
+        self.blocks = nn.Sequential(*(PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers)))
+
+    def forward(self, tokens):
+        places, rows = range(tokens.shape[1]), tokens.tolist()
+        x = torch.stack([self.embedding.weight[row] + torch.stack([self.positions[i] for i in places]) for row in rows])
+        for block in self.blocks:
+            x = block(x, torch.tensor([[key <= query for key in places] for query in places]))
+        return torch.stack([(self.norm(x) * row).sum(dim=-1) for row in self.embedding.weight], dim=-1)
+
+
 def next_token_loss(logits, tokens, pad_id):
     predictions, targets = logits[:, :-1].double(), tokens[:, 1:]
     return F.cross_entropy(predictions.flatten(0, 1), targets.flatten(), ignore_index=pad_id).float()
@@ -805,6 +822,7 @@ INDEPENDENT = {
     "encode": encode,
     "decode": decode,
     "group_digits": group_digits,
+    "GPT": GPT,
     "next_token_loss": next_token_loss,
     "bits_per_byte": bits_per_byte,
     "sample_next": sample_next,

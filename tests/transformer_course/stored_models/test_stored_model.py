@@ -23,23 +23,6 @@ NAMES = sorted(card.parent.name for card in FOLDER.glob(f"*/{CARD}"))
 GPT, ACTOR, TRANSLATOR, LLAMA = "gpt-docstrings", "gpt-plays", "messages-en-fr", "llama-plays"
 
 
-class PlainGPT(nn.Module):
-    """The GPT of lesson 09, with what ``parts`` gives: the learner's own classes."""
-
-    def __init__(self, vocab_size, d_model, n_heads, n_layers, context_length):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.positions = nn.Parameter(torch.empty(context_length, d_model))
-        blocks = (parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
-        self.blocks, self.norm = nn.ModuleList(blocks), nn.LayerNorm(d_model)
-
-    def forward(self, tokens):
-        x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
-        for block in self.blocks:
-            x = block(x, parts.causal_mask(tokens.shape[1]))
-        return self.norm(x) @ self.embedding.weight.T
-
-
 def librarys(sizes):
     config = LanguageModelConfig(
         sizes["vocab_size"], d_model=sizes["d_model"], n_heads=sizes["n_heads"], d_ff=4 * sizes["d_model"],
@@ -70,7 +53,7 @@ def test_every_stored_model_is_tested_here():
 @pytest.mark.parametrize("name", [GPT, ACTOR])
 def test_the_learners_gpt_and_the_librarys_give_equal_logits(name):
     stored = trained(name)
-    own, other = PlainGPT(**stored.sizes), librarys(stored.sizes)
+    own, other = parts.GPT(**stored.sizes), librarys(stored.sizes)
     assert stored.load_into(own) is own
     other.load_state_dict({**stored.parameters, "head.weight": stored.parameters["embedding.weight"]})
     n = stored.sizes["context_length"]
@@ -116,7 +99,7 @@ def test_what_its_card_says_of_held_out_sentences_is_so():
 @pytest.mark.thorough  # as in tests/authoring/test_train_gpt.py
 def test_what_its_card_says_of_held_out_text_is_so():
     stored = trained(GPT)
-    gpt = stored.load_into(PlainGPT(**stored.sizes))
+    gpt = stored.load_into(parts.GPT(**stored.sizes))
     texts = python_docstrings()[1]
     ids = torch.tensor([token for text in texts for token in [BOS_ID, *stored.tokenizer.encode(text).ids]])
     windows = ids[: len(ids) // 128 * 128].view(-1, 128)
@@ -167,7 +150,7 @@ def a_small_one():
     return StoredModel(dict(librarys(SMALL).state_dict()), bpe_tokenizer([], 260), {"sizes": SMALL})
 
 
-class Renamed(PlainGPT):
+class Renamed(parts.GPT):
     """A learner's class in which the positions have another name, and the output a matrix of its own."""
 
     def __init__(self, **sizes):
@@ -183,8 +166,8 @@ class Renamed(PlainGPT):
         (Renamed(**SMALL), "do not fit Renamed: the model has no positions; nothing is stored for the model's "
          "output.weight, places. They were made for the class of the lesson with vocab_size=7, d_model=4, n_heads=2, "
          "n_layers=2, context_length=3"),
-        (PlainGPT(**{**SMALL, "context_length": 5}), "positions is (5, 4) in the model, and (3, 4) as it is stored"),
-        (PlainGPT(**{**SMALL, "n_layers": 1}), "the model has no blocks.1.feed_forward.w_1.bias, "
+        (parts.GPT(**{**SMALL, "context_length": 5}), "positions is (5, 4) in the model, and (3, 4) as it is stored"),
+        (parts.GPT(**{**SMALL, "n_layers": 1}), "the model has no blocks.1.feed_forward.w_1.bias, "
          "blocks.1.feed_forward.w_1.weight, blocks.1.feed_forward.w_2.bias and 13 more"),
     ],
 )  # fmt: skip

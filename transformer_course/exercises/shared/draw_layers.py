@@ -23,6 +23,12 @@ def layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str,
     return parameters
 
 
+def stack_parameters(rng: torch.Generator, d_model: int, d_ff: int, n_layers: int, stack: str) -> dict[str, Tensor]:
+    """Draw every parameter of the layers in a list of this name."""
+    drawn = [layer_parameters(rng, d_model, d_ff) for _ in range(n_layers)]
+    return {f"{stack}.{number}.{name}": value for number, layer in enumerate(drawn) for name, value in layer.items()}
+
+
 def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
     """Draw every parameter of a decoder layer, its norms as those of ``layer_parameters``."""
     drawn = {

@@ -104,13 +104,14 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
                 "Around each layer there is one more residual connection. The layers have theirs inside. Look at what "
                 "is done with the output of a layer."
             ),
-            hints=["After a post-norm layer, what variance should a vector have? Which has it here?"],
+            hints=["Which sums does a layer make inside? How many more are there in your loop?"],
         ),
         Mistake(
             "positions_in_every_layer",
             steps.but(
                 layer_input=lambda encodings: lambda number, previous: previous + encodings if number else previous
             ),
+            steps.but(layer_input=lambda encodings: lambda number, previous: previous + encodings),
             does="the positional encodings are added again in the loop over the layers",
             says="{does}. Some models do so; here it happens once, at the beginning. Look at what is inside the loop.",
             hints=["How often are they added if there are three layers?"],
@@ -120,16 +121,20 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(output=lambda outputs: F.layer_norm(outputs[-1], outputs[-1].shape[-1:])),
             does="the output of the last layer is normalised once more",
             says="{does}. Post-norm layers have normalised it already; pre-norm stacks need one norm at the end.",
-            hints=["What does the last step of the last layer do?"],
-        ),
-        Mistake(
-            "all_outputs",
-            steps.but(output=lambda outputs: outputs[1:]),
-            does="the outputs of all layers are returned",
-            says="{does}. Asked for is that of the last one.",
-            hints=["What do `type(...)` or the shape say of the result?"],
+            hints=["How often is the result normalised after its last sum? How often should it be?"],
         ),
     ]
+
+
+def all_outputs(steps: InSteps) -> Mistake:
+    """Return the mistake of a list for a result."""
+    return Mistake(
+        "all_outputs",
+        steps.but(output=lambda outputs: outputs[1:]),
+        does="the outputs of all layers are returned",
+        says="{does}. Asked for is that of the last one.",
+        hints=["What do `type(...)` or the shape say of the result?"],
+    )
 
 
 def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:

@@ -8,6 +8,30 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from transformer_course.exercises import every_exercise
+
+GPT = every_exercise()["GPT"].reference
+
+
+class ByOneHotVectors(GPT):
+    def forward(self, tokens):
+        one_hot, places = F.one_hot(tokens, self.embedding.num_embeddings).float(), torch.arange(tokens.size(1))
+        x = one_hot @ self.embedding.weight
+        x += self.positions[places]
+        for i in range(len(self.blocks)):
+            x = self.blocks[i](mask=places <= places[:, None], x=x)
+        return torch.einsum("bnd,vd->bnv", F.layer_norm(x, x.shape[2:], *self.norm.parameters()), self.embedding.weight)
+
+
+class TextByText(GPT):
+    def forward(self, tokens):
+        n = tokens.shape[-1]
+        table = torch.full((len(self.positions),) * 2, True).tril()[None, None, :n, :n]
+        streams = [self.embedding(text)[None] + self.positions.narrow(0, 0, n) for text in tokens]
+        for block in self.blocks.children():
+            streams = [block(stream, table) for stream in streams]
+        return F.linear(self.norm(torch.cat(streams)), self.embedding.weight)
+
 
 def loss_text_by_text(logits, tokens, pad_id):
     """The log-probability of all texts together, over the number of their real tokens."""
@@ -127,6 +151,7 @@ def generates_recursively(model, tokens, max_new_tokens, context_length, sample)
 
 
 UNUSUAL = {
+    "GPT": {"one-hot vectors": ByOneHotVectors, "text by text": TextByText},
     "next_token_loss": {
         "torch's": lambda logits, tokens, pad_id: F.cross_entropy(
             logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=pad_id

@@ -30,22 +30,6 @@ class Encoder(nn.Module):
         return x
 
 
-def layer_mask(mask):
-    """give every layer the mask
-
-    the mask of each layer
-    """
-    return lambda number: mask
-
-
-def layer_output(layer_mask):
-    """call each layer with its input and its mask
-
-    the output of each layer
-    """
-    return lambda layer, number, x: layer(x, layer_mask(number))
-
-
 STEPS = InSteps(
     stack.embedded,
     stack.width,
@@ -56,8 +40,8 @@ STEPS = InSteps(
     stack.first_input,
     stack.layers,
     stack.layer_input,
-    layer_mask,
-    layer_output,
+    stack.layer_mask,
+    stack.layer_output,
     stack.kept,
     stack.outputs,
     stack.output,

@@ -8,7 +8,7 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_06_encoder.encoder.answer import STEPS, Encoder
 from transformer_course.exercises.shared import layer_stack_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
-from transformer_course.exercises.shared.draw_layers import drawn_mask, drawn_tokens, layer_parameters
+from transformer_course.exercises.shared.draw_layers import drawn_mask, drawn_tokens, stack_parameters
 from transformer_course.running.case import Case
 
 
@@ -34,10 +34,7 @@ def encoder_cases(seed: int) -> list[Case]:
 
     def encoder_parameters(vocab_size: int, d_model: int, d_ff: int, n_layers: int, **_: int) -> dict[str, Tensor]:
         parameters = {"embedding.weight": normal(rng, vocab_size, d_model) / d_model**0.5}
-        for number in range(n_layers):
-            layer = layer_parameters(rng, d_model, d_ff)
-            parameters |= {f"layers.{number}.{name}": parameter for name, parameter in layer.items()}
-        return parameters
+        return parameters | stack_parameters(rng, d_model, d_ff, n_layers, "layers")
 
     return [
         case((5, 4, 1, 6, 1, 7), "one sentence of 3 tokens, one layer", call(5, 1, 3)),
@@ -74,6 +71,7 @@ ENCODER = Exercise(
     mistakes=[
         *layer_stack_mistakes.input_mistakes(STEPS),
         *layer_stack_mistakes.layer_mistakes(STEPS),
+        layer_stack_mistakes.all_outputs(STEPS),
         *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
         layer_stack_mistakes.own_mask(STEPS, "encoder"),
     ],

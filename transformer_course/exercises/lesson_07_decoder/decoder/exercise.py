@@ -95,6 +95,7 @@ DECODER = Exercise(
     mistakes=[
         *MISTAKES,
         *layer_stack_mistakes.layer_mistakes(STEPS),
+        layer_stack_mistakes.all_outputs(STEPS),
         *layer_stack_mistakes.input_mistakes(STEPS),
         *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
         *layer_stack_mistakes.mask_mistakes(STEPS, "source_mask", "memory_mask"),

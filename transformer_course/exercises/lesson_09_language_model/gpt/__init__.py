@@ -1,0 +1,1 @@
+"""The exercise ``GPT``: its cases, its reference, its mistakes."""
