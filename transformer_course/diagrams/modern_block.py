@@ -185,7 +185,7 @@ def _without_keys(n: int) -> Diagram:
 def _latent_vectors(d: Diagram, n: int) -> Area:
     """Put the cache on a diagram: the latent vectors of n tokens, the last of them new."""
     cache = d.cells([[f"c{i}" for i in range(n)]], (0, 0), cell=0.36, fill=[[GREY] * (n - 1) + [PINK]])
-    d.text("the cache", (0, -0.35), size=SIZE - 1)
+    d.text(f"the cache; c{n - 1} is new", (0, -0.35), size=SIZE - 1)
     return cache
 
 
