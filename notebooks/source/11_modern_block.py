@@ -15,7 +15,7 @@
 # **Afterwards you can** write the parts of a Llama block and DeepSeek's attention, measure a change against the noise
 # of seeds, and load a Llama's folder into your own parts.
 #
-# Reading: 38 minutes. Exercises: 85 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 39 minutes. Exercises: 85 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 150 minutes.
 
 # %% [markdown]
@@ -48,7 +48,6 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import date, timedelta
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -57,6 +56,7 @@ from jaxtyping import Bool, Float, Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally
 from transformer_course.stored_models.stored_model import FOLDER
@@ -140,7 +140,11 @@ class RMSNorm(nn.Module):
 #
 # ⊙ multiplies element by element. `w_gate` and `w_up` are Linear(d_model, d_ff), `w_down` is Linear(d_ff, d_model), all
 # without bias. (Why does it work? Its author offers no explanation but "divine benevolence".)
-#
+
+# %%
+diagrams.modern_block.gated()
+
+# %% [markdown]
 # **Predict.** A feed-forward network of two matrices with d_model = 32 has d_ff = 128. With what d_ff does SwiGLU have
 # about as many parameters?
 
@@ -177,9 +181,12 @@ check(SwiGLU)
 # %% [markdown]
 # ## Saving memory: grouped-query attention
 #
-# In grouped-query attention (drawn in lesson 10), neighbouring query heads share one head of keys and values: with 4
-# query heads and 2 of keys, query heads 0 and 1 use head 0, and query heads 2 and 3 use head 1.
-#
+# In grouped-query attention (lesson 10), neighbouring query heads share one head of keys and values:
+
+# %%
+diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2))
+
+# %% [markdown]
 # **Exercise.** Write `forward`, as self-attention of x. The pieces of earlier lessons are in `parts`: `split_heads`,
 # `merge_heads` and `masked_attention`. (This one needs a mask; where `mask` is None, all attend to all. A query that
 # may attend to nothing gets zeros, as in lesson 04.)
@@ -210,9 +217,13 @@ check(GroupedQueryAttention)
 # %% [markdown]
 # ## Saving memory: multi-head latent attention
 #
-# MLA (lesson 10) caches one short vector per token, the **latent vector**, from which each head makes its own keys and
-# values.
-#
+# MLA (lesson 10) caches one short vector per token, the **latent vector** c, from which each head makes its own keys
+# and values, as on the left. (The right comes afterwards.)
+
+# %%
+diagrams.modern_block.latent()
+
+# %% [markdown]
 # **Exercise.** The queries are split into heads already. Head h makes its keys from the latent vectors with `w_k[h]`,
 # its values with `w_v[h]`. All tokens of `latent` are in the past. (In the models, 64 more numbers carry RoPE; here
 # there are none.)
@@ -232,24 +243,65 @@ def latent_attention(
 # %% id="check-latent_attention"
 check(latent_attention)
 
-# %% [markdown]
-# Must the keys of all old tokens be made again for each new one? A score is $q^\top (W^\top c) = (W q)^\top c$: the
-# matrix can be applied to the *query*, and the latent vector c takes the place of the key; `w_v` comes after the
-# average. (RoPE would rotate between q and W: hence its 64 numbers.)
-#
-# **Predict.** With 16 heads of width 64, the cache holds 128 numbers per token. How many times as many would it hold if
-# it kept every head's keys and values? And is the output of the second way `"equal"` or `"another"`?
-
-# %% tags=["prediction"]
-prediction_numbers, prediction_output = ..., ...
 
 # %%
-q, latent, (w_k, w_v) = torch.randn(2, 16, 1, 64), torch.randn(2, 50, 128), torch.randn(2, 16, 128, 64) / 128**0.5
-ordinary = parts.latent_attention(q, latent, w_k, w_v)
-weights = torch.softmax(q @ w_k.mT @ latent[:, None].mT / 64**0.5, dim=-1)  # no keys are made
-absorbed = weights @ latent[:, None] @ w_v  # and no values
-compare(prediction_numbers, measured=2 * 16 * 64 / 128)
-compare(prediction_output, measured="equal" if torch.allclose(ordinary, absorbed, atol=1e-5) else "another")
+class LatentAttention(nn.Module):
+    """Read one token after another; of each, only its latent vector is kept."""
+
+    def __init__(self, d_model: int, n_heads: int, r: int) -> None:
+        super().__init__()
+        self.n_heads, self.cache = n_heads, torch.zeros(1, 0, r)
+        self.w_q, self.w_latent, self.w_o = (nn.Linear(d_model, n, bias=False) for n in (d_model, r, d_model))
+        self.w_k, self.w_v = (nn.Parameter(torch.randn(n_heads, r, d_model // n_heads) / r**0.5) for _ in range(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.cache = torch.cat([self.cache, self.w_latent(x)], dim=1)
+        q = parts.split_heads(self.w_q(x), self.n_heads)
+        return self.w_o(parts.merge_heads(self.attend(q)))
+
+    def attend(self, q: Tensor) -> Tensor:
+        return parts.latent_attention(q, self.cache, self.w_k, self.w_v)
+
+
+# %% [markdown]
+# Must the keys of all old tokens be made again for each new one? A score is $q^\top (W^\top c) = (W q)^\top c$: the
+# matrix can be applied to the *query*, as on the right of the picture, and `w_v` after the average. (RoPE would rotate
+# between q and W: hence its 64 numbers.)
+
+
+# %%
+class Absorbed(LatentAttention):
+    def attend(self, q: Tensor) -> Tensor:
+        c = self.cache[:, None]  # for all heads
+        weights = torch.softmax(q @ self.w_k.mT @ c.mT / q.shape[-1] ** 0.5, dim=-1)
+        return weights @ c @ self.w_v
+
+
+# %% [markdown]
+# **Predict.** Both read 200 tokens, with 8 heads of width 64 and r = 64. How many times as many numbers would the
+# cache hold with the keys and values of every head? Is the output of `Absorbed` `"equal"` or `"another"`? And what
+# fraction of the operations does it take for one token more: nearest to 0.5, 0.1 or 0.02?
+
+# %% tags=["prediction"]
+prediction_numbers, prediction_output, prediction_operations = ..., ..., ...
+
+# %% tags=["hide-input"]
+x, ways = torch.randn(1, 200, 512), [way(d_model=512, n_heads=8, r=64) for way in (LatentAttention, Absorbed)]
+ways[1].load_state_dict(ways[0].state_dict())
+outputs, operations = [], []
+with torch.no_grad():
+    for way in ways:
+        outputs.append(torch.cat([way(x[:, i : i + 1]) for i in range(200)]))
+        with FlopCounterMode(display=False) as counter:
+            way.attend(torch.randn(1, 8, 1, 64))
+        operations.append(counter.get_total_flops())
+compare(prediction_numbers, measured=200 * 2 * 8 * 64 / ways[0].cache.numel())
+compare(prediction_output, measured="equal" if torch.allclose(*outputs, atol=1e-4) else "another")
+compare(prediction_operations, measured=operations[1] / operations[0], choices=(0.5, 0.1, 0.02))
+grouped = parts.GroupedQueryAttention(512, 8, 2)
+by_heads = {8: 2 * 512, 2: grouped.w_k.out_features + grouped.w_v.out_features}
+print("numbers per token:", *(f"{n:,} with {heads} heads of keys," for heads, n in by_heads.items()), end=" ")
+print(ways[0].cache.shape[-1], "with MLA")
 
 # %% [markdown]
 # ## Saving memory: local and global layers
@@ -265,19 +317,24 @@ prediction_local, prediction_mixed = ..., ...
 
 
 # %%
-def reach(windows: list[int]) -> int:
-    """Return how many tokens back the last output depends on, through layers with these windows."""
+def seen(windows: list[int]) -> Bool[Tensor, "40"]:
+    """Return on which of 40 tokens the last output depends, through layers with these windows."""
     row, column = torch.arange(40)[:, None], torch.arange(40)
     x = inputs = torch.randn(1, 40, 32, requires_grad=True)
     for window in windows:
         x = parts.PreNormEncoderLayer(32, 4, 128)(x, (column <= row) & (row - column < window))
     x[0, -1].sum().backward()
-    return 39 - int(inputs.grad[0].abs().sum(dim=-1).nonzero()[0])
+    return inputs.grad[0].abs().sum(dim=-1) > 0
 
 
 # %%
-compare(prediction_local, measured=reach(6 * [4]))
-compare(prediction_mixed, measured=reach(5 * [4] + [40]))
+layers = {f"{n} local": n * [4] for n in range(1, 7)} | {"5 local, 1 global": 5 * [4] + [40]}
+rows = torch.stack([seen(windows) for windows in layers.values()])
+back = (rows.sum(dim=1) - 1).tolist()
+compare(prediction_local, measured=back[-2])
+compare(prediction_mixed, measured=back[-1])
+ax = plots.mask(rows, list(layers), says=("no", "the last output depends on it"), xlabel="token", ylabel="")
+ax.figure.set_size_inches(8, 2.4)
 
 # %% [markdown]
 # Each local layer reaches three tokens further back; one global layer reaches everything.
@@ -312,23 +369,22 @@ class HeadProjection(nn.Module):
         return parts.merge_heads(parts.apply_rotary(heads, torch.arange(x.shape[1]), self.base))
 
 
-class SelfAttention(parts.MultiHeadAttention):
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        return super().forward(x, x, x, mask)
+def two_matrices(d_model: int, d_ff: int) -> nn.Module:
+    """Return 2017's FFN, but without biases."""
+    return nn.Sequential(nn.Linear(d_model, d_ff, bias=False), nn.ReLU(), nn.Linear(d_ff, d_model, bias=False))
 
 
 # %%
 class Block(nn.Module):
-    """A pre-norm block; by default with the parts of 2017. ``base`` is RoPE's."""
+    """A pre-norm block; by default with the parts of 2017, but without biases. ``base`` is RoPE's."""
 
     def __init__(
-        self, d_model, n_heads=4, norm=nn.LayerNorm, base=None, feed_forward=parts.FeedForward, d_ff=128, bias=True,
-        n_kv_heads=4, qk_norm=False, norm_after=False,
+        self, d_model, n_heads=4, norm=nn.LayerNorm, base=None, feed_forward=two_matrices, d_ff=128, n_kv_heads=4,
+        qk_norm=False, norm_after=False,
     ) -> None:  # fmt: skip
         super().__init__()
         self.norm_1, self.norm_2, self.norm_after = norm(d_model), norm(d_model), norm_after
-        grouped = partial(parts.GroupedQueryAttention, n_kv_heads=n_kv_heads)
-        self.self_attention = attention = (SelfAttention if bias else grouped)(d_model, n_heads)
+        self.self_attention = attention = parts.GroupedQueryAttention(d_model, n_heads, n_kv_heads)
         if base is not None:
             rotated = partial(HeadProjection, d_k=d_model // n_heads, base=base, qk_norm=qk_norm)
             attention.w_q, attention.w_k = rotated(attention.w_q, n_heads), rotated(attention.w_k, n_kv_heads)
@@ -366,7 +422,7 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# We train on the characters of Python's docstrings; the first table's losses are of held-out modules.
+# We train on the characters of Python's docstrings; the table's losses are of held-out modules.
 
 
 # %% tags=["hide-input"]
@@ -421,7 +477,7 @@ CHANGES = {
     "RMSNorm": ({"norm": RMSNorm}, "Llama, Qwen, Gemma"),
     "RoPE": ({"base": 10000.0}, "Llama, Qwen, Gemma"),
     "SwiGLU": ({"feed_forward": parts.SwiGLU, "d_ff": 85}, "Llama, Qwen"),
-    "grouped queries": ({"bias": False, "n_kv_heads": 2}, "Llama 3, Qwen 3, Gemma 3"),  # attention without biases, too
+    "grouped queries": ({"n_kv_heads": 2}, "Llama 3, Qwen 3, Gemma 3"),
 }
 configs, config = {}, {}
 for name, (change, _) in CHANGES.items():
@@ -430,12 +486,11 @@ for name, (change, _) in CHANGES.items():
 # %% [markdown]
 # ## What does each change buy?
 #
-# We train five models with three seeds each. The first is 2017's, but pre-norm; each next has one more change (the last
-# two drop biases, too). A change is visibly `better` or `worse` if all its seeds are better, or worse, than all those
+# We train five models with three seeds each. The first is 2017's, but pre-norm and without biases; each next has one
+# more change. A change is visibly `better` or `worse` if all its seeds are better, or worse, than all those
 # of the row before.
 #
-# **Predict.** Which name in `CHANGES` improves the loss most, at this size and in 100 steps? (15 small models take
-# about 20 seconds.)
+# **Predict.** Which name in `CHANGES` improves the loss most, at this size and in 100 steps?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -462,39 +517,41 @@ for seed in range(3):
         seconds[name] += time.process_time() - start
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-rows, losses, before = [], {}, None
+rows, losses, gains, before = [], {}, {}, None
 for name, (_, used_by) in CHANGES.items():
     losses[name] = now = [loss for _, loss in runs[name]]
     visible = ""
     if before is not None:
+        gains[name] = (sum(before) - sum(now)) / 3
         visible = "better" if max(now) < min(before) else "worse" if min(now) > max(before) else ""
     before, spread = now, f"{min(now):.2f} to {max(now):.2f}"
     relative_time = seconds[name] / seconds["LayerNorm, sinusoids"]
     rows.append((name, n_parameters(runs[name][0][0]), relative_time, sum(now) / 3, spread, visible, used_by))
 columns = ["one more change", "parameters", "time", "loss", "three seeds", "visible", "used by"]
+seeds = pd.DataFrame(losses, index=[f"seed {seed}" for seed in range(3)]).T
+ax = seeds.plot(style=["o", "s", "^"], color=plots.COLOURS, ylabel="loss (nats per character)", figsize=(8.5, 2.6))
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 pd.DataFrame(rows, columns=columns).round(2)
 
-# %%
-gains = {name: sum(losses[before]) - sum(losses[name]) for before, name in pairwise(CHANGES)}
+# %% tags=["nbval-ignore-output"]
 compare(prediction, measured=max(gains, key=gains.get))
-print("RoPE is better than the row before, in the mean of its seeds:", gains["RoPE"] > 0)
 
 # %% [markdown]
-# RoPE's step is the largest; the others are small, and go both ways. (Times are relative and rough: torch's LayerNorm
-# is one fused kernel, our parts are several.) Is a visible step real?
+# Is a visible step real? We also ran nine seeds: on average RoPE's step was 0.07, SwiGLU's 0.02, and the others' less
+# than 0.01.
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
 # Of two *equal* models with independent runs, the three seeds of one are all better, or all worse, than those of the
 # other in 2 of the 20 ways to rank six runs: in one case of ten. Of four comparisons, one may be chance. (Our rows
 # share their seeds, so this is a rough guide.) A step as small as the spread needs more seeds before one may tell a
-# story about it.
+# story about it. (Times are rough, too: torch's LayerNorm is one fused kernel, our parts are several.)
 # </details>
 #
 # <details><summary>So are the other changes useless?</summary>
 #
 # No. RMSNorm is simpler, and no worse. Shazeer saw a gain from SwiGLU in far longer runs. Grouped queries are not meant
-# to lower the loss: they save memory. Whether our small step there is a cost or noise, three seeds do not say.
+# to lower the loss: they save memory. Whether our small step there is a cost or noise, not even nine seeds say.
 # </details>
 
 # %% [markdown]
@@ -521,7 +578,7 @@ diagrams.layers.layers(Block(32, **config), Block(32, **config | {"norm_after": 
 prediction_with, prediction_without, lower_loss = ..., ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 @torch.no_grad()
 def largest_score(model: Model, tokens: Tensor) -> float:
     block, x = model.blocks[0], model.embedding(tokens)
@@ -624,22 +681,27 @@ class Experts(nn.Module):
 
 
 # %% [markdown]
-# The task is lesson 06's: 2,304 random facts, which can only be stored, so none are held out. One model has one FFN of
-# d_ff 32, three have eight experts of d_ff 16, two of them active: as many active parameters, but for the router. All
-# take 80 steps. Expert 0 begins behind: its logit is lower by 3.
+# The task is lesson 06's: 2,304 random facts, which can only be stored, so none are held out. Three models have eight
+# experts of d_ff 16, two of them active. Beside them stand a narrow FFN of d_ff 32, with as many *active* parameters,
+# and a wide one of d_ff 128, with as many *in all* (but for the router). All take 80 steps.
 #
+# ### Keeping all experts busy
+#
+# Expert 0 begins behind: its logit is lower by 3.
+
+# %% [markdown]
 # Two mixtures have **load balancing**. One has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean
 # probability, which is 1 when both are even. The other needs none ([Wang et al.,
 # 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3 adds only a tiny one): each expert has a bonus, used only in
 # choosing, that rises by a step where the load is too small and falls where it is too large.
-
-# %% [markdown]
-# **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as one FFN? And after
-# training, what fraction of the tokens does expert 0 get, without balancing, with the loss and with the bonus: nearest
-# to 0, 0.06 or 0.125 (an even load)?
+#
+# **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the narrow FFN, and
+# as the wide one? After training, what fraction of the tokens does expert 0 get, without balancing, with the loss and
+# with the bonus: nearest to 0, 0.06 or 0.125 (an even load)?
 
 # %% tags=["prediction"]
-prediction_facts, prediction_without, prediction_loss, prediction_bonus = ..., ..., ..., ...
+prediction_narrow, prediction_wide = ..., ...
+prediction_without, prediction_loss, prediction_bonus = ..., ..., ...
 
 
 # %% tags=["hide-input"]
@@ -664,34 +726,47 @@ def learn_facts(
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 KINDS = {
-    "one FFN": partial(learn_facts, parts.SwiGLU, 32),
+    "narrow FFN": partial(learn_facts, parts.SwiGLU, 32),
+    "wide FFN": partial(learn_facts, parts.SwiGLU, 128),
     "experts": partial(learn_facts, Experts, 16),
     "balanced by a loss": partial(learn_facts, Experts, 16, balance=0.3),
     "balanced by a bonus": partial(learn_facts, Experts, 16, step=0.1),
 }
 learned = {name: [learn(n_steps=80, seed=seed) for seed in range(3)] for name, learn in KINDS.items()}
 known = {name: [right for right, _ in three] for name, three in learned.items()}
-mixtures = [name for name in KINDS if name != "one FFN"]
+mixtures = [name for name in KINDS if "FFN" not in name]
 load = {name: torch.stack([network.load for _, network in learned[name]]).mean(dim=0) for name in mixtures}
-worse = max(known["experts"]) < min(known["one FFN"])
-better = min(known["experts"]) > max(known["one FFN"])
-compare(prediction_facts, measured="more" if better else "fewer" if worse else "as many")
+
+
+def than(one: str, other: str) -> str:
+    """Compare the facts that two kinds know, with all their seeds."""
+    fewer = max(known[one]) < min(known[other])
+    return "more" if min(known[one]) > max(known[other]) else "fewer" if fewer else "as many"
+
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+compare(prediction_narrow, measured=than("experts", "narrow FFN"))
+compare(prediction_wide, measured=than("experts", "wide FFN"))
 compare(prediction_without, measured=load["experts"][0].item(), choices=(0, 0.06, 0.125))
 compare(prediction_loss, measured=load["balanced by a loss"][0].item(), choices=(0, 0.06, 0.125))
 compare(prediction_bonus, measured=load["balanced by a bonus"][0].item(), choices=(0, 0.06, 0.125))
+ax = pd.DataFrame(load).plot.bar(color=plots.COLOURS, rot=0, xlabel="expert", ylabel="load", figsize=(7.5, 2.6))
+ax.axhline(1 / 8, color=plots.INK, linestyle=":")
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 rows = []
 for name, three in learned.items():
     network = three[0][1]
     inactive = sum(n_parameters(expert) for expert in network.experts[2:]) if name in mixtures else 0
-    loads = [f"{load[name][0]:.2f}", f"{load[name].max():.2f}"] if name in mixtures else ["", ""]
     spread = f"{min(known[name]):.2f} to {max(known[name]):.2f}"
-    rows.append((name, n_parameters(network), n_parameters(network) - inactive, *loads, sum(known[name]) / 3, spread))
-columns = ["", "parameters", "active", "load of expert 0", "largest load", "facts known", "three seeds"]
-pd.DataFrame(rows, columns=columns).set_index("").round(2)
+    rows.append((name, n_parameters(network), n_parameters(network) - inactive, sum(known[name]) / 3, spread))
+pd.DataFrame(rows, columns=["", "parameters", "active", "facts known", "three seeds"]).set_index("").round(2)
 
 # %% [markdown]
-# More facts with every mixture after 80 steps, with about as many active parameters (but four times as many in all).
-# But without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient, so it does not improve. A
+# With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
+# wide one knows more still. So sparsity buys a part of what size brings, at the operations of the small FFN. It costs
+# the memory of the large one, a router, and balancing.
+#
+# Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient, so it does not improve. A
 # loss or a bonus gives it nearly an even load. The facts known hardly change: seven experts learn about as many as
 # eight. What balancing prevents here is an expert that takes memory and does nothing.
 #
@@ -771,7 +846,7 @@ def own_llama(options: dict, tensors: dict[str, Tensor], reorder: Callable) -> M
     """Return a model of our own classes, with published parameters; ``reorder`` is applied to w_q and w_k."""
     d_model, n_heads, n_kv_heads, d_ff, n_layers = (options[name] for name in SIZES)
     norm = partial(RMSNorm, eps=options["rms_norm_eps"])
-    chosen = {"norm": norm, "base": options["rope_theta"], "feed_forward": parts.SwiGLU, "bias": False}
+    chosen = {"norm": norm, "base": options["rope_theta"], "feed_forward": parts.SwiGLU}
     sizes = {"n_heads": n_heads, "n_kv_heads": n_kv_heads, "d_ff": d_ff, "n_layers": n_layers}
     model, ours = Model(options["vocab_size"], d_model, **sizes, **chosen), {}
     for name, tensor in tensors.items():
@@ -795,7 +870,6 @@ with torch.no_grad():
     reordered = own_llama(options, published, pairs_from_halves)(tokens)
 compare(prediction, measured="same" if torch.allclose(untouched, reference, atol=1e-3) else "other")
 print("the first position has the same logits:", torch.allclose(untouched[:, 0], reference[:, 0], atol=1e-3))
-print("rows of a head of 8, reordered:", pairs_from_halves(torch.arange(8), 8).tolist())
 print("with reordered rows, all logits are the same:", torch.allclose(reordered, reference, atol=1e-3))
 
 # %% [markdown]
@@ -804,7 +878,11 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 # d_k/2 after it, in the other half of the head, so whoever converted the files for the hub [permuted the
 # rows](https://github.com/huggingface/transformers/issues/25199) of `w_q` and `w_k`. A score adds up products over all
 # features, so any order will do, if queries and keys have the same: `pairs_from_halves` undoes what the conversion did.
-#
+
+# %%
+diagrams.modern_block.rotary_pairs()
+
+# %% [markdown]
 # <details><summary>Who checks the reference, and are there other traps?</summary>
 #
 # The reference is the library's loader, whose tests compare its logits with those of Hugging Face's own class. In
@@ -1075,12 +1153,13 @@ print("predicted:", prediction, " measured:", holds)
 # - Memory: grouped queries share keys and values, latent attention makes them from one short vector per token, local
 #   layers forget them.
 # - Stability: QK-norm keeps the scores small; norms after the sublayers withstand a high learning rate.
-# - Capacity: a mixture of experts learned more with as many active parameters; unbalanced, an expert can starve.
+# - Capacity: a mixture of experts learned more than an FFN with its active parameters, and less than one with all of
+#   them; unbalanced, an expert can starve.
 # - Small differences need many seeds.
 # - A loader can be wrong without an error: compare logits. (Lesson 12 hunts such bugs.)
 #
-# Of our table's steps, only RoPE visibly lowered the loss; the rest saves memory, is simpler, or is said to pay at
-# larger scale. The shape of 2017 is still there: attend, transform, add.
+# Of our table's steps, RoPE's lowered the loss most; the rest saves memory, is simpler, or is said to pay at larger
+# scale. The shape of 2017 is still there: attend, transform, add.
 
 # %%
 table = trace_shapes(own_llama(options, published, pairs_from_halves), tokens[:2, :11])
@@ -1127,7 +1206,7 @@ table.drop(columns="class")[:16]
 # <details><summary>What does grouped-query attention save, and what does it cost?</summary>
 #
 # Keys and values, and with them the memory of the cache and the time to read it: a quarter is left with 32 query heads
-# and 8 of keys. It is not meant to lower the loss; whether it costs any, our three seeds do not say. (<i>Saving memory:
+# and 8 of keys. It is not meant to lower the loss; whether it costs any, our seeds do not say. (<i>Saving memory:
 # grouped-query attention</i>,
 # <i>What does each change buy</i>)
 # </details>
@@ -1161,9 +1240,10 @@ table.drop(columns="class")[:16]
 # <details><summary>How many parameters of a mixture of experts are active, and why does the load need
 # balancing?</summary>
 #
-# Those of the k chosen experts, and everything that is not an expert. An expert that is not chosen gets no gradient,
-# does not improve, and is still not chosen: ours, which we had put behind at the start, starved unless a loss or a
-# bonus evened the load. (<i>Adding capacity</i>)
+# Those of the k chosen experts, and everything that is not an expert. (Ours knew more facts than an FFN of that size,
+# and fewer than one with all its parameters.) An expert that is not chosen gets no gradient, does not improve, and is
+# still not chosen: ours, which we had put behind at the start, starved unless a loss or a bonus evened the load.
+# (<i>Adding capacity</i>)
 # </details>
 #
 # <details><summary>You load Llama's weights into your own classes, with no error, and it generates nonsense.

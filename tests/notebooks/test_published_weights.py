@@ -13,7 +13,7 @@ from notebooks.build import FOLDER, read_source
 from transformer_course.stored_models import stored_model
 from transformer_lab.pretrained.load import load_language_model
 
-NEEDED = {"RMSNorm", "HeadProjection", "SelfAttention", "Block", "Model", "NAMES", "SIZES", "own_llama"}
+NEEDED = {"RMSNorm", "HeadProjection", "two_matrices", "Block", "Model", "NAMES", "SIZES", "own_llama"}
 NEEDED |= {"pairs_from_halves", "published_model", "continued"}
 WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))]
 

@@ -7,11 +7,13 @@ from transformer_course.diagrams.canvas import (
     BLUE,
     GREEN,
     GREY,
+    ORANGE,
     PINK,
     SIZE,
     Area,
     Box,
     Diagram,
+    beside,
 )
 
 PAIR = 1.15
@@ -104,6 +106,114 @@ def _column(d: Diagram, x: float, y: float, names: Sequence[str], colour: str = 
     for lower, upper in pairwise(boxes):
         d.arrow(lower, upper)
     return boxes
+
+
+def gated() -> Diagram:
+    """Return SwiGLU by itself, from left to right, with the widths of its vectors."""
+    d = Diagram(
+        "x goes through two projections side by side. One of them, after SiLU, is the gate: it is multiplied, feature "
+        "by feature, with the other, and w_down projects the product."
+    )
+    x = d.box("x", (0, 0), outline="square", look="outlined", note="(d_model)")
+    gate, silu = d.box("w_gate", (1.4, 0.4), GREEN), d.box("SiLU", (2.9, 0.4), GREEN, note="the gate")
+    up = d.box("w_up", (1.4, -0.4), GREEN)
+    times = d.box("⊙", (4.1, 0), GREEN, outline="round", width=0.26, height=0.26)
+    down = d.box("w_down", (5.3, 0), GREEN)
+    output = d.box("output", (6.6, 0), outline="square", look="outlined", note="(d_model)")
+    for branch in (gate, up):
+        d.path([x.right, (0.7, 0), (0.7, branch.y), branch.left])
+    d.arrow(gate, silu, "(d_ff)", label_shift=(0, 0.17))
+    d.path([silu.right, (times.x, silu.y), times.top])
+    d.path([up.right, (times.x, up.y), times.bottom], "(d_ff)", label_at=0.3, label_shift=(0, 0.17))
+    d.arrow(times, down, "(d_ff)", label_shift=(0, 0.17))
+    d.arrow(down, output)
+    return d
+
+
+def latent(n_past: int = 3) -> Diagram:
+    """Return one head of latent attention, in both ways: its keys and values are made, or its query is projected.
+
+    Args:
+        n_past: Number of tokens before the new one.
+    """
+    return beside(
+        _with_keys(n_past + 1),
+        _without_keys(n_past + 1),
+        titles=("keys and values are made", "no keys, no values"),
+        cross_out=False,
+        gap=1.0,
+    )
+
+
+def _with_keys(n: int) -> Diagram:
+    d = Diagram(
+        "The cache holds one latent vector for each token. Head h makes a key and a value of each of them, with w_k[h] "
+        "and w_v[h], and the query of the new token attends to these."
+    )
+    cache = _latent_vectors(d, n)
+    softmax = d.box("softmax(q kᵀ / √d) v", (0, 2.65), BLUE, width=2.2)
+    q = d.box("q", (-1.75, 2.65), BLUE)
+    for letter, at in (("k", -0.8), ("v", 0.8)):
+        layer = d.box(f"w_{letter}[h]", (at, 1.0), BLUE)
+        made = d.cells([[f"{letter}{i}" for i in range(n)]], (at, 1.8), cell=0.34, fill=BLUE)
+        d.path([cache.spot(0.5 + at / 4 / cache.width, 1), layer.bottom])
+        d.arrow(layer, made)
+        d.path([made.top, softmax.spot(0.5 + at / softmax.width, 0)])
+    d.arrow(q, softmax)
+    d.arrow(softmax, d.box("output of head h", (0, 3.4), look="outlined", outline="square"))
+    return d
+
+
+def _without_keys(n: int) -> Diagram:
+    d = Diagram(
+        "The query is projected by w_k[h], transposed, and attends to the latent vectors themselves, as keys and as "
+        "values; w_v[h] projects their average."
+    )
+    cache = _latent_vectors(d, n)
+    softmax = d.box("softmax(q′ cᵀ / √d) c", (0, 1.0), BLUE, width=2.2)
+    q = d.box("q", (-1.75, 0), BLUE)
+    w_k = d.box("w_k[h]ᵀ", (-1.75, 1.0), BLUE, note="gives q′")
+    w_v = d.box("w_v[h]", (0, 1.8), BLUE)
+    d.arrow(cache, softmax)
+    d.arrow(q, w_k)
+    d.arrow(w_k, softmax)
+    d.arrow(softmax, w_v)
+    d.arrow(w_v, d.box("output of head h", (0, 2.65), look="outlined", outline="square"))
+    return d
+
+
+def _latent_vectors(d: Diagram, n: int) -> Area:
+    """Put the cache on a diagram: the latent vectors of n tokens, the last of them new."""
+    cache = d.cells([[f"c{i}" for i in range(n)]], (0, 0), cell=0.36, fill=[[GREY] * (n - 1) + [PINK]])
+    d.text(f"the cache; c{n - 1} is new", (0, -0.35), size=SIZE - 1)
+    return cache
+
+
+def rotary_pairs(d_k: int = 8) -> Diagram:
+    """Return the rows of one head's matrix in both orders, rows that RoPE rotates together in one colour.
+
+    Args:
+        d_k: Width of the head.
+
+    Raises:
+        ValueError: It is odd, or larger than 8: there are four colours.
+    """
+    if d_k % 2 or not 2 <= d_k <= 8:
+        raise ValueError(f"d_k must be 2, 4, 6 or 8; got {d_k}")
+    half, cell, colours = d_k // 2, 0.5, (BLUE, ORANGE, GREEN, PINK)
+    d = Diagram(
+        "The rows of w_q for one head. In the hub's file a row makes a pair with the row half a head after it; sorted, "
+        "both stand beside each other, as your RoPE expects."
+    )
+    order = [row for pair in range(half) for row in (pair, pair + half)]
+    theirs = d.cells(
+        [range(d_k)], (0, 0), cell=cell, fill=[[colours[row % half] for row in range(d_k)]], row_names=["in the file"]
+    )
+    ours = d.cells([order], (0, -1.2), cell=cell, fill=[[colours[row % half] for row in order]], row_names=["yours"])
+    for place, row in enumerate(order):
+        d.path([theirs.spot((row + 0.5) / d_k, 0), ours.spot((place + 0.5) / d_k, 1)])
+    d.text("one colour: one pair, rotated together", (0, -1.75), size=SIZE - 1)
+    return d
 
 
 def experts(n_experts: int = 4, chosen: Sequence[int] = (0, 2)) -> Diagram:

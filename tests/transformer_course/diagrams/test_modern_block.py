@@ -1,8 +1,10 @@
-"""The block of today, the experts that a token meets, and what LoRA adds."""
+"""The block of today and what is in it: a gate, latent vectors, experts, pairs of rows, and what LoRA adds."""
 
 import pytest
+import torch
 
-from transformer_course.diagrams.modern_block import blocks, experts, low_rank
+from transformer_course.diagrams.modern_block import blocks, experts, gated, latent, low_rank, rotary_pairs
+from transformer_lab.pretrained.tensor_layout import InterleaveHalves
 
 
 def test_queries_and_keys_are_rotated_and_values_are_not():
@@ -25,6 +27,43 @@ def test_norms_are_on_the_stream_of_2017_and_beside_that_of_today():
         thick = [arrow for arrow in d.arrows if arrow.thick]
         assert all(any(arrow.points[0].x == norm.x for arrow in thick) == on_stream for norm in norms)
         assert all((norm.x > today.left.x) != on_stream for norm in norms)
+
+
+def test_silu_is_on_the_gate_alone():
+    d = gated()
+    assert d.links() == {
+        ("x", "w_gate"), ("x", "w_up"), ("w_gate", "SiLU"), ("SiLU", "⊙"), ("w_up", "⊙"), ("⊙", "w_down"),
+        ("w_down", "output"),
+    }  # fmt: skip
+    assert d.flaws() == []
+
+
+def test_without_keys_only_the_query_and_the_average_are_projected():
+    d = latent(n_past=2)
+    made, none = "softmax(q kᵀ / √d) v", "softmax(q′ cᵀ / √d) c"
+    assert {("q", made), ("q", "w_k[h]ᵀ"), ("w_k[h]ᵀ", none), (none, "w_v[h]")} <= d.links()
+    assert ("q", none) not in d.links() and ("w_k[h]", none) not in d.links()
+    assert [table.texts for table in d.tables] == [
+        (("c0", "c1", "c2"),), (("k0", "k1", "k2"),), (("v0", "v1", "v2"),), (("c0", "c1", "c2"),),
+    ]  # fmt: skip
+    assert d.flaws() == []
+
+
+@pytest.mark.parametrize("d_k", [2, 4, 6, 8])
+def test_rows_are_sorted_as_the_loader_sorts_them(d_k):
+    d = rotary_pairs(d_k)
+    theirs, ours = d.tables
+    [rows] = InterleaveHalves(axis=0).to_ours(torch.arange(d_k))
+    assert ours.texts[0] == tuple(str(row) for row in rows.tolist())
+    colour = dict(zip(theirs.texts[0], theirs.colours[0], strict=True))
+    assert [colour[row] for row in ours.texts[0]] == list(ours.colours[0])
+    assert d.flaws() == []
+
+
+@pytest.mark.parametrize("d_k", [0, 7, 10])
+def test_a_head_without_four_pairs_at_most_is_refused(d_k):
+    with pytest.raises(ValueError, match=f"d_k must be 2, 4, 6 or 8; got {d_k}"):
+        rotary_pairs(d_k)
 
 
 def test_only_chosen_experts_are_reached():
