@@ -1,0 +1,62 @@
+"""Whether a layer has lost the residual stream, judged by its behaviour alone."""
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_06_encoder.keeps_the_stream.answer import STEPS, keeps_the_stream
+from transformer_course.exercises.lesson_06_encoder.keeps_the_stream.mistakes import MISTAKES
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+from transformer_course.running.stand_in_models import describe_model
+
+WHOLE, LOST, CUT, HALVED, SUBTRACTED = (1.0, 0.0), (0.0, 0.0), (0.0, 1.0), (0.5, 0.0), (-1.0, 0.0)
+"""What a sum has of x itself, and of x after the norm."""
+
+
+def keeps_the_stream_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(n: int, d: int, shows: str, *sums: tuple[float, float], adds: float = 1.0, ends_in_norm: bool = False):
+        x = torch.nn.functional.layer_norm(normal(rng, 2, n, d), (d,))  # so that a norm cannot be told at this size
+        model = describe_model(
+            "normed_layer",
+            mixing=normal(rng, 2, n, n) / n**0.5,
+            projections=adds * normal(rng, 2, d, d) / d**0.5,
+            sums=torch.tensor(sums),
+            ends_in_norm=torch.tensor(ends_in_norm),
+        )
+        return Case({"layer": model, "x": x}, shows)
+
+    return [
+        case(2, 3, "both sums are whole", WHOLE, WHOLE),
+        case(2, 3, "neither sublayer has a sum", LOST, LOST),
+        case(3, 5, "the second sum is missing", WHOLE, LOST),
+        case(3, 5, "both sums are whole, and what is added is large", WHOLE, WHOLE, adds=4.0),
+        case(4, 7, "the first sum is missing", LOST, WHOLE),
+        case(4, 7, "both sums are whole, and little is added", WHOLE, WHOLE, adds=0.01),
+        case(5, 6, "both sums have the normalised x, and little is added", CUT, CUT, adds=0.01),
+        case(5, 6, "the second sum has the normalised x", WHOLE, CUT),
+        case(4, 8, "the first sum has the normalised x", CUT, WHOLE),
+        case(3, 8, "what comes out is normalised", WHOLE, WHOLE, adds=0.01, ends_in_norm=True),
+        case(6, 4, "the first sum has half of x", HALVED, WHOLE),
+        case(6, 4, "the second sum subtracts x", WHOLE, SUBTRACTED),
+        case(7, 9, "both sums are whole, 7 positions", WHOLE, WHOLE, adds=2.0),
+    ]
+
+
+KEEPS_THE_STREAM = Exercise(
+    reference=keeps_the_stream,
+    steps=STEPS,
+    cases=keeps_the_stream_cases,
+    points=3,
+    verified="Layers that hand x on were told from those that lose it, halve it or normalise it, by their answers.",
+    hints=[
+        "What could you do to x that a norm undoes, and a sum hands on?",
+        "A norm takes the size out. Call the layer on 1,000 x: what its sublayers add is no larger than before, since "
+        "they read normalised vectors. If the sums are whole, what should the output look like?",
+        "Nearly 1,000 x. So divide the output by 1,000, and compare it with x, but not to the last digit: "
+        "`torch.allclose(a, b, atol=0.1)`.",
+    ],
+    mistakes=MISTAKES,
+    stretch=True,
+)
