@@ -596,7 +596,7 @@ table.fillna("").rename_axis(index="losses after 200 steps", columns="layers")
 # %% [markdown]
 # At 0.003, post-norm learns it with 2 layers, makes a start with 4, and from 12 on guesses blindly. Pre-norm learns it
 # with 8, and is on the way even with 24. A higher rate widens the gap: at 0.01, pre-norm still learns with 8 layers,
-# and post-norm with 4 learns nothing. At 0.001 neither gets there in 200 steps.
+# and post-norm with 4 hardly begins. At 0.001 neither gets there in 200 steps.
 #
 # The paper's remedy is **warm-up**: a tiny learning rate, raised over the first 4,000 steps (here: 50). At 8 layers it
 # takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm manages without; with so few steps, warm-up
