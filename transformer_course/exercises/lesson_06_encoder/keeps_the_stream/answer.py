@@ -15,20 +15,12 @@ def keeps_the_stream(layer: Callable[[Tensor], Tensor], x: Float[Tensor, "batch 
     return torch.allclose(output / 1000, x, atol=0.1)
 
 
-def factor():
-    """choose a large factor
+def larger(x):
+    """multiply x by a large number
 
-    the factor: a large one
+    the larger x: 1,000 times x
     """
-    return 1000.0
-
-
-def larger(factor, x):
-    """multiply x by it
-
-    the larger x: the factor times x
-    """
-    return factor * x
+    return 1000 * x
 
 
 def output(layer, larger):
@@ -39,20 +31,20 @@ def output(layer, larger):
     return layer(larger)
 
 
-def reduced(output, factor):
-    """divide its output by the factor again
+def reduced(output):
+    """divide its output by that number again
 
-    the output over the factor
+    the output over 1,000
     """
-    return output / factor
+    return output / 1000
 
 
 def kept(reduced, x):
     """compare that with x, roughly
 
-    whether the output over the factor is x, but for a little
+    whether the output over 1,000 is x, but for a little
     """
     return torch.allclose(reduced, x, atol=0.1)
 
 
-STEPS = InSteps(factor, larger, output, reduced, kept, reference=keeps_the_stream)
+STEPS = InSteps(larger, output, reduced, kept, reference=keeps_the_stream)

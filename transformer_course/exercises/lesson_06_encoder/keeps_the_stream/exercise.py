@@ -1,6 +1,7 @@
 """Whether a layer has lost the residual stream, judged by its behaviour alone."""
 
 import torch
+from torch.nn import functional
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_06_encoder.keeps_the_stream.answer import STEPS, keeps_the_stream
@@ -16,8 +17,17 @@ WHOLE, LOST, CUT, HALVED, SUBTRACTED = (1.0, 0.0), (0.0, 0.0), (0.0, 1.0), (0.5,
 def keeps_the_stream_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
-    def case(n: int, d: int, shows: str, *sums: tuple[float, float], adds: float = 1.0, ends_in_norm: bool = False):
-        x = torch.nn.functional.layer_norm(normal(rng, 2, n, d), (d,))  # so that a norm cannot be told at this size
+    def case(
+        n: int,
+        d: int,
+        shows: str,
+        *sums: tuple[float, float],
+        adds: float = 1.0,
+        scale: float = 0.0,
+        ends_in_norm: bool = False,
+    ):
+        x = normal(rng, 2, n, d)
+        x = scale * functional.layer_norm(x, (d,)) if scale else 3 * (x + x.sign())  # far from 0, or centred
         model = describe_model(
             "normed_layer",
             mixing=normal(rng, 2, n, n) / n**0.5,
@@ -33,11 +43,14 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         case(3, 5, "the second sum is missing", WHOLE, LOST),
         case(3, 5, "both sums are whole, and what is added is large", WHOLE, WHOLE, adds=4.0),
         case(4, 7, "the first sum is missing", LOST, WHOLE),
+        case(4, 7, "both sums are whole, and nothing is added", WHOLE, WHOLE, adds=0.0),
+        case(4, 7, "both sums are whole, and next to nothing is added", WHOLE, WHOLE, adds=0.002),
         case(4, 7, "both sums are whole, and little is added", WHOLE, WHOLE, adds=0.01),
-        case(5, 6, "both sums have the normalised x, and little is added", CUT, CUT, adds=0.01),
+        case(5, 6, "both sums have the normalised x, and little is added", CUT, CUT, adds=0.01, scale=5.0),
+        case(5, 6, "both sums have the normalised x, which is no other than x", CUT, CUT, adds=0.01, scale=1.0),
         case(5, 6, "the second sum has the normalised x", WHOLE, CUT),
         case(4, 8, "the first sum has the normalised x", CUT, WHOLE),
-        case(3, 8, "what comes out is normalised", WHOLE, WHOLE, adds=0.01, ends_in_norm=True),
+        case(3, 8, "the output is normalised", WHOLE, WHOLE, adds=0.01, scale=1.0, ends_in_norm=True),
         case(6, 4, "the first sum has half of x", HALVED, WHOLE),
         case(6, 4, "the second sum subtracts x", WHOLE, SUBTRACTED),
         case(7, 9, "both sums are whole, 7 positions", WHOLE, WHOLE, adds=2.0),
@@ -57,6 +70,23 @@ KEEPS_THE_STREAM = Exercise(
         "Nearly 1,000 x. So divide the output by 1,000, and compare it with x, but not to the last digit: "
         "`torch.allclose(a, b, atol=0.1)`.",
     ],
+    told={
+        "moved_output": (
+            "It answers as one would who asks the layer at the ordinary size of x: a layer that adds more than a little "
+            "passes for a sick one, and one that normalises what is normalised already passes for whole."
+        ),
+        "done_again_output": (
+            "It finds the whole layers that add little, but not those that add more. The larger x is, the less weighs "
+            "what is added: is x large enough, and is the rest allowed for?"
+        ),
+        "call_left_out_output": "It answers True for all layers here, the sick ones, too.",
+        "left_out_larger": "It answers False for all layers here but those that add nothing, if for these.",
+        "part_left_out_reduced": "It answers False for all layers here but those that add nothing, if for these.",
+        "option_left_out_kept": (
+            "Of the whole layers, it finds those that add nothing, or next to nothing. What others add is small beside "
+            "1,000 x, but it is there: allow for it."
+        ),
+    },
     mistakes=MISTAKES,
     stretch=True,
 )

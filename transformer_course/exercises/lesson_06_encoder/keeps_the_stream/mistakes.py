@@ -27,11 +27,11 @@ MISTAKES = [
         hints=["With the second sum missing, norm(x + a) is passed on. Does it change when x doubles?"],
     ),
     Mistake(
-        "large_is_enough",
+        "growth_is_enough",
         STEPS.but(kept=lambda reduced: bool(reduced.abs().mean() > 0.1)),
         STEPS.but(kept=lambda reduced, x: bool(reduced.norm() > 0.1 * x.norm())),
-        does="it is enough that the output is large",
-        says="{does}. It is large, too, where half of x is lost, or where x is subtracted. Compare it with x.",
+        does="it is enough that the output grows with x",
+        says="{does}. It does, too, where half of x is lost, or where x is subtracted. Compare it with x.",
         hints=["Which output should a layer have for 1,000 x, if x is only added to?"],
     ),
 ]
