@@ -74,12 +74,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """All steps of a layer, in the order of computation; ``output`` is the number of the last one that counts."""
+    """All steps of a layer, in the order of computation; ``output`` is the number of the last one that counts.
+
+    ``dropped`` are the steps of which, in training, some numbers are set to 0.
+    """
 
     name: str
     steps: tuple[Step, ...]
     output: int
     never_called: tuple[str, ...] = ()
+    dropped: frozenset[int] = frozenset()
 
     def stream(self) -> list[int]:
         """Return the steps on the residual stream, from the input to the output.
@@ -190,7 +194,7 @@ def flow_of(module: nn.Module, *inputs: Tensor, with_masks: bool = True) -> Flow
             afterwards.callback(part.register_forward_hook(partial(tracer.leave, name, called)).remove)
         output = module(**arguments)
     end = tracer.find(output)
-    return Flow(type(module).__name__, tuple(tracer.steps), end, _silent(parts, called))
+    return Flow(type(module).__name__, tuple(tracer.steps), end, _silent(parts, called), frozenset(tracer.dropped))
 
 
 def _silent(parts: dict[str, nn.Module], called: set[str]) -> tuple[str, ...]:
@@ -205,6 +209,7 @@ class _Tracer:
         self.steps: list[Step] = []
         self.values: list[Tensor] = []
         self.entering: list[tuple[tuple[str, int], ...]] = []
+        self.dropped: set[int] = set()
 
     def know(self, value: Tensor, step: Step) -> int:
         """Add a step, and return its number."""
@@ -235,6 +240,8 @@ class _Tracer:
         """Write down what a part returns, unless it returns what it read, as dropout does."""
         called.add(name)
         reads = self.entering.pop()
+        if isinstance(part, nn.Dropout) and part.p:
+            self.dropped |= {i for _, i in reads}
         if isinstance(output, Tensor) and not any(_same(self.values[i], output) for _, i in reads):
             self.know(output, Step("part", name, type(part).__name__, reads))
 
@@ -328,7 +335,8 @@ class _Drawing:
                 d.path([self.drawn[before].top, area.bottom], thick=has_sum and not lost, dashed=lost)
                 self.side_inputs(number, known=before)
                 for other in others:
-                    d.path([self.drawn[other].top, (self.drawn[other].x, area.y), self.side_of(area, other)])
+                    label = "dropout" if other in self.flow.dropped else ""
+                    d.path([self.drawn[other].top, (self.drawn[other].x, area.y), self.side_of(area, other)], label)
         frame = self.frame()
         top = frame.rect.y1 + 0.3
         d.path([self.drawn[self.stream[-1]].top, Spot(0, top, "output")], thick=has_sum)

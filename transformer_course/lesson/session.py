@@ -5,7 +5,7 @@ import difflib
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
@@ -61,14 +61,20 @@ class Session:
     def check(self, attempt: Any, name: Any = None, save: bool = True) -> Verdict:
         """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it.
 
-        Where ``save`` is False, a right answer leaves the parts and the record as they are.
+        Where ``save`` is False, as in a bug hunt, a right answer leaves the parts and the record as they are, and a
+        module is judged by what it does in eval mode: the code that is mended may go on dropping in training.
         """
+        return self._checked(attempt, name, save, in_training=save)
+
+    def _checked(self, attempt: Any, name: Any, save: bool, in_training: bool) -> Verdict:
         called = None
         self.n_checking += 1
         try:
             called = _name_of(attempt, name)
             exercise = self.exercises.get(called or "")
-            verdict = _unknown(attempt, called) if exercise is None else self._check(exercise, attempt, save)
+            verdict = (
+                _unknown(attempt, called) if exercise is None else self._check(exercise, attempt, save, in_training)
+            )
         except Exception as error:  # a check that raises would stop a whole lesson
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
@@ -86,7 +92,7 @@ class Session:
         The hints start over when a check finds something else than before: another mistake, or another status.
         """
         with suppressed_output():
-            verdict = self.check(attempt, name, False)  # to ask for a hint hands nothing in
+            verdict = self._checked(attempt, name, save=False, in_training=True)  # to ask for a hint hands nothing in
         exercise = self.exercises.get(verdict.exercise)
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
@@ -113,7 +119,7 @@ class Session:
             return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
         return _solution(exercise, "a solution")
 
-    def _check(self, exercise: Exercise, attempt: Any, save: bool) -> Verdict:
+    def _check(self, exercise: Exercise, attempt: Any, save: bool, in_training: bool) -> Verdict:
         if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
             return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
         if self.parts.refuses(exercise.name):
@@ -123,6 +129,8 @@ class Session:
             limit = CLOCK_FACTOR * self.seconds
             with sign_of_life(limit):
                 observed = observe_all(attempt, list(known.cases), self.seconds, limit)
+            if not in_training:
+                observed = [_as_in_eval_mode(*pair) for pair in zip(observed, known.expected, strict=False)]
             verdict = judge(exercise, SEED, observed, self.exercises.keys() - {exercise.name})
             if not verdict.passed:
                 self._record_told(verdict)
@@ -205,6 +213,12 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
     if verdict.mistake:
         return ["The check says what is wrong, and there are no hints about that.", GENERAL_HINTS]
     return ["The check recognises no known mistake in your code. Read first what it says.", GENERAL_HINTS]
+
+
+def _as_in_eval_mode(seen: Observation, right: Observation) -> Observation:
+    """Return what was seen of a module, but for its outputs in train mode: these are taken as right."""
+    in_training = ("output_in_training", "later_in_training")
+    return cast(Observation, {**seen, **{name: right[name] for name in in_training if name in seen and name in right}})
 
 
 def _solution(exercise: Exercise, title: str) -> Panel:

@@ -347,6 +347,29 @@ class PositionMixer(_Tables):
         return self.mixing @ x @ self.projection
 
 
+class NormedLayer(_Tables):
+    """Two sublayers that read normalised vectors, and sums around them: whole, or of something else than x.
+
+    Args:
+        mixing: For each sublayer, how it mixes the positions.
+        projections: For each sublayer, the matrix by which it multiplies what it has mixed.
+        sums: For each sublayer, how much of x itself is added to its output, and how much of the normalised x.
+        ends_in_norm: Whether the output is normalised.
+    """
+
+    mixing: Tensor
+    projections: Tensor
+    sums: Tensor
+    ends_in_norm: Tensor
+
+    def forward(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch n d"]:
+        """Return the vectors after both sums."""
+        for mixing, projection, (itself, normed) in zip(self.mixing, self.projections, self.sums, strict=True):
+            read = functional.layer_norm(x, x.shape[-1:])
+            x = itself * x + normed * read + mixing @ read @ projection
+        return functional.layer_norm(x, x.shape[-1:]) if self.ends_in_norm else x
+
+
 STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "token_mixer": TokenMixer,
     "next_token_table": NextTokenTable,
@@ -359,4 +382,5 @@ STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "caching_mixer": CachingMixer,
     "padded_reader": PaddedReader,
     "position_mixer": PositionMixer,
+    "normed_layer": NormedLayer,
 }

@@ -109,7 +109,7 @@ class ModelMap(View):
         means = [sum(block["adds"]) / len(block["adds"]) for block in adding]
         ax.barh([block["name"] for block in adding], means, color=COLOURS[0])
         ax.invert_yaxis()
-        ax.set_xlabel("length of what is added, beside the stream (mean of the tokens)")
+        ax.set_xlabel("length of what the part adds / length of the stream (mean over tokens)")
         return figure
 
 

@@ -273,3 +273,11 @@ def test_a_module_without_parameters_needs_inputs():
     with pytest.raises(ValueError, match="ReLU has no parameters"):
         layer(nn.ReLU())
     assert layer(nn.ReLU(), torch.ones(1, 2, 3)).flaws() == []
+
+
+@pytest.mark.parametrize(("dropout", "labelled"), [(0.1, {"self_attention", "feed_forward"}), (0.0, set())])
+def test_dropout_is_written_on_the_arrows_of_what_it_drops(dropout, labelled):
+    d = layer(EncoderLayer(8, 2, 16, dropout=dropout))
+    arrows = [arrow for arrow in d.arrows if arrow.label == "dropout"]
+    assert {arrow.points[0].of for arrow in arrows} == labelled
+    assert all(arrow.points[-1].of == "+" for arrow in arrows)

@@ -1,6 +1,7 @@
 """A session: which attempts are checked, which parts are in use, and which hints were given."""
 
 import pytest
+from torch.nn import functional as F
 
 from transformer_course.checking.hints import HintsGiven
 from transformer_course.checking.verdict import Verdict
@@ -50,6 +51,26 @@ def test_a_check_that_saves_nothing_leaves_parts_and_files_as_they_are(lesson, s
     assert session.hint(mended, "softmax").title == "softmax: passed, so there is no hint"
     assert len(kept) == 1 and session.parts.softmax is own
     assert session.check(mended, "softmax").passed and session.parts.softmax is mended
+
+
+class DropsInTraining(REFERENCES["PreNormEncoderLayer"]):
+    """Right in eval mode, and in train mode what the paper does."""
+
+    def forward(self, x, mask=None):
+        normed = self.norm_1(x)
+        x = x + F.dropout(self.self_attention(normed, normed, normed, mask), 0.1, self.training)
+        return x + F.dropout(self.feed_forward(self.norm_2(x)), 0.1, self.training)
+
+
+class AlwaysDrops(DropsInTraining):
+    training = property(lambda self: True, lambda self, value: None)
+
+
+def test_a_bug_hunt_judges_a_module_in_eval_mode_and_an_exercise_in_both(session):
+    assert session.check(DropsInTraining, "PreNormEncoderLayer", save=False).passed
+    assert not session.check(AlwaysDrops, "PreNormEncoderLayer", save=False).passed
+    assert not session.check(DropsInTraining, "PreNormEncoderLayer").passed
+    assert "passed" not in session.hint(DropsInTraining, "PreNormEncoderLayer").title
 
 
 def test_an_exercise_cannot_be_answered_by_its_own_part(lesson):

@@ -136,6 +136,7 @@ def test_an_unknown_model_is_named():
         "caching_mixer",
         "padded_reader",
         "position_mixer",
+        "normed_layer",
     ]
 
 
@@ -217,3 +218,17 @@ def test_a_position_mixer_mixes_positions_and_projects_them():
     tables = {"mixing": torch.tensor([[1.0, 0, 2]]), "projection": torch.tensor([[1.0, 1.0], [0.0, 3.0]])}
     x = torch.tensor([[1.0, 0], [9, 9], [0, 1]])
     assert build_model(describe_model("position_mixer", **tables))(x).tolist() == [[1.0, 7.0]]
+
+
+@pytest.mark.parametrize("ends_in_norm", [False, True])
+def test_a_normed_layer_adds_to_as_much_of_x_and_of_its_norm_as_it_is_told(ends_in_norm):
+    torch.manual_seed(0)
+    x, mixing, projections = torch.randn(2, 3, 5), torch.randn(2, 3, 3), torch.randn(2, 5, 5)
+    sums = torch.tensor([[0.5, 0.0], [1.0, -2.0]])
+    layer = describe_model(
+        "normed_layer", mixing=mixing, projections=projections, sums=sums, ends_in_norm=torch.tensor(ends_in_norm)
+    )
+    norm = torch.nn.LayerNorm(5)
+    first = 0.5 * x + torch.einsum("ij,bjd,de->bie", mixing[0], norm(x), projections[0])
+    second = first - 2 * norm(first) + torch.einsum("ij,bjd,de->bie", mixing[1], norm(first), projections[1])
+    torch.testing.assert_close(build_model(layer)(x), (norm(second) if ends_in_norm else second).detach())

@@ -1,1 +1,0 @@
-"""The exercise ``sentence_vectors``: its cases, its reference, its mistakes."""
