@@ -24,9 +24,6 @@ from transformer_course.exercises.shared.attention_mistakes.scores import (
     of_the_transposition,
 )
 from transformer_course.exercises.shared.attention_mistakes.selection import (
-    at_most,
-    renamed,
-    unpaired,
     without,
 )
 from transformer_course.exercises.shared.attention_mistakes.weights import (
@@ -36,7 +33,6 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
 
 __all__ = [
     "also_with_a_low_number",
-    "at_most",
     "heads_interleaved",
     "of_a_mask_that_may_be_none",
     "of_scaling_too_early",
@@ -49,8 +45,6 @@ __all__ = [
     "of_the_softmax",
     "of_the_transposition",
     "of_the_width",
-    "renamed",
     "split_by_view",
-    "unpaired",
     "without",
 ]
