@@ -124,7 +124,10 @@ def selected(known: Behaviour, slips: Sequence[tuple[Slip, Shown]]) -> Catalogue
     found: list[Slip] = []
     readings: dict[Slip, list[Slip]] = {}
     for slip, behaviour_of_it in slips:
-        if any(_are_one(known, way, variant(steps, slip.code)) for way in written.get(behaviour_of_it, ())):
+        is_told = taken.get(behaviour_of_it, slip) is None  # what a mistake equals was found before
+        if not is_told and any(
+            _are_one(known, way, variant(steps, slip.code)) for way in written.get(behaviour_of_it, ())
+        ):
             taken[behaviour_of_it] = None
         first = taken.setdefault(behaviour_of_it, slip)
         if first is slip:

@@ -50,21 +50,14 @@ class Mistake:
             raise ValueError(f"{name} says what it does, so it needs `does`")
         self._hints = tuple(hints)
 
-    _same: "Mistake | None" = None
-    """The same mistake, of which there is a variant to compose hints from: that takes time, and few are ever read."""
-
     @cached_property
     def hints(self) -> Sequence[str]:
         """Hints, each telling a little more."""
-        if self._same is not None:
-            return self._same.hints
         return (*self._hints, *_composed(self.variants[0])[len(self._hints) :]) if self.variants else self._hints
 
     def with_ways(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
         """Return the same mistake, made in these ways."""
-        same = Mistake(self.name, *ways, says=self.says, hints=self._hints, does=self.does)
-        same._same = None if same.variants else self
-        return same
+        return Mistake(self.name, *ways, says=self.says, hints=self._hints, does=self.does)
 
     @property
     def variants(self) -> Sequence[Variant]:

@@ -254,10 +254,15 @@ class _Teller:
         return does, f"What are the parts of {self.noun}, and in which order do they stand?"
 
     def layers(self) -> tuple[str, str]:
-        question = "Which input goes into which layer?"
+        old, new, question = self.slip.old, self.slip.new, "Which input goes into which layer?"
         if self.slip.kind == "layers_exchanged":
-            return f"the layers `{self.slip.old}` and `{self.slip.new}` have changed places", question
-        return f"{self.noun} {self.is_} made by the layer `{self.slip.new}`, not by `{self.slip.old}`", question
+            return f"the layers `{old}` and `{new}` have changed places", question
+        if old.startswith("n_"):  # as `n_heads`
+            return (
+                f"{self.noun} {self.is_} made with the number `{new}`, not with `{old}`",
+                "What do the numbers count?",
+            )
+        return f"{self.noun} {self.is_} made by the layer `{new}`, not by `{old}`", question
 
     def moved(self) -> tuple[str, str]:
         target = self.slip.new if self.slip.new in self.steps.known else self.slip.other

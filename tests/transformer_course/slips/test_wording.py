@@ -260,3 +260,11 @@ def test_of_another_tensor_it_is_the_length_that_is_taken():
     steps = every_exercise()["scaled_dot_product_attention"].steps
     said = words(steps, Slip("width", "wrong_input", "queries", "values", "values"))
     assert said.does == f"the step “{steps.describe('width')}” takes a length of `values`, not of `queries`"
+
+
+def test_a_number_of_heads_is_no_layer():
+    steps = every_exercise()["GroupedQueryAttention"].steps
+    said = words(steps, Slip("queries", "wrong_layer", "n_heads", "n_kv_heads"))
+    assert said.does == "the queries of each head are made with the number `n_kv_heads`, not with `n_heads`"
+    said = words(steps, Slip("from_queries", "wrong_layer", "w_q", "w_k"))
+    assert said.does == "what `w_q` makes of x is made by the layer `w_k`, not by `w_q`"

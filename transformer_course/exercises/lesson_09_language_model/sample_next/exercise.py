@@ -3,13 +3,8 @@
 import torch
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_09_language_model.sample_next import (
-    mistakes_draw,
-    mistakes_temperature,
-    mistakes_top_k,
-    mistakes_top_p,
-)
 from transformer_course.exercises.lesson_09_language_model.sample_next.answer import STEPS, sample_next
+from transformer_course.exercises.lesson_09_language_model.sample_next.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
 
@@ -83,10 +78,11 @@ SAMPLE_NEXT = Exercise(
         "`order.argsort(dim=-1)` undoes the sorting, and `torch.multinomial(…, 1, generator=generator)` draws; it "
         "returns (batch, 1).",
     ],
-    mistakes=[
-        *mistakes_temperature.MISTAKES,
-        *mistakes_top_k.MISTAKES,
-        *mistakes_top_p.MISTAKES,
-        *mistakes_draw.MISTAKES,
-    ],
+    told={
+        "slice_smallest: scaled.topk(n_kept).values[:, -1]": (
+            "The thresholds have the shape (batch), so each is compared with a *column* of the logits, or it crashes. "
+            "They should be a column: one for each row."
+        ),
+    },
+    mistakes=MISTAKES,
 )

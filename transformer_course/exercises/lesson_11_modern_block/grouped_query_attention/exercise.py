@@ -4,15 +4,11 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention import (
-    mistakes_attention,
-    mistakes_heads,
-    mistakes_projections,
-)
 from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.answer import (
     STEPS,
     GroupedQueryAttention,
 )
+from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import drawn_mask
 from transformer_course.running.case import Case
@@ -124,5 +120,16 @@ GROUPED_QUERY_ATTENTION = Exercise(
         "Then it is `parts.masked_attention(q, k, v, mask)`, `parts.merge_heads` and `self.w_o`. Without a mask it is "
         "`parts.scaled_dot_product_attention(q, k, v)`.",
     ],
-    mistakes=[*mistakes_heads.MISTAKES, *mistakes_projections.MISTAKES, *mistakes_attention.MISTAKES],
+    told={
+        "wrong_layer_queries": (
+            "The queries are split into `n_kv_heads` heads, and are too wide for the keys then. Only keys and values "
+            "have so few. Look at the numbers in the split."
+        ),
+        "part_left_out_n_repeats": (
+            "The heads of keys and values are repeated another number of times than needed, so that there are not as "
+            "many as heads of queries. Look at the number."
+        ),
+        "call_left_out_weights": "A query that may see nothing keeps the weights of its scores.",
+    },
+    mistakes=MISTAKES,
 )

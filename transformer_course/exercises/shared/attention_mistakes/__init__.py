@@ -23,9 +23,6 @@ from transformer_course.exercises.shared.attention_mistakes.scores import (
     of_the_transposition,
 )
 from transformer_course.exercises.shared.attention_mistakes.selection import (
-    at_most,
-    renamed,
-    unpaired,
     without,
 )
 from transformer_course.exercises.shared.attention_mistakes.weights import (
@@ -35,7 +32,6 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
 
 __all__ = [
     "also_with_a_low_number",
-    "at_most",
     "heads_interleaved",
     "of_a_mask_that_may_be_none",
     "of_scaling_too_early",
@@ -47,8 +43,6 @@ __all__ = [
     "of_the_scaling",
     "of_the_softmax",
     "of_the_transposition",
-    "renamed",
     "split_by_view",
-    "unpaired",
     "without",
 ]
