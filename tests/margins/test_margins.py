@@ -32,7 +32,6 @@ NOT_MEASURED = {
     "09_language_model",
     "10_inference",
     "11_modern_block",
-    "12_clinic",
     "13_scale",
     "14_post_training",
 }
