@@ -13,50 +13,32 @@ def memory_bill(
 
 
 def size():
-    """count 4 bytes for each number
-
-    the bytes of a number: 4 in float32
-    """
+    """count 4 bytes for each number → the bytes of a number: 4 in float32"""
     return 4
 
 
 def share(n_parameters, n_workers, size):
-    """divide the parameters among the workers
-
-    the bytes of the parameters that a worker keeps
-    """
+    """divide the parameters among the workers → the bytes of the parameters that a worker keeps"""
     return size * n_parameters / n_workers
 
 
 def optimizer(share):
-    """count Adam's two running means of each parameter
-
-    the bytes of the optimizer's state: twice those of the parameters
-    """
+    """count Adam's two running means of each parameter → the bytes of the optimizer's state: twice the parameters'"""
     return 2 * share
 
 
 def per_token(n_layers, d_model, n_kept, checkpointing):
-    """count what is kept for a token, with checkpointing and without
-
-    what is kept for a token: all layers' numbers, or all inputs and one layer's numbers
-    """
+    """count what is kept for a token → what is kept for a token: all layers' numbers, or all inputs and one layer's"""
     return n_layers * d_model + n_kept if checkpointing else n_layers * n_kept
 
 
 def activations(per_token, n_tokens, size):
-    """multiply by the number of tokens
-
-    the bytes of what is kept for all tokens
-    """
+    """multiply by the number of tokens → the bytes of what is kept for all tokens"""
     return per_token * n_tokens * size
 
 
 def bill(share, optimizer, activations):
-    """write each line under its name
-
-    the bill: four lines, and gradients take as much as parameters
-    """
+    """write each line under its name → the bill: four lines, and gradients take as much as parameters"""
     return {"parameters": share, "gradients": share, "optimizer": optimizer, "activations": activations}
 
 
