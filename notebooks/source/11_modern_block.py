@@ -684,17 +684,16 @@ class Experts(nn.Module):
 # The task is lesson 06's: 2,304 random facts, which can only be stored, so none are held out. Three models have eight
 # experts of d_ff 16, two of them active. Beside them stand a narrow FFN of d_ff 32, with as many *active* parameters,
 # and a wide one of d_ff 128, with as many *in all* (but for the router). All take 80 steps.
-#
-# ### Keeping all experts busy
-#
-# Expert 0 begins behind: its logit is lower by 3.
 
 # %% [markdown]
-# Two mixtures have **load balancing**. One has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean
-# probability, which is 1 when both are even. The other needs none ([Wang et al.,
-# 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3 adds only a tiny one): each expert has a bonus, used only in
-# choosing, that rises by a step where the load is too small and falls where it is too large.
+# ### Keeping all experts busy
 #
+# Expert 0 begins behind: its logit is lower by 3. Two mixtures have **load balancing**. One has an extra loss (Fedus et
+# al., 2021): 8 times the sum of load · mean probability, which is 1 when both are even. The other needs none ([Wang et
+# al., 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3 adds only a tiny one): each expert has a bonus, used only in
+# choosing, that rises by a step where the load is too small and falls where it is too large.
+
+# %% [markdown]
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the narrow FFN, and
 # as the wide one? After training, what fraction of the tokens does expert 0 get, without balancing, with the loss and
 # with the bonus: nearest to 0, 0.06 or 0.125 (an even load)?
@@ -1227,7 +1226,8 @@ table.drop(columns="class")[:16]
 # <details><summary>What does MLA cache, and must it make all keys again for each token?</summary>
 #
 # One latent vector per token. No: the matrix of the keys can be applied to the query, and that of the values after the
-# average, with equal output. (<i>Saving memory: multi-head latent attention</i>)
+# average, with equal output. With 200 tokens in our cache that took a fiftieth of the operations. (<i>Saving memory:
+# multi-head latent attention</i>)
 # </details>
 #
 # <details><summary>Why do models mix local and global layers?</summary>
