@@ -22,9 +22,7 @@ from transformer_course.exercises.shared.attention_mistakes.scores import (
     of_the_products,
     of_the_transposition,
 )
-from transformer_course.exercises.shared.attention_mistakes.selection import (
-    without,
-)
+from transformer_course.exercises.shared.attention_mistakes.selection import without
 from transformer_course.exercises.shared.attention_mistakes.weights import (
     of_the_mixture,
     of_the_softmax,
