@@ -3,7 +3,7 @@
 #
 # **The question.** Give each of the eleven characters of `3 mars 2021` a vector, and stack two untrained attentions:
 # all eleven vectors become nearly the same. Yet large language models are dozens of layers deep. Besides attention,
-# each layer has sums, norms and a small feed-forward network. Delete any of these, and the code still runs. So what is
+# each layer has sums, norms and a feed-forward network. Delete any of these, and the code still runs. So what is
 # each of them for?
 #
 # **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each of
@@ -65,7 +65,7 @@ diagrams.architecture.you_are_here(6)
 # We give each character a random vector, stack twelve untrained layers on them, and measure how alike the positions
 # become: the mean cosine between two of them. With attention alone, it is nearly 1 after two layers.
 #
-# Two remedies come to mind: to compute something new at each position, with a small network after each attention
+# Two remedies come to mind: to compute something new at each position, with a network after each attention
 # (`"FFN"`; you will write it below), or to add each attention's input to its output (`"sum"`). We try each by itself.
 #
 # **Predict.** Which of the two keeps the positions apart (a cosine below 0.5) for 2 layers, and which for 12: `"FFN"`,
@@ -195,7 +195,8 @@ diagrams.normalisation.blocks(norms)
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
 # $W_1$ is (d_model, d_ff), $W_2$ is (d_ff, d_model): our layers `w_1` and `w_2`. The max is taken number by number;
-# torch calls it `torch.relu` (ReLU). Many models use GELU instead, a smooth version.
+# torch calls it `torch.relu` (ReLU). Many models use GELU instead, a smooth version. (`nn.Linear` stores its matrix
+# transposed.)
 #
 # **Exercise.** Write `forward`.
 
@@ -478,8 +479,8 @@ for where in ("x", "w_q"):
 
 # %% [markdown]
 # So these are two remedies for two troubles. The norms keep numbers *and gradients* at one size. The sums keep the
-# positions apart for longer, and with them the gradients that live on the difference. One cannot stand in for the
-# other.
+# positions apart for longer, and with them the gradients that live on the difference. Smaller weights could keep the
+# numbers at one size, too (lesson 09 draws some so). But norms are no substitute for sums.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
@@ -596,11 +597,11 @@ table.fillna("").rename_axis(index="losses after 200 steps", columns="layers")
 # %% [markdown]
 # At 0.003, post-norm learns it with 2 layers, makes a start with 4, and from 12 on guesses blindly. Pre-norm learns it
 # with 8, and is on the way even with 24. A higher rate widens the gap: at 0.01, pre-norm still learns with 8 layers,
-# and post-norm with 4 hardly begins. At 0.001 neither gets there in 200 steps.
+# and post-norm with 4 hardly begins. At 0.001 neither gets there in 200 steps, with any depth.
 #
 # The paper's remedy is **warm-up**: a tiny learning rate, raised over the first 4,000 steps (here: 50). At 8 layers it
 # takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm manages without; with so few steps, warm-up
-# probably only costs it time.
+# probably only costs it time (large pre-norm models are still warmed up).
 #
 # Why? Press *train*, then change the number of layers.
 
@@ -617,8 +618,8 @@ views.ResidualStream(depth=12, step=10)
 # <details><summary>Why does warm-up help?</summary>
 #
 # Xiong et al. (below) say that the large gradients in the last layers of post-norm call for a small learning rate. But
-# Adam makes steps of about the same size in any case. Liu et al. say: where every layer counts in full, one step of
-# training changes the output too much.
+# Adam makes steps of about the same size in any case, so Liu et al. disagree (we tested neither): where no layer's
+# share shrinks, one step of training changes the output too much.
 # </details>
 #
 # <details><summary>And the upper layers?</summary>
@@ -951,8 +952,8 @@ pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 
 # %% [markdown]
 # The same layers classify images, and this model relies on where each patch belongs: with patches shuffled only after
-# training, it is about as good as a guess. The paper's models are larger, with pre-norm and GELU. Language
-# models that read images put such vectors among those of the words.
+# training, it is about as good as a guess. The paper's are larger: pre-norm, GELU, and a *class token* in place of the
+# mean. Language models that read images put such a model's outputs among the vectors of the words.
 
 # %% [markdown]
 # ## Your experiment
@@ -985,8 +986,8 @@ print("predicted:", prediction, " measured:", holds)
 # | part | what it does | without it |
 # |---|---|---|
 # | residual connection | keeps what a position had | alike after two layers; gradient at `w_q` vanishes from layer 6 |
-# | norm | keeps numbers and gradients at one size | both explode; a saturated softmax |
-# | both | keep the numbers from vanishing | after 24 layers, less than a hundred-thousandth is left |
+# | norm | keeps numbers and gradients at one size | with our weights, both explode; a saturated softmax |
+# | either of the two | keeps the numbers from vanishing | without both, after 24 layers less than a hundred-thousandth is left |
 # | FFN | computes at each position | fewer facts after 250 steps, even with as many parameters in attention |
 # | attention | moves something between positions | without the half that attends ahead, a gap is filled by guessing |
 #
@@ -1065,7 +1066,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # Post-norm is norm(x + f(x)); pre-norm is x + f(norm(x)), with a norm at the end of the stack. In deep post-norm stacks
 # every layer counts in full, and at an ordinary learning rate they may fail to train without warm-up. Pre-norm can be
-# stacked deeper, and needs none; in return, its upper layers change little. (<i>How deep can each be stacked?</i>)
+# stacked deeper, and here needed none; in return, its upper layers change little. (<i>How deep can each be
+# stacked?</i>)
 # </details>
 #
 # <details><summary>Is x = norm(x); x = x + f(x) pre-norm?</summary>

@@ -107,7 +107,7 @@ diagrams.language_model.stripped()
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
-# blocks are pre-norm (the picture above has the paper's norms) and the positions are learned. There are
+# blocks are pre-norm (the picture above is still post-norm) and the positions are learned. There are
 # `context_length` of them, the **context window**: the model cannot read a longer text. Everything else is from earlier
 # lessons: attention from 03, the mask from 04, the block from 06, and from 08 the output matrix, the embedding's once
 # more. (Our FFN keeps the ReLU; GPT-2's has a GELU.)
@@ -256,7 +256,7 @@ for name, loss in {"the colleague's": loss_of_a_colleague, "yours or the library
 # The exponential of the mean loss is the **perplexity**: a model with a perplexity of 8 is as uncertain as if it chose
 # among 8 equally likely tokens. But what a token is depends on the tokenizer.
 #
-# So divide by something that does not. The loss of a whole text in bits, divided by the number of its bytes, is called
+# So divide by what does not: the bytes. The loss of a whole text in bits, divided by the number of its bytes, is called
 # **bits per byte**.
 #
 # **Exercise.** `loss` is the mean over the tokens, in nats (natural logarithms). A bit is log 2 nats.
@@ -345,7 +345,8 @@ def train(
 
 
 # %% [markdown]
-# The matrices of the blocks we leave to Muon, which was reported to need fewer steps than AdamW; lesson 13 explains it.
+# Muon, another optimizer, trains the matrices of the blocks: it was reported to need fewer steps than AdamW, which
+# would do, too. Lesson 13 explains it.
 
 
 # %%
@@ -406,8 +407,8 @@ print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
 # The bigram is hard to beat: it has counted the whole text, and our 400 steps read about as many tokens. After 100
-# steps the GPT is behind; in the end it is ahead: it can use more than the last token. (With a good initialisation, the
-# first loss is that of the uniform model.)
+# steps the GPT is behind; in the end it is ahead: unlike a bigram, it can use more than the last token. (With a good
+# initialisation, the first loss is that of the uniform model.)
 
 # %% [markdown]
 # ### The logit lens
@@ -434,7 +435,7 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 # lens predicts that token again, and its loss is worse than uniform. Block 0 does nearly all the work; in the map
 # below, its feed-forward network adds by far the most. (Other windows than above, hence the last loss.)
 #
-# The map shows every module at once (the still picture: how much each sublayer adds to the stream). Type the beginning
+# The map shows every module at once (without the widget you see how much each sublayer adds). Type the beginning
 # of a sentence and step through it: what does each module return, and which tokens may follow?
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -609,8 +610,8 @@ pd.Series(exist, name="words that exist").round(2).to_frame()
 # Its words exist about as often as those of real text (where names are invented, too). Its sentences sound like
 # documentation and seldom mean anything.
 #
-# Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. On its held-out plays it has
-# about your GPT's perplexity, at fewer bits per byte: its tokens are longer. Write a first line of your own.
+# Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. It has about your GPT's
+# perplexity, but on another text: neither perplexity nor bits can be compared here. Write a first line of your own.
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
@@ -704,17 +705,6 @@ def loss_on_repeats(model: nn.Module) -> Tensor:
 
 
 # %%
-copiers = {1: [], 2: []}
-for n_layers, models in copiers.items():
-    for seed in range(3):
-        _ = torch.manual_seed(seed)
-        models.append(AttentionOnly(n_layers))
-        adamw = torch.optim.AdamW(parts.parameter_groups(models[-1], 0.01), lr=0.01, betas=(0.9, 0.98), fused=True)
-        for _ in train(models[-1], [adamw], 300, partial(loss_on_repeats, models[-1])):
-            pass
-
-
-# %%
 _ = torch.manual_seed(9)
 texts = repeats(200, least=8, largest=8)  # to judge by: the period is 8 in all of them
 
@@ -724,6 +714,17 @@ texts = repeats(200, least=8, largest=8)  # to judge by: the period is 8 in all 
 def right(model: nn.Module, hidden: Tensor | None = None) -> Tensor:
     """Return what fraction of the texts has each of the positions 1 to 31 predicted correctly."""
     return (model(texts, hidden)[:, :-1].argmax(dim=-1) == texts[:, 1:]).float().mean(dim=0)
+
+
+# %%
+copiers, rise = {1: [], 2: []}, {"one layer": [], "two layers": []}
+for (n_layers, models), curves in zip(copiers.items(), rise.values()):
+    for seed in range(3):
+        _ = torch.manual_seed(seed)
+        models.append(model := AttentionOnly(n_layers))
+        adamw = torch.optim.AdamW(parts.parameter_groups(model, 0.01), lr=0.01, betas=(0.9, 0.98), fused=True)
+        steps = train(model, [adamw], 300, partial(loss_on_repeats, model))
+        curves.append([right(model)[8:].mean().item() for step in steps if step % 10 == 0])
 
 
 # %%
@@ -737,7 +738,18 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 
 
 # %% [markdown]
-# From position 9 on, two layers copy; one does not. (The token at 8 can only be guessed: the period might be longer.)
+# From position 9 on, two layers copy; one does not. (At 8 it can only be guessed: the period might be longer. At 16 and
+# 24, a period's first token, it is a little worse.)
+#
+# And when do they learn it?
+
+# %% tags=["nbval-ignore-output"]
+ax = plots.lines(range(10, 301, 10), rise, "step", "fraction copied right")
+
+# %% [markdown]
+# For nearly 100 steps, two layers are no better than one. Then, within as many again, they copy nearly all: something
+# has come together.
+#
 # How?
 #
 # **Predict.** In the second period, the token at each position was read once before, 8 positions back. How many
@@ -830,7 +842,7 @@ diagrams.language_model.induction()
 # | fewer parameters at the same width | measured above; but the same number could be spent on a wider model |
 # | every token is an example; a masked model predicts 15 % of them | true by counting |
 # | what has been read, prompt included, stays valid as the text grows | tested below |
-# | any task becomes a prompt | cannot be shown at our size |
+# | any task becomes a prompt | shown by Brown et al. at 175 billion parameters, not at our size |
 # | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
 #
 # ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead.)
@@ -1010,13 +1022,13 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - Without an encoder, each block keeps one causal self-attention and one feed-forward network.
-# - Compute the baselines first. Perplexities can be compared only under one tokenizer; bits per byte under any.
+# - Compute the baselines first. On one text, perplexities compare only under one tokenizer, bits per byte under any.
 # - Stored parameters fit into any class that has the same names and shapes.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Our copiers need two layers: one stores the previous token, the next searches for it. A model of language learned to
 #   copy by itself, mostly with one head: without it, a name that was read once is five times less probable.
-# - Why is guessing enough? Because whatever helps the guess lowers the loss: spelling, grammar, what was read before.
-#   Nobody told the stored GPT to copy.
+# - Why is guessing enough? Whatever helps the guess lowers the loss. Here we saw it for words that exist, and for
+#   copying. Nobody told the stored GPT to copy.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -1030,7 +1042,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # - **context window**: the largest number of tokens that a language model can read at once.
 # - **perplexity**: the exponential of the mean loss: among how many equally likely tokens a model seems to choose.
-# - **bits per byte**: the loss of a text in bits, divided by the number of its bytes; comparable across tokenizers.
+# - **bits per byte**: the loss of a text in bits, divided by the number of its bytes; comparable, on one text, across
+#   tokenizers.
 # - **unigram**: a single token, or the model that knows only how frequent each token is.
 # - **bigram**: two tokens in a row, or the model that predicts a token from the one before it.
 # - **model card**: what is published with a trained model: how it was trained, on what, and how well it does.

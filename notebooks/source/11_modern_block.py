@@ -7,7 +7,8 @@
 # CLOWN: I will tell you, sir, as he hath carried.
 # ```
 #
-# At the end a small Llama answers you (a stored sample), its published layout loaded into parts that *you* wrote.
+# At the end a small Llama answers you (a stored sample), its weights, in Llama's published layout, loaded into parts
+# that *you* wrote.
 #
 # **The question.** Today's models are still Transformers, yet most parts of the block have changed since 2017. What is
 # new, and what does each change buy?
@@ -278,9 +279,9 @@ class Absorbed(LatentAttention):
 
 
 # %% [markdown]
-# **Predict.** Both read 200 tokens, with 8 heads of width 64 and r = 64. How many times as many numbers would the
-# cache hold with the keys and values of every head? Is the output of `Absorbed` `"equal"` or `"another"`? And what
-# fraction of the operations does it take for one token more: nearest to 0.5, 0.1 or 0.02?
+# **Predict.** Both read 200 tokens, with 8 heads of width 64 and r = 64. How many times as many numbers would the cache
+# hold with the keys and values of every head? Is the output of `Absorbed` `"equal"` or `"another"`? And what fraction
+# of the operations of making all keys again: nearest to 0.5, 0.1 or 0.02?
 
 # %% tags=["prediction"]
 prediction_numbers, prediction_output, prediction_operations = ..., ..., ...
@@ -422,7 +423,7 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# We train on the characters of Python's docstrings; the table's losses are of held-out modules.
+# We train on the characters of Python's docstrings; the losses below are of held-out modules.
 
 
 # %% tags=["hide-input"]
@@ -537,8 +538,8 @@ pd.DataFrame(rows, columns=columns).round(2)
 compare(prediction, measured=max(gains, key=gains.get))
 
 # %% [markdown]
-# Is a visible step real? We also ran nine seeds: on average RoPE's step was 0.07, SwiGLU's 0.02, and the others' less
-# than 0.01.
+# Is a visible step real? Nine seeds (not run here) gave 0.07 for RoPE, and for SwiGLU only 0.02; the others' steps were
+# below 0.01.
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
@@ -615,8 +616,8 @@ pd.DataFrame(late, index=["loss, seed 0", "seed 1", "seed 2"]).T.round(2).assign
 # %% [markdown]
 # Without QK-norm the scores grow to hundreds or thousands; with it they stay near 10. Yet QK-norm alone helps the loss
 # little, if at all: it is the norms *after* the sublayers that save the training loss, with every seed. It is about
-# that of the usual learning rate, though the scores are as large as without them: what is added stays bounded. At the
-# usual rate this model needs neither.
+# that of the usual learning rate, though the scores are as large as without them, presumably because what is added
+# stays bounded. At the usual rate this model needs neither.
 #
 # <details><summary>Then what is QK-norm for?</summary>
 #
@@ -681,12 +682,11 @@ class Experts(nn.Module):
 
 
 # %% [markdown]
-# The task is lesson 06's: 2,304 random facts, which can only be stored, so none are held out. Three models have eight
+# ### Keeping all experts busy
+#
+# The task is lesson 06's: 2,304 random facts, which can only be stored, so none are held out. Three mixtures have eight
 # experts of d_ff 16, two of them active. Beside them stand a narrow FFN of d_ff 32, with as many *active* parameters,
 # and a wide one of d_ff 128, with as many *in all* (but for the router). All take 80 steps.
-
-# %% [markdown]
-# ### Keeping all experts busy
 #
 # Expert 0 begins behind: its logit is lower by 3. Two mixtures have **load balancing**. One has an extra loss (Fedus et
 # al., 2021): 8 times the sum of load · mean probability, which is 1 when both are even. The other needs none ([Wang et
@@ -1119,10 +1119,10 @@ some = dates["fr"][0][:150]
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), reader(some)))
 
 # %% [markdown]
-# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learns
-# more, in fewer steps, and forgets more. Either way, most of the old ones are lost. But LoRA can be taken out, and the
-# old model is back, so one frozen model can serve many such *adapters*. (Added into the matrix, it costs no extra
-# time.)
+# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learned
+# more, in fewer steps, and forgot more (neither rate was tuned). Either way, most of the old ones are lost. But LoRA
+# can be taken out, and the old model is back, so one frozen model can serve many such *adapters*. (Added into the
+# matrix, it costs no extra time.)
 
 # %% [markdown]
 # ## Your experiment
@@ -1157,8 +1157,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Small differences need many seeds.
 # - A loader can be wrong without an error: compare logits. (Lesson 12 hunts such bugs.)
 #
-# Of our table's steps, RoPE's lowered the loss most; the rest saves memory, is simpler, or is said to pay at larger
-# scale. The shape of 2017 is still there: attend, transform, add.
+# Of our table's steps, RoPE's lowered the loss most; the rest saves memory, is simpler, or pays, by its papers, at
+# larger scale. The shape of 2017 is still there: attend, transform, add.
 
 # %%
 table = trace_shapes(own_llama(options, published, pairs_from_halves), tokens[:2, :11])
@@ -1219,14 +1219,14 @@ table.drop(columns="class")[:16]
 #
 # <details><summary>You changed one part of a model, and the loss fell by 0.02. Is it better?</summary>
 #
-# Run both with several seeds first. In our table most steps are about as small as the spread of three seeds, and two
+# Run both with several seeds first. In our table two of four steps are within the spread of three seeds, and two
 # equal models with independent runs are separated by chance in one case of ten. (<i>What does each change buy</i>)
 # </details>
 #
 # <details><summary>What does MLA cache, and must it make all keys again for each token?</summary>
 #
-# One latent vector per token. No: the matrix of the keys can be applied to the query, and that of the values after the
-# average, with equal output. With 200 tokens in our cache that took a fiftieth of the operations. (<i>Saving memory:
+# One latent vector per token. No: apply the keys' matrix to the query, and the values' after the average: equal output,
+# but longer dot products. With 200 tokens in our cache that took a fiftieth of the operations. (<i>Saving memory:
 # multi-head latent attention</i>)
 # </details>
 #

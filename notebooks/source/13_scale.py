@@ -484,8 +484,9 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# With the same gradient both take the same step, and the copies stay equal. The speed-up is nowhere near 2: half of so
-# small a batch takes more than half as long. With many more tokens for each, the arithmetic outweighs the rest.
+# With the same gradient both take the same step, and the copies stay equal. The speed-up is below 2, and the all-reduce
+# explains only part of that: probably the two processes compete for one memory and cache. With many more tokens for
+# each, the arithmetic outweighs the rest.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
 # there are workers, and in each step every worker sends one chunk to the next. In the picture, rows are workers,
@@ -511,7 +512,7 @@ compare(prediction, measured=sent[1000] / sent[10], choices=(1, 10, 100))
 # %% [markdown]
 # ## An optimizer in parts: ZeRO
 #
-# *Cuts: optimizer; in stage 2 gradients, too; in stage 3 also parameters. Price: none before stage 3,
+# *Cuts: optimizer; in stage 2 gradients, too; in stage 3 also parameters. Price: no more bytes before stage 3,
 # where parameters are sent twice.*
 #
 # Data parallelism leaves three lines whole on every device. **ZeRO**
@@ -560,7 +561,7 @@ print("four workers have the parameters of Adam on one:", torch.allclose(cut_up,
 #
 # Another optimizer can cut this line, too: for a matrix **Muon** (Jordan et al., 2024) keeps only the mean of the
 # gradients, and *orthogonalises* it. All its singular values (how much it stretches each direction) become about 1, so
-# no few directions dominate the step. AdamW trains the rest. Price: more products in each step.
+# no few directions dominate the step. AdamW trains the rest. Price: more products. (Its losses: not measured here.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 model = Model(64, n_layers=8, n_heads=4)
@@ -1084,8 +1085,7 @@ print("tokens for each parameter:", *(f"{n_read / n:,.0f}" for n, _, n_read in z
 #
 # By the table of costs, 20 tokens for each parameter take an H100 5,434 hours. Llama 3 8B read over 90 times as many
 # tokens: half a million hours, eleven months on 64. Meta
-# [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3 million, so plan for less than 40 %: hence
-# the thousands.
+# [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3 million, as if at 16 % and not 40 %: hence the thousands.
 #
 # So this is what changes: the batch is divided among machines, parameters and optimizer among GPUs, products have 16 or
 # 8 bits, and activations are computed twice. All but the 16 and 8 bits leave the result as it was, except in its last
@@ -1195,8 +1195,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>Why is the speed-up of two workers less than two?</summary>
 #
-# They exchange gradients, and half of a small batch takes more than half the time. On one machine they may also compete
-# for its memory. (<i>Several processes</i>)
+# They exchange gradients, and a small part may be computed less efficiently. On one machine they may also compete for
+# its memory. (<i>Several processes</i>)
 # </details>
 #
 # <details><summary>float16 or bfloat16?</summary>
