@@ -9,7 +9,7 @@
 # **Afterwards you can** write both kinds of layer and the whole encoder, and say what goes wrong without each of
 # these, because you have seen it measured.
 #
-# Reading: 37 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 38 minutes. Exercises: 60 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 120 minutes, with a place to stop half-way. Sections with a ★ may be skipped.
 
 # %% [markdown]

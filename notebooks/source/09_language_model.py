@@ -744,7 +744,8 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 # And when do they learn it?
 
 # %% tags=["nbval-ignore-output"]
-ax = plots.lines(range(10, 301, 10), rise, "step", "fraction copied right")
+curves = {name: torch.tensor(runs) for name, runs in rise.items()}  # (3, 30) each
+ax = plots.lines(range(10, 301, 10), curves, "step", "fraction copied right")
 
 # %% [markdown]
 # For nearly 100 steps, two layers are no better than one. Then, within as many again, they copy nearly all: something

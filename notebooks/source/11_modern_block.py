@@ -684,9 +684,9 @@ class Experts(nn.Module):
 # %% [markdown]
 # ### Keeping all experts busy
 #
-# The task is lesson 06's: 2,304 random facts, which can only be stored, so none are held out. Three mixtures have eight
-# experts of d_ff 16, two of them active. Beside them stand a narrow FFN of d_ff 32, with as many *active* parameters,
-# and a wide one of d_ff 128, with as many *in all* (but for the router). All take 80 steps.
+# The task is lesson 06's: 2,304 random facts, which can only be stored. Three mixtures have eight experts of d_ff 16,
+# two of them active. A narrow FFN of d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*.
+# All take 80 steps.
 #
 # Expert 0 begins behind: its logit is lower by 3. Two mixtures have **load balancing**. One has an extra loss (Fedus et
 # al., 2021): 8 times the sum of load · mean probability, which is 1 when both are even. The other needs none ([Wang et

@@ -8,7 +8,7 @@
 # **Afterwards you can** write down the memory bill of a training, cut each of its lines with the same result, say what
 # 16 bits lose, estimate time and energy before a training starts, and find the best size for a budget.
 #
-# Reading: 39 minutes. Exercises: 110 minutes (seven core, two stretch ★). With all predictions, runs and questions:
+# Reading: 40 minutes. Exercises: 110 minutes (seven core, two stretch ★). With all predictions, runs and questions:
 # about 175 minutes.
 
 # %% [markdown]
