@@ -1,4 +1,4 @@
-"""Supervise one job: run it in a child process, kill it when time is up, and leave nothing of it behind."""
+"""Supervise the jobs of a notebook: run each in a child process, kill it when time is up, leave nothing of it behind."""
 
 import contextlib
 import json
@@ -67,20 +67,29 @@ class Request:
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
-    """Read a job, run it in a child process, and send two frames: why the child ended, and its answer.
+    """Read the jobs of a notebook, run each in a child process, and send two frames: why that ended, and its answer.
 
     After the reason stand, on a line of their own, the seconds for which others had the processors.
 
     A job that is traced has many answers. Before each, an empty frame says that the child has not ended. After it comes
     the next request, or an empty frame as the end.
 
+    A job with models is the last, so that no other is forked from a process that has held them.
+
     Args:
-        jobs: Pipe that the job comes on.
+        jobs: Pipe that the jobs come on.
         answers: Pipe that the two frames go to.
-        folder: Where to make the child's own folder.
+        folder: Where to make the children's own folders.
     """
-    request = _receive_job(jobs)
     prctl(SUBREAPER, 1)
+    is_last = False
+    while not is_last:
+        request = _receive_job(jobs)
+        _supervise(request, jobs, answers, folder)
+        is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.NO_MORE
+
+
+def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     own_folder = tempfile.mkdtemp(dir=folder)
     watch = FolderWatch(own_folder, request.limits, is_needed=not disk_quota.mount(own_folder, request.limits))
     if request.cpu_seconds:
@@ -168,7 +177,7 @@ def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Binar
 
     The models of its cases are read once the child is there, so that its memory has never held them.
     """
-    limits, begun = request.limits, time.monotonic()
+    limits, begun, computed = request.limits, time.monotonic(), seconds_of_ended_children()
     reading, writing = os.pipe()
     asking, asked = socket.socketpair() if request.has_models else (None, None)
     group = control_groups.make(limits)
@@ -190,7 +199,7 @@ def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Binar
         code, took_mb = _end(child, group)
         ran_out = control_groups.ran_out_of_memory(group)
         control_groups.remove(group)
-    waited = _waited_for_others(clock, delay, seconds_of_ended_children())
+    waited = _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
     if reason == "busy" and clock - waited > limits.kill_after:
         reason = "time"  # it had kept itself waiting
     if reason == "time" and limit_reports.is_much(took_mb, limits):
@@ -313,7 +322,7 @@ def _trace_in_child(
     request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
 ) -> tuple[str, float]:
     """Have a child process answer requests; return why it ended, and for how long others kept it waiting."""
-    begun = time.monotonic()
+    begun, computed = time.monotonic(), seconds_of_ended_children()
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()
     group = control_groups.make(request.limits)
     child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
@@ -327,7 +336,7 @@ def _trace_in_child(
         clock, delay = time.monotonic() - begun, delay_seconds(child)
         _end(child, group)
         control_groups.remove(group)
-    return reason, _waited_for_others(clock, delay, seconds_of_ended_children())
+    return reason, _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
 
 
 def _pass_on(

@@ -23,6 +23,8 @@ class Conversation:
         """Whether the process has ended, so that no more answer comes."""
         self.waited = 0.0
         """Seconds for which other programs had the processors, which is known when it is over."""
+        self.reason = b""
+        """Why the process ended, once it has."""
 
     def receive(self) -> bytes | None:
         """Return the answer that comes first, without a question; None if there is none any more."""
@@ -47,11 +49,11 @@ class Conversation:
         try:
             if question is not None:
                 self._interpreter.send(question)
-            reason, _, waited = self._interpreter.receive(self._seconds, REASON_BYTES).partition(b"\n")
+            self.reason, _, waited = self._interpreter.receive(self._seconds, REASON_BYTES).partition(b"\n")
             answer = self._interpreter.receive(self._seconds, self._max_bytes)
         except (framing.BrokenFrame, TimeoutError):
             self.is_over = True
             return None
         self._is_waiting = False
-        self.is_over, self.waited = bool(reason), float(waited or 0.0)
-        return None if reason else answer
+        self.is_over, self.waited = bool(self.reason), float(waited or 0.0)
+        return None if self.is_over else answer
