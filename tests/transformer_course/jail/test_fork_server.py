@@ -57,7 +57,7 @@ def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(
         "cells": [{"id": "", "source": "import os, time\nfor _ in range(3): os.fork()\ntime.sleep(600)\nf = 1"}],
         "cases": [],
         "seconds": 60.0,
-        "library": {},
+        "library": "{}",
     }
     thread = threading.Thread(target=lambda: outcomes.append(jail.run(job)))
     thread.start()

@@ -23,7 +23,7 @@ def job(*lines, before=""):
     body = "".join(f"    {line}\n" for line in lines)
     source = f"import os, sys, time, signal\n{before}\ndef f(x):\n{body}"
     cells = [{"id": "f", "source": source}]
-    return {"name": "f", "cells": cells, "cases": [Case({"x": X}, "").as_dict()], "seconds": 9.0, "library": {}}
+    return {"name": "f", "cells": cells, "cases": [Case({"x": X}, "").as_dict()], "seconds": 9.0, "library": "{}"}
 
 
 def talk_with(jail, what, limits=LIMITS, cpu_seconds=CPU_SECONDS):

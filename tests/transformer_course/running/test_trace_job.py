@@ -33,7 +33,7 @@ def sent_for(source, *requests):
         "cells": [{"id": "f", "source": source}],
         "cases": [Case({"x": X}, "").as_dict()],
         "seconds": 9.0,
-        "library": {},
+        "library": "{}",
     }
     waiting, sent = [*requests, b""], []
     serve_traces(job, lambda: waiting.pop(0), sent.append)
