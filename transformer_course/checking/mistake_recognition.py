@@ -7,6 +7,7 @@ same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import builtins
+import hashlib
 import itertools
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -27,6 +28,7 @@ from transformer_course.checking.tolerance import (
 )
 from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
+from transformer_course.running.plain_data import pack
 
 MAX_ALIKE = 100
 """Where more pairs return the same as the attempt when first called, they are not told apart: to see all that a pair
@@ -75,6 +77,13 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
     """Return what an attempt that is not right is recognised as; None if nothing known behaves like it."""
     if len(observed) != len(known.cases):
         return None  # it never came to an end, and what it would have shown is not known
+    shown = hashlib.sha256(pack([{**seen, "remarks": None} for seen in observed])).digest()
+    if shown not in known.recognised:
+        known.recognised[shown] = _recognise(known, observed)
+    return known.recognised[shown]
+
+
+def _recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
     with in_isolation():
         reach = _reach(known, observed)
         found = (

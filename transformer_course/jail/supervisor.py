@@ -1,4 +1,4 @@
-"""Supervise the jobs of a notebook: run each in a child process, kill it when time is up, leave nothing of it behind."""
+"""Supervise the jobs of a notebook: run each in a child process, kill it when time is up, and leave nothing behind."""
 
 import contextlib
 import json

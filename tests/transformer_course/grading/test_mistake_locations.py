@@ -63,7 +63,7 @@ def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
         ["queries *= 2", *RIGHT],
     ]
     with_places = [grade_answer(jail, source(lines), NAME) for lines in answers]
-    monkeypatch.setattr(judge_answer, "with_place_in_jail", lambda verdict, *_: (verdict, 0.0))
+    monkeypatch.setattr(judge_answer, "with_place_in_jail", lambda verdict, *_: verdict)
     without = [grade_answer(jail, source(lines), NAME) for lines in answers]
     assert [one.points for one in with_places] == [one.points for one in without]
     assert [one.points > 0 for one in without] == [True, False, False, True, False]
