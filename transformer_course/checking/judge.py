@@ -8,7 +8,12 @@ from transformer_course.checking.explain import explain_crash, explain_differenc
 from transformer_course.checking.formatting import listed_layers, readable
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
-from transformer_course.checking.mistake_recognition import Recognition, recognise, recognise_side_effect
+from transformer_course.checking.mistake_recognition import (
+    Recognition,
+    recognise,
+    recognise_once,
+    recognise_side_effect,
+)
 from transformer_course.checking.named_shapes import absent_arguments, describe_inputs
 from transformer_course.checking.side_effects import (
     backward_problem,
@@ -70,7 +75,7 @@ def judge(
     there = elsewhere.observed() if elsewhere else ()
     if elsewhere and len(there) == len(known.cases) and not agree(there, elsewhere.known.expected, numbers_only=True):
         shown = elsewhere.known, there
-    if found := recognise(*shown):
+    if found := (recognise if shown[0] is known else recognise_once)(*shown):
         return _recognised(*shown, found, reading, (known, seen_in_cases))
     for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
         if observation_distance(seen, right, numbers_only=True) > 1:

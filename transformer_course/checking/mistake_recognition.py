@@ -77,13 +77,6 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
     """Return what an attempt that is not right is recognised as; None if nothing known behaves like it."""
     if len(observed) != len(known.cases):
         return None  # it never came to an end, and what it would have shown is not known
-    shown = hashlib.sha256(pack([{**seen, "remarks": None} for seen in observed])).digest()
-    if shown not in known.recognised:
-        known.recognised[shown] = _recognise(known, observed)
-    return known.recognised[shown]
-
-
-def _recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
     with in_isolation():
         reach = _reach(known, observed)
         found = (
@@ -96,6 +89,14 @@ def _recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition
             or _two_at_once(known, observed, reach)
             or _in_other_cases(known, observed, reach, _without_what_is_no_number(known, observed, reach))
         )
+
+
+def recognise_once(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
+    """Return the same, and at once what has been seen before: in a class, many make the same mistake."""
+    shown = hashlib.sha256(pack([{**seen, "remarks": None} for seen in observed])).digest()
+    if shown not in known.recognised:
+        known.recognised[shown] = recognise(known, observed)
+    return known.recognised[shown]
 
 
 def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:

@@ -5,11 +5,13 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.transformer_course.jail.sample_submissions import children, grade_answer, linux, softmax_after, still_works
 from transformer_course.jail import fork_server
 from transformer_course.jail.jail import Jail, Outcome
 from transformer_course.jail.linux import landlock
+from transformer_course.running.plain_data import pack
 
 pytestmark = linux
 
@@ -67,6 +69,41 @@ def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(
     thread.join()
     assert outcomes[0].reason == "supervisor" and children(process) == []
     assert still_works(jail) and jail.process.pid == process
+
+
+def job_of(notebook: str) -> dict[str, object]:
+    case = {"inputs": {"x": torch.ones(2)}, "label": ""}
+    cells = [{"id": "", "source": f"def f(x): return x  # {notebook}"}]
+    return {"name": "f", "cells": cells, "cases": [case], "seconds": 20.0, "library": "{}"}
+
+
+def supervisor_of(jail: Jail, notebook: str) -> int:
+    """Run a job of a notebook, and return the process that has looked after it."""
+    assert jail.process is not None
+    assert "records" in (jail.run(job_of(notebook)).answer or {})
+    deadline = time.monotonic() + 10  # that of the last notebook may be about to end
+    while len(found := children(jail.process.pid)) != 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found[0]
+
+
+def test_the_jobs_of_a_notebook_share_a_supervisor_and_those_of_another_have_another(jail: Jail):
+    ada, again, emmy = (supervisor_of(jail, notebook) for notebook in ("ada", "ada", "emmy"))
+    assert ada == again != emmy
+
+
+def test_no_job_is_forked_from_a_supervisor_that_has_held_models(jail: Jail):
+    """The retry of a job could read there what it is to ask the models for."""
+    before = supervisor_of(jail, "ada")
+    assert "records" in (jail.run(job_of("ada"), models=pack([])).answer or {})
+    assert supervisor_of(jail, "ada") != before
+
+
+def test_a_supervisor_that_is_killed_between_two_jobs_costs_one_try(jail: Jail):
+    os.kill(supervisor_of(jail, "ada"), signal.SIGKILL)
+    reasons = [jail.run(job_of("ada")).reason for _ in range(3)]
+    assert reasons == ["supervisor", "exit 0", "exit 0"]
+    assert still_works(jail)
 
 
 def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -6,7 +6,7 @@ import time
 import pytest
 import torch
 
-from tests.transformer_course.jail.sample_submissions import busy_others, children, linux, still_works
+from tests.transformer_course.jail.sample_submissions import busy_others, left_running, linux, still_works
 from transformer_course.jail.interpreter import JailError
 from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
@@ -135,9 +135,9 @@ def test_nothing_is_left_running(jail: Jail):
         known = unpack_expressions(talk.receive())
         assert unpack_traces(talk.ask(pack_request(0, {})), len(known), 1)
     deadline = time.monotonic() + 10
-    while children(jail.process.pid) and time.monotonic() < deadline:
+    while left_running(jail.process.pid) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert children(jail.process.pid) == []
+    assert left_running(jail.process.pid) == []
     assert still_works(jail)
 
 
