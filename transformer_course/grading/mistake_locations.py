@@ -1,8 +1,9 @@
-"""The place of a mistake, for the feedback page: the answer is traced in the jail, and the search is here.
+"""The name and the place of a mistake, for the feedback page: the answer runs in the jail again, the search is here.
 
-It is feedback, and never points: the verdict is there before. The cases are those of a seed that never counts, so that
-the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that count.
-What comes back is untrusted: an answer that forges its trace changes what is said about itself, and nothing else.
+It is feedback, and never points: what is right is known before. The cases are those of a seed that never counts, so that
+the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that count;
+and the same for the whole class, so that what mistakes show on them is computed once.
+What comes back is untrusted: an answer that forges it changes what is said about itself, and nothing else.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,11 +29,11 @@ from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unp
 NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
 """Said after a place, where a case follows."""
 MAX_SECONDS = 2.0
-"""Seconds that the answer may compute while a place is searched, and a third of those that the clock may run."""
+"""Seconds that the answer may compute in its second run, and a third of those that the clock may run."""
 MAX_TEXT_LENGTH = 10_000
 """Number of characters of each text that comes out of the jail; what is longer is cut off before anybody reads it."""
 PLACE_SEED = 0
-"""Seed of the cases on which places are searched, unless it is the one that counts."""
+"""Seed of the cases on which names and places are searched, unless it is the one that counts."""
 
 
 class SecondRun:
