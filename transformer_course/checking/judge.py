@@ -71,7 +71,7 @@ def judge(
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(seen_in_cases, known.expected, numbers_only=True):
         return _judge_side_effects(known, seen_in_cases, reading)
-    shown = known, seen_in_cases
+    shown: tuple[Behaviour, Sequence[Observation]] = known, seen_in_cases
     there = elsewhere.observed() if elsewhere else ()
     if elsewhere and len(there) == len(known.cases) and not agree(there, elsewhere.known.expected, numbers_only=True):
         shown = elsewhere.known, there
