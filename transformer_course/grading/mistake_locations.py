@@ -1,9 +1,8 @@
 """The name and the place of a mistake, for the feedback page: the answer runs in the jail again, the search is here.
 
-It is feedback, and never points: what is right is known before. The cases are those of a seed that never counts, so that
-the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that count;
-and the same for the whole class, so that what mistakes show on them is computed once.
-What comes back is untrusted: an answer that forges it changes what is said about itself, and nothing else.
+It is feedback, and never points: what is right is known before. The cases are those of a seed that never counts, so
+that the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that
+count; and they are the same for the whole class, so that what mistakes show on them is computed once. What comes back is untrusted: an answer that forges it changes what is said about itself, and nothing else.
 """
 
 from collections.abc import Mapping, Sequence
