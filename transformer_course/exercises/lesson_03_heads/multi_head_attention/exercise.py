@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_03_heads.multi_head_attention import mistakes_attention, mistakes_splitting
+from transformer_course.exercises.lesson_03_heads.multi_head_attention import mistakes
 from transformer_course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS, MultiHeadAttention
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
@@ -100,5 +100,5 @@ MULTI_HEAD_ATTENTION = Exercise(
             "of the four layers is used. A step is missing at the beginning, and one at the end."
         ),
     },
-    mistakes=[*mistakes_splitting.MISTAKES, *mistakes_attention.MISTAKES],
+    mistakes=mistakes.MISTAKES,
 )

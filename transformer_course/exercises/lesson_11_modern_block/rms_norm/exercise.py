@@ -4,11 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_11_modern_block.rms_norm import (
-    mistakes_afterwards,
-    mistakes_mean_square,
-    mistakes_root,
-)
+from transformer_course.exercises.lesson_11_modern_block.rms_norm import mistakes
 from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
@@ -89,5 +85,5 @@ RMS_NORM = Exercise(
             "eps is subtracted from the mean square, so that it may get 0 or negative. Look at the sign."
         ),
     },
-    mistakes=[*mistakes_mean_square.MISTAKES, *mistakes_root.MISTAKES, *mistakes_afterwards.MISTAKES],
+    mistakes=mistakes.MISTAKES,
 )

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_11_modern_block.route import mistakes_choice, mistakes_result, mistakes_weights
+from transformer_course.exercises.lesson_11_modern_block.route import mistakes
 from transformer_course.exercises.lesson_11_modern_block.route.answer import STEPS
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
@@ -79,5 +79,5 @@ ROUTE = Exercise(
             "One softmax runs over all tokens together, so only the whole table sums to 1. Look at its axis."
         ),
     },
-    mistakes=[*mistakes_choice.MISTAKES, *mistakes_weights.MISTAKES, *mistakes_result.MISTAKES],
+    mistakes=mistakes.MISTAKES,
 )

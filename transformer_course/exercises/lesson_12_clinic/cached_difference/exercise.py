@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_12_clinic.cached_difference import mistakes_reading
+from transformer_course.exercises.lesson_12_clinic.cached_difference import mistakes
 from transformer_course.exercises.lesson_12_clinic.cached_difference.answer import STEPS, cached_difference
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.exercises.shared.eval_mode_mistakes import of_the_mode
@@ -102,7 +102,7 @@ CACHED_DIFFERENCE = Exercise(
         ),
     },
     mistakes=[
-        *mistakes_reading.MISTAKES,
+        *mistakes.MISTAKES,
         *of_the_largest_difference(STEPS, "cached", "at_once", (0, 2), (-1,)),
         *of_the_mode(STEPS, "largest", "at_once"),
     ],

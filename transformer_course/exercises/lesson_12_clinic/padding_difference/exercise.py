@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_12_clinic.padding_difference import mistakes_padding, mistakes_real_tokens
+from transformer_course.exercises.lesson_12_clinic.padding_difference import mistakes
 from transformer_course.exercises.lesson_12_clinic.padding_difference.answer import STEPS, padding_difference
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.exercises.shared.eval_mode_mistakes import of_the_mode
@@ -99,8 +99,7 @@ PADDING_DIFFERENCE = Exercise(
         ),
     },
     mistakes=[
-        *mistakes_padding.MISTAKES,
-        *mistakes_real_tokens.MISTAKES,
+        *mistakes.MISTAKES,
         *of_the_largest_difference(STEPS, "padded", "alone", (-1,), (0,)),
         *of_the_mode(STEPS, "largest", "alone"),
     ],

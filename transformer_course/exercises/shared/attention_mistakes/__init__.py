@@ -17,7 +17,6 @@ from transformer_course.exercises.shared.attention_mistakes.modules import (
 from transformer_course.exercises.shared.attention_mistakes.scaling import (
     of_scaling_too_early,
     of_the_scaling,
-    of_the_width,
 )
 from transformer_course.exercises.shared.attention_mistakes.scores import (
     of_the_products,
@@ -48,7 +47,6 @@ __all__ = [
     "of_the_scaling",
     "of_the_softmax",
     "of_the_transposition",
-    "of_the_width",
     "renamed",
     "split_by_view",
     "unpaired",

@@ -7,23 +7,6 @@ from transformer_course.exercises.shared.attention_mistakes.selection import fir
 from transformer_course.steps import InSteps, Step, Variant
 
 
-def of_the_width(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in which another length is taken for d_k."""
-    return [
-        Mistake(
-            "the_whole_shape",
-            steps.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
-            steps.but(width=lambda queries: queries.size, divisor=lambda width: width**0.5).attempt,
-            says="The root is taken of something that is not a number: it crashes. Look at what stands for d_k.",
-            hints=[
-                "What are `queries.shape` and `queries.size`?",
-                "The lengths of all axes are in it. Which one is d_k?",
-                "`queries.shape[-1]`.",
-            ],
-        ),
-    ]
-
-
 def of_the_scaling(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in the division by the root of d_k."""
     name = first_of(steps, "scaled", "scores")

@@ -1,12 +1,12 @@
-"""What goes wrong in the mean square: what is squared, and what the mean is taken over."""
+"""What goes wrong in the mean square, in the root and the division, and with the dtype and the weight."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
-from transformer_course.exercises.shared.norm_mistakes import axis_from_the_front
+from transformer_course.exercises.shared.norm_mistakes import axis_from_the_front, eps_fixed, weighted_first
 
 FIRST_CASE = "In the first case the squares are 4, 0, 0 and 16. What is their mean, and what comes out here?"
 
-CENTRED = [
+MISTAKES = [
     Mistake(
         "unbiased_variance",
         STEPS.but(mean_square=lambda wide, axis: wide.var(dim=axis, keepdim=True)),
@@ -21,9 +21,6 @@ CENTRED = [
         ),
         hints=[FIRST_CASE],
     ),
-]
-
-AXES = [
     Mistake(
         "over_the_whole_sentence",
         STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
@@ -47,6 +44,35 @@ AXES = [
         hints=["For x of shape (batch, n, d), which shape should the mean squares have?"],
     ),
     axis_from_the_front(STEPS),
+    Mistake(
+        "root_without_a_gradient",
+        STEPS.but(root=lambda root: root.detach()),
+        STEPS.but(wide=lambda wide: wide.detach()).attempt,
+        does="the root is taken for a fixed number on the way back",
+        says=(
+            "The numbers are right, and the gradient at x is not: what x is divided by is taken for a fixed number on "
+            "the way back. It is made of x, and changes with it. Look for `no_grad`, `detach` or `.data`."
+        ),
+        hints=["If x gets 10 times as large, the output should stay as it is. Is the gradient along x 0?"],
+    ),
+    Mistake(
+        "divides_in_place",
+        STEPS.but(normalised=lambda wide, root: wide.div_(root)).attempt,
+        STEPS.but(normalised=lambda wide, root: wide.div_(root.detach())).attempt,
+        STEPS.but(squares=lambda wide: wide.clone().square(), normalised=lambda wide, root: wide.div_(root)).attempt,
+        says=(
+            "x is divided in place. `.float()` makes no copy of what is in float32 already, so this writes into x "
+            "itself, and the caller may still need it. Look at what `/=` does to a tensor."
+        ),
+        hints=[
+            "Which line writes into x itself?",
+            "`y /= 2` changes the tensor; `y = y / 2` makes a new one.",
+            "Give the normalised vectors a name of their own.",
+        ],
+    ),
+    eps_fixed(STEPS, 4),
+    weighted_first(
+        STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
+        STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
+    ),
 ]
-
-MISTAKES = [*CENTRED, *AXES]

@@ -1,4 +1,4 @@
-"""What goes wrong when texts get padding, and the same tokens are looked up again."""
+"""What goes wrong when texts get padding, the same tokens are looked up again, and only real ones should count."""
 
 import torch
 
@@ -79,5 +79,13 @@ MISTAKES = [
         does="each token is compared with the one beside it",
         says="{does}: the slices of the two runs lie one position apart.",
         hints=["Where does the first token stand after 3 pads are put before it?"],
+    ),
+    Mistake(
+        "only_the_last_position",
+        STEPS.but(differences=lambda all_differences: all_differences[:, -1]),
+        STEPS.but(differences=lambda all_differences, real: all_differences[:, -1][real[:, -1]]),
+        does="only the last position is compared",
+        says="{does}. A fault may show at any other, and in some texts this is padding.",
+        hints=["Take a text with padding at its end. What is compared?"],
     ),
 ]
