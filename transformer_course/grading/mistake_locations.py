@@ -2,7 +2,8 @@
 
 It is feedback, and never points: what is right is known before. The cases are those of a seed that never counts, so
 that the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that
-count; and they are the same for the whole class, so that what mistakes show on them is computed once. What comes back is untrusted: an answer that forges it changes what is said about itself, and nothing else.
+count; and they are the same for the whole class, so that what mistakes show on them is computed once. What comes back
+is untrusted: an answer that forges it changes what is said about itself, and nothing else.
 """
 
 from collections.abc import Mapping, Sequence
