@@ -5,11 +5,11 @@ from typing import BinaryIO
 LENGTH_BYTES = 8
 """Size of the big-endian length in front of each frame."""
 ANNOUNCEMENT = b"a job"
-"""Frame in front of the first job of an answer: the fork server waits for it, and leaves the rest to a supervisor."""
-SAME_ANSWER = b"one more"
-"""Frame in front of each of the answer's other jobs, which the same supervisor reads."""
+"""Frame in front of the first job of a notebook: the fork server waits for it, and leaves the rest to a supervisor."""
+SAME_NOTEBOOK = b"one more"
+"""Frame in front of each of the notebook's other jobs, which the same supervisor reads."""
 NO_MORE = b""
-"""Frame that ends a supervisor."""
+"""Frame that ends a notebook's supervisor."""
 
 
 class BrokenFrame(Exception):

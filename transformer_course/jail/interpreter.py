@@ -47,10 +47,10 @@ class Interpreter:
 
     Attributes:
         process: The process itself.
-        answer: The name and the cells of the answer whose supervisor waits for more jobs; None if none does.
+        notebook: The cells of the notebook whose jobs have a supervisor that waits for more of them; None if none does.
     """
 
-    answer: tuple[str, Sequence[Mapping[str, str]]] | None = None
+    notebook: Sequence[Mapping[str, str]] | None = None
 
     def __init__(
         self,

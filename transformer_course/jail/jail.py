@@ -219,9 +219,9 @@ class Jail:
             self._stop()
             return "supervisor", b""
         if reason == "supervisor":
-            if request[0] == framing.SAME_ANSWER:
+            if request[0] == framing.SAME_NOTEBOOK:
                 self._stop()  # it may have ended before the job came, which the fork server cannot tell from a new one
-            interpreter.answer = None
+            interpreter.notebook = None
         return reason, answer
 
     def _run_once(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
@@ -262,19 +262,16 @@ class Jail:
 
 
 def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: bool = False) -> list[bytes]:
-    """Return the frames that go before a job; those of one answer share a supervisor.
-
-    Another answer's would hold what that must not find in its memory: the library's part that it is to write.
+    """Return the frames that go before a job; those of one notebook share a supervisor.
 
     Args:
         interpreter: Where it goes.
         job: The job.
         is_last: Whether the supervisor takes no other after it.
     """
-    this, before = (job["name"], job["cells"]), interpreter.answer
-    interpreter.answer = None if is_last else this
-    if before == this:
-        return [framing.SAME_ANSWER]
+    before, interpreter.notebook = interpreter.notebook, None if is_last else job["cells"]
+    if before == job["cells"]:
+        return [framing.SAME_NOTEBOOK]
     return [*([] if before is None else [framing.NO_MORE]), framing.ANNOUNCEMENT]
 
 

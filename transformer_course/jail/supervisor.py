@@ -1,4 +1,4 @@
-"""Supervise the jobs of an answer: run each in a child process, kill it when time is up, and leave nothing behind."""
+"""Supervise the jobs of a notebook: run each in a child process, kill it when time is up, and leave nothing behind."""
 
 import contextlib
 import json
@@ -67,7 +67,7 @@ class Request:
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
-    """Read the jobs of an answer, run each in a child process, and send two frames: why that ended, and its answer.
+    """Read the jobs of a notebook, run each in a child process, and send two frames: why that ended, and its answer.
 
     After the reason stand, on a line of their own, the seconds for which others had the processors.
 
@@ -86,7 +86,7 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     while not is_last:
         request = _receive_job(jobs)
         _supervise(request, jobs, answers, folder)
-        is_last = request.has_models or framing.receive(jobs, len(framing.SAME_ANSWER)) == framing.NO_MORE
+        is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.NO_MORE
 
 
 def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
