@@ -2,6 +2,8 @@
 
 from typing import BinaryIO
 
+LIBRARY = "library"
+"""Folder of the jail, beside the one that jobs work in, with files for a job's own process to read."""
 LENGTH_BYTES = 8
 """Size of the big-endian length in front of each frame."""
 ANNOUNCEMENT = b"a job"

@@ -5,6 +5,7 @@ It imports torch only once there is a job: a jail can be started before, and imp
 """
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -99,6 +100,7 @@ class Jail:
             try_lock(self._lock)
             copy_course(self.folder / "course")
             (self.folder / "work").mkdir(mode=0o711)
+            (self.folder / framing.LIBRARY).mkdir(mode=0o700)
             if self.container:
                 self.container.prepare()
             self._interpreter = self._new_interpreter(self.folder)
@@ -166,7 +168,7 @@ class Jail:
 
         interpreter = self._started()
         told = {"limits": asdict(self.limits), "has_models": bool(models)}
-        request = [json.dumps(told).encode(), pack(job), packed, *([models] if models else [])]
+        request = [json.dumps(told).encode(), pack(self._with_file(job)), packed, *([models] if models else [])]
         request = [*_announced(interpreter, job, is_last=bool(models)), *request]
         started = time.monotonic()
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
@@ -202,11 +204,26 @@ class Jail:
         try:
             with contextlib.suppress(framing.BrokenFrame, TimeoutError):
                 request = json.dumps({"limits": asdict(limits), "cpu_seconds": cpu_seconds}).encode()
-                interpreter.send(*_announced(interpreter, job), request, pack(job), b"")
+                interpreter.send(*_announced(interpreter, job), request, pack(self._with_file(job)), b"")
             yield talk
         finally:
             if not (talk.end() and self.forks) or talk.reason == b"supervisor":
                 self._stop()
+
+    def _with_file(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return a job with the name of a file in place of its library, which only the job's own process is to read.
+
+        A supervisor that had read it could pass on to the next job of the notebook the part that this is to write.
+        """
+        if "library" not in job:
+            return job
+        assert self.folder is not None
+        text = job["library"].encode()
+        file = self.folder / framing.LIBRARY / hashlib.sha256(text).hexdigest()
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_bytes(text)
+        return {**job, "library": file.name}
 
     def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
         """Have a supervisor run the job; return why the child ended, and its answer."""

@@ -59,11 +59,12 @@ class Request:
     cpu_seconds: float = 0.0
     has_models: bool = False
 
-    @property
-    def job(self) -> Job:
-        """The job."""
+    def job(self, folder: str) -> Job:
+        """Return the job, whose own folder this is; to be called before it is confined to that."""
         own, of_all = self.packed
-        return cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
+        job = cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
+        job["library"] = Path(folder).parents[1].joinpath(framing.LIBRARY, job["library"]).read_text()
+        return job
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
@@ -107,7 +108,7 @@ def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     request = _receive_job(jobs)
     own_folder = tempfile.mkdtemp(dir=folder)
     if request.cpu_seconds:
-        job = request.job
+        job = request.job(own_folder)
         confine.confine(request.limits, own_folder)
         receive = partial(framing.receive, jobs, MAX_JOB_BYTES)
         serve_traces(job, receive, partial(_send_trace, answers))
@@ -156,7 +157,7 @@ def _receive_models(jobs: BinaryIO) -> list[Any]:
 
 def _run_confined(request: Request, folder: str) -> bytes:
     """Confine this process, run the job, and return its answer as bytes."""
-    job, before_kb = request.job, limit_reports.peak_kb()
+    job, before_kb = request.job(folder), limit_reports.peak_kb()
     try:
         confine.confine(request.limits, folder)
         answer = run_job(job)
@@ -363,7 +364,7 @@ def _traced_child_main(request: Request, folder: str, group: Path | None, writin
     control_groups.join(group)
     _keep_open(writing, asked)
     with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
-        job = request.job
+        job = request.job(folder)
         confine.confine(request.limits, folder)
         receive = partial(framing.receive, questions, MAX_JOB_BYTES)
         serve_traces(job, receive, partial(framing.send, answers))

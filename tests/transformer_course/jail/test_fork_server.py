@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import threading
@@ -43,6 +44,23 @@ def test_what_others_handed_in_is_not_in_memory(jail: Jail):
     assert "here it is" in own.message  # it finds its own
     verdict = grade_answer(jail, find).verdict
     assert verdict.passed, verdict.message
+
+
+def test_the_parts_that_one_job_was_given_are_neither_in_memory_nor_to_be_read_in_the_next(jail: Jail):
+    """Those of one exercise hold what the next is to write, and both have the same supervisor."""
+    secret = "this is how the library does it"
+    source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
+    parts = {"other": {"source": f"# {secret}\n" * 300}}
+
+    def record(name: str, library: dict[str, dict[str, str]]) -> str:
+        case = {"inputs": {"s": torch.ones(2)}, "label": ""}
+        cells = [{"id": "", "source": source}]
+        job = {"name": name, "cells": cells, "cases": [case], "seconds": 20.0, "library": json.dumps(library)}
+        return str((jail.run(job).answer or {})["records"])
+
+    assert "PermissionError" in record("g", parts)
+    assert "here it is" not in record("softmax", {})
+    assert "here it is" in record("softmax", parts)  # it finds its own
 
 
 def test_the_fork_server_reports_the_guards(jail: Jail):
