@@ -50,7 +50,7 @@ def test_the_parts_that_one_job_was_given_are_neither_in_memory_nor_to_be_read_i
     """Those of one exercise hold what the next is to write, and both have the same supervisor."""
     secret = "this is how the library does it"
     source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
-    parts = {"other": {"source": f"# {secret}\n" * 300}}
+    parts = {"other": {"source": f"# {secret}\n" * 1200}}
 
     def record(name: str, library: dict[str, dict[str, str]]) -> str:
         case = {"inputs": {"s": torch.ones(2)}, "label": ""}
