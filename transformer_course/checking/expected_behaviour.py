@@ -47,6 +47,8 @@ class Behaviour:
 
     exercise: Exercise
     cases: Sequence[Case]
+    recognised: dict[bytes, Any] = field(default_factory=dict)
+    """What attempts were recognised as, by a digest of what they showed: many make the same mistake."""
     _runs: dict[Way, Sequence[Observation]] = field(default_factory=dict)
     _case_runs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
     _outputs: dict[tuple[Way, int], Observation] = field(default_factory=dict)

@@ -1,14 +1,19 @@
 """From observations to a verdict: right, known mistakes, half-finished, or wrong. Runs on the trusted side only."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour
 from transformer_course.checking.explain import explain_crash, explain_difference, explain_reading, explain_unfinished
 from transformer_course.checking.formatting import listed_layers, readable
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
-from transformer_course.checking.mistake_recognition import Recognition, recognise, recognise_side_effect
+from transformer_course.checking.mistake_recognition import (
+    Recognition,
+    recognise,
+    recognise_once,
+    recognise_side_effect,
+)
 from transformer_course.checking.named_shapes import absent_arguments, describe_inputs
 from transformer_course.checking.side_effects import (
     backward_problem,
@@ -30,7 +35,22 @@ from transformer_course.slips.slip import SlipMistake
 from transformer_course.steps import InSteps
 
 
-def judge(exercise: Exercise, seed: int, observed: Any, parts: Collection[str] = ()) -> Verdict:
+class OtherCases(Protocol):
+    """The same attempt on the cases of another seed."""
+
+    known: Behaviour
+
+    def observed(self) -> Sequence[Observation]:
+        """Return what it shows on them, as the exercise compares it; nothing if that is not to be had."""
+
+
+def judge(
+    exercise: Exercise,
+    seed: int,
+    observed: Any,
+    parts: Collection[str] = (),
+    elsewhere: OtherCases | None = None,
+) -> Verdict:
     """Return the verdict on an attempt.
 
     An attempt is right if everything observed equals what the reference shows. It made a known mistake if everything
@@ -42,6 +62,7 @@ def judge(exercise: Exercise, seed: int, observed: Any, parts: Collection[str] =
         seed: That of the cases.
         observed: The observations on these cases; they may come from an untrusted process and be malformed.
         parts: The exercises that a lesson has working parts of.
+        elsewhere: Other cases, to find a name for what is wrong: what mistakes show on them may be known already.
     """
     known = behaviour(exercise, seed)
     seen_in_cases = known.normalised(_mappings(observed))
@@ -50,8 +71,12 @@ def judge(exercise: Exercise, seed: int, observed: Any, parts: Collection[str] =
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(seen_in_cases, known.expected, numbers_only=True):
         return _judge_side_effects(known, seen_in_cases, reading)
-    if found := recognise(known, seen_in_cases):
-        return _recognised(known, seen_in_cases, found, reading)
+    shown: tuple[Behaviour, Sequence[Observation]] = known, seen_in_cases
+    there = elsewhere.observed() if elsewhere else ()
+    if elsewhere and len(there) == len(known.cases) and not agree(there, elsewhere.known.expected, numbers_only=True):
+        shown = elsewhere.known, there
+    if found := (recognise if shown[0] is known else recognise_once)(*shown):
+        return _recognised(*shown, found, reading, (known, seen_in_cases))
     for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
         if observation_distance(seen, right, numbers_only=True) > 1:
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
@@ -88,9 +113,13 @@ def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], readi
 
 
 def _recognised(
-    known: Behaviour, observed: Sequence[Observation], found: Recognition, reading: Sequence[str]
+    known: Behaviour,
+    observed: Sequence[Observation],
+    found: Recognition,
+    reading: Sequence[str],
+    judged: tuple[Behaviour, Sequence[Observation]],
 ) -> Verdict:
-    """Return the verdict on an attempt that behaves as something known."""
+    """Return the verdict on an attempt that behaves as something known; what is told of a case is of those judged."""
     exercise = known.exercise
     status: Status = "half_finished" if found.stops_at else "mistake"
     names: tuple[str, ...]
@@ -111,8 +140,9 @@ def _recognised(
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     if found.mistakes and isinstance(found.mistakes[0], SlipMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
-    if found.apart is not None:
-        case, seen, right = known.cases[found.apart], observed[found.apart], known.expected[found.apart]
+    if found.apart is not None and _is_wrong_in(*judged, found.apart):
+        told_of, shown = judged
+        case, seen, right = told_of.cases[found.apart], shown[found.apart], told_of.expected[found.apart]
         what = "your code crashes in" if "error" in seen else "something else goes wrong in"
         where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"
         also = _explain(exercise, where, case, seen, right)
@@ -129,6 +159,10 @@ def _recognised(
         told += f"\nAlso, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
     return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
+
+
+def _is_wrong_in(known: Behaviour, observed: Sequence[Observation], index: int) -> bool:
+    return observation_distance(observed[index], known.expected[index], numbers_only=True) > 1
 
 
 def _two_bugs(*clauses: str) -> str:

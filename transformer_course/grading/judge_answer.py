@@ -2,8 +2,6 @@
 
 import contextlib
 import math
-import os
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,12 +16,11 @@ from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.answer_similarity import is_the_solution
 from transformer_course.grading.graded_results import GradedExercise
-from transformer_course.grading.mistake_locations import with_place_in_jail
+from transformer_course.grading.mistake_locations import MAX_TEXT_LENGTH, SecondRun, took_too_long, with_place_in_jail
 from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.run_answer import run_job
 from transformer_course.jail.exit_reasons import KILLED, TOO_BUSY, explain_exit
 from transformer_course.jail.jail import Jail, Outcome
-from transformer_course.jail.linux.process_times import delay_seconds
 from transformer_course.jail.resource_limits import Limits
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observations_of, observe
@@ -32,9 +29,9 @@ from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_l
 
 LEAST_SECONDS = 1.0
 """Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
+QUICK_SECONDS = 0.5
+"""Who takes less for all cases is called on as many others, to find a name for what is wrong."""
 COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
-MAX_TEXT_LENGTH = 10_000
-"""Number of characters of each text that comes out of the jail; what is longer is cut off before anybody reads it."""
 MAX_NAME_LENGTH, MAX_CALLS = 100, 3
 """Number of characters of a name that an answer calls, and of such names."""
 MAX_MESSAGE_LENGTH = 4000
@@ -64,24 +61,22 @@ def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, j
     time, and at least ``LEAST_SECONDS``; of computing, since here nothing sleeps, and others may have the processors.
     """
     stopwatch, left = Stopwatch(), max(jail.limits.seconds - outcome.cost, LEAST_SECONDS)
-    try:
-        with time_limit(left, math.inf):
-            outcome = observed_outside(exercise, outcome, seed)
-            verdict = judge_outcome(exercise, outcome, seed, jail.limits)
-            n_right, n_cases = count_right(exercise, verdict, outcome, seed)
-    except TookTooLong:
-        verdict, n_right, n_cases = Verdict(exercise.name, "crashed", COULD_NOT_BE_JUDGED), 0, 0
-    cost = outcome.cost + stopwatch.computing
+    with contextlib.ExitStack() as stack:
+        second_run = SecondRun(exercise, job, jail, seed, left, stack)
+        try:
+            with time_limit(left, math.inf):
+                outcome = observed_outside(exercise, outcome, seed)
+                verdict = judge_outcome(exercise, outcome, seed, jail.limits, second_run)
+                n_right, n_cases = count_right(exercise, verdict, outcome, seed)
+        except TookTooLong:
+            verdict, n_right, n_cases = Verdict(exercise.name, "crashed", COULD_NOT_BE_JUDGED), 0, 0
+        if outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
+            verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], second_run, seed)
+    cost = outcome.cost + stopwatch.computing + second_run.cost
     if verdict.passed and exercise.in_little_memory:
         verdict, took = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, jail)
         n_right -= not verdict.passed
         cost += took
-    elif outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
-        begun, delayed = time.monotonic(), delay_seconds(os.getpid())
-        with _limited(jail, seconds=left - stopwatch.computing):
-            verdict, waited = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
-        waited += delay_seconds(os.getpid()) - delayed  # of what is computed here between its answers
-        cost += max(time.monotonic() - begun - waited, 0.0)
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
     calls = (outcome.answer or {}).get("calls", []) if verdict.passed else []
     remarks = [f"calls `{name}`, which is what was to be written" for name in map(without_control_codes, calls)]
@@ -144,8 +139,14 @@ def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: in
         return 0, n_cases
 
 
-def judge_outcome(exercise: Exercise, outcome: Outcome, seed: int, limits: Limits) -> Verdict:
-    """Return the verdict on what came out of the jail, which is untrusted and may be any plain data."""
+def judge_outcome(
+    exercise: Exercise, outcome: Outcome, seed: int, limits: Limits, second_run: SecondRun | None = None
+) -> Verdict:
+    """Return the verdict on what came out of the jail, which is untrusted and may be any plain data.
+
+    If it is wrong, and was quick, a name is looked for by what it shows in a ``second_run``: there, the cases are those
+    of the whole class, and what mistakes show on them has to be computed only once.
+    """
     if outcome.answer is None:
         return Verdict(exercise.name, "crashed", explain_exit(outcome.reason, limits))
     try:
@@ -154,6 +155,8 @@ def judge_outcome(exercise: Exercise, outcome: Outcome, seed: int, limits: Limit
         if "crash" in outcome.answer:
             return Verdict(exercise.name, "crashed", explain_crash("The cell", outcome.answer["crash"]))
         parts = every_exercise().keys() - {exercise.name}
-        return judge(exercise, seed, outcome.answer["observations"], parts)
+        observed = outcome.answer["observations"]
+        elsewhere = second_run if outcome.cost < QUICK_SECONDS and not took_too_long(observed) else None
+        return judge(exercise, seed, observed, parts, elsewhere)
     except Exception:  # forged observations can make the code that reads them raise anything
         return Verdict(exercise.name, "crashed", "What came back makes no sense as the result of calls.")

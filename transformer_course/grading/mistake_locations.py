@@ -1,13 +1,15 @@
-"""The place of a mistake, for the feedback page: the answer is traced in the jail, and the search is here.
+"""The name and the place of a mistake, for the feedback page: the answer runs in the jail again, the search is here.
 
-It is feedback, and never points: the verdict is there before. The cases are those of a seed that never counts, so that
-the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that count.
-What comes back is untrusted: an answer that forges its trace changes what is said about itself, and nothing else.
+It is feedback, and never points: what is right is known before. The cases are those of a seed that never counts, so
+that the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that
+count; and they are the same for the whole class, so that what mistakes show on them is computed once. What comes back
+is untrusted: an answer that forges it changes what is said about itself, and nothing else.
 """
 
-import contextlib
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from transformer_course.checking.expected_behaviour import behaviour
@@ -18,51 +20,94 @@ from transformer_course.jail.jail import Jail
 from transformer_course.jail.trace_conversation import Conversation
 from transformer_course.locating.fault_location import is_small, may_have_place, with_place
 from transformer_course.running.case import Case
-from transformer_course.running.plain_data import NotPlainData
+from transformer_course.running.observation import Observation
+from transformer_course.running.observe import observations_of
+from transformer_course.running.plain_data import NotPlainData, cut_texts, unpack
 from transformer_course.running.trace import CannotTrace, Expression, Trace
-from transformer_course.running.trace_data import MAX_BYTES, pack_request, unpack_expressions, unpack_traces
+from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unpack_expressions, unpack_traces
 
 NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
 """Said after a place, where a case follows."""
 MAX_SECONDS = 2.0
-"""Seconds that the answer may compute while a place is searched, and a third of those that the clock may run."""
+"""Seconds that the answer may compute in its second run, and a third of those that the clock may run."""
+MAX_TEXT_LENGTH = 10_000
+"""Number of characters of each text that comes out of the jail; what is longer is cut off before anybody reads it."""
 PLACE_SEED = 0
-"""Seed of the cases on which places are searched, unless it is the one that counts."""
+"""Seed of the cases on which names and places are searched, unless it is the one that counts."""
+
+
+class SecondRun:
+    """An answer in a second process, on cases that never count: it starts when something is first asked of it.
+
+    Args:
+        exercise: What was to be answered.
+        job: The job of the cases that count.
+        jail: Where the answer runs.
+        seed: The seed that counts.
+        seconds: Seconds that it may take at most.
+        stack: What ends the process.
+
+    Raises:
+        JailError: As for ``Jail.run``, whenever it is first asked.
+    """
+
+    def __init__(
+        self, exercise: Exercise, job: Mapping[str, Any], jail: Jail, seed: int, seconds: float, stack: ExitStack
+    ) -> None:
+        self.known = behaviour(exercise, seed_of_places(seed))
+        self._job, self._jail, self._stack = job, jail, stack
+        self._seconds = min(3 * MAX_SECONDS, seconds)
+        self._talk: Conversation | None = None
+
+    @property
+    def cost(self) -> float:
+        """Seconds that it has taken of its own; known for certain when it is over."""
+        return max(self._talk.seconds - self._talk.waited, 0.0) if self._talk else 0.0
+
+    @cached_property
+    def traced(self) -> "TracedInJail | None":
+        """The answer, to be traced; None if it cannot be, or there is nothing small to call it on."""
+        small = [case for case in self.known.cases if is_small(case)]
+        if not small:
+            return None
+        job = {**self._job, "cases": [case.as_dict() for case in self.known.cases]}
+        limits = replace(self._jail.limits, seconds=self._seconds)
+        self._talk = self._stack.enter_context(self._jail.conversation(job, limits, MAX_SECONDS))
+        with suppress(CannotTrace, NotPlainData):
+            return TracedInJail(self._talk, self.known.cases)
+        return None
+
+    def observed(self) -> list[Observation]:
+        """Return what the answer shows on these cases; nothing if that is not to be had."""
+        with suppress(Exception):  # what came back can make the code that reads it raise anything
+            if self.traced:
+                return self.known.normalised(observations_of(self.traced.records(), self.known.cases))
+        return []
 
 
 def with_place_in_jail(
-    verdict: Verdict, exercise: Exercise, observed: Any, job: Mapping[str, Any], jail: Jail, seed: int
-) -> tuple[Verdict, float]:
+    verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int
+) -> Verdict:
     """Find the place of what a verdict is about, where that can be proven; it stays the same verdict.
 
     Args:
         verdict: The verdict.
         exercise: What was to be answered.
         observed: The observations that the verdict is about, which are untrusted.
-        job: The job that they came of.
-        jail: Where the answer is traced.
+        second_run: Where the answer is traced.
         seed: The seed that counts.
-
-    Returns:
-        The verdict, with the place; and the seconds for which the answer's process waited for other programs.
 
     Raises:
         JailError: As for ``Jail.run``.
     """
-    if not may_have_place(verdict) or _took_too_long(observed):
-        return verdict, 0.0
-    known = behaviour(exercise, seed_of_places(seed))
-    cases = [case for case in known.cases if is_small(case)]
-    if not cases:
-        return verdict, 0.0
-    limits = replace(jail.limits, seconds=min(3 * MAX_SECONDS, jail.limits.seconds), answer_mb=MAX_BYTES >> 20)
-    traced_job = {**job, "cases": [case.as_dict() for case in cases]}
+    if not may_have_place(verdict) or took_too_long(observed) or second_run.traced is None:
+        return verdict
     found = verdict
-    # There may be no source, and what came back can make the code that reads it raise anything.
-    with jail.conversation(traced_job, limits, cpu_seconds=MAX_SECONDS) as talk, contextlib.suppress(Exception):
+    with suppress(Exception):  # what came back can make the code that reads it raise anything
         changed = changed_arguments(observed, behaviour(exercise, seed).expected)
-        found = with_place(verdict, known, TracedInJail(talk, cases), changed, "" if verdict.mistakes else NOTE)
-    return replace(verdict, message=found.message, hints=found.hints), talk.waited
+        note = "" if verdict.mistakes else NOTE
+        found = with_place(verdict, second_run.known, second_run.traced, changed, note)
+    return replace(verdict, message=found.message, hints=found.hints)
 
 
 def seed_of_places(seed: int) -> int:
@@ -95,8 +140,8 @@ class TracedInJail:
 
     def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
         """Call the answer on a case, with some expressions replaced."""
-        if not any(one is case for one in self._cases):
-            return Trace(error=("NotTraced", ""))  # it is too large to be sent
+        if not is_small(case):
+            return Trace(error=("NotTraced", ""))
         [trace] = self._traces(pack_request(self._index(case), put or {}, is_watched=is_watched), 1)
         return trace
 
@@ -105,20 +150,25 @@ class TracedInJail:
         first, second = self._traces(pack_request(self._index(case), {}, times=2), 2)
         return first, second
 
+    def records(self) -> Any:
+        """Return the records of all cases, which are untrusted."""
+        return cut_texts(unpack(self._talk.ask(ALL_RECORDS) or b"")["records"][: len(self._cases)], MAX_TEXT_LENGTH)
+
     def _index(self, case: Case) -> int:
         return next(index for index, one in enumerate(self._cases) if one is case)
 
     def _traces(self, request: bytes, n_traces: int) -> list[Trace]:
         answer = self._talk.ask(request)
         problem = "TookTooLong"
-        with contextlib.suppress(NotPlainData):
+        with suppress(NotPlainData):
             if answer is not None:
                 problem = "NotPlainData"
                 return unpack_traces(answer, len(self.expressions), n_traces)
         return [Trace(error=(problem, "")) for _ in range(n_traces)]
 
 
-def _took_too_long(observed: Any) -> bool:
+def took_too_long(observed: Any) -> bool:
+    """Return whether an answer was stopped for the time that it took."""
     last = observed[-1] if isinstance(observed, list | tuple) and observed else None
     error = last.get("error") if isinstance(last, Mapping) else None
     return isinstance(error, Mapping) and error.get("type") == "TookTooLong"

@@ -1,5 +1,6 @@
 """Make a job of an answer and run it in the jail; once more, if what ended it may be no fault of its own."""
 
+import json
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
@@ -23,11 +24,7 @@ def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int
         "clock": jail.limits.clock,
         "name": exercise.name,
         "asked": names_asked_for(exercise.name),
-        "library": {
-            name: library_source(other)
-            for name, other in every_exercise().items()
-            if name != exercise.name and not is_own(other)
-        },
+        "library": _library(exercise.name),
     }
     return job, run_job(jail, job, *_packed_cases(exercise, seed))
 
@@ -58,6 +55,13 @@ def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
     """Return the cases of a job, without a word on what they test, and the models that are called in them."""
     cases, models = without_tables([case.as_dict() for case in behaviour(exercise, seed).cases])
     return pack({"cases": cases}), pack(models) if models else b""
+
+
+@cache
+def _library(name: str) -> str:
+    """Return where the jail finds the library's parts for an exercise, as JSON; an instructor's own are not there."""
+    others = {other: each for other, each in every_exercise().items() if other != name and not is_own(each)}
+    return json.dumps({other: library_source(each) for other, each in others.items()})
 
 
 @cache

@@ -85,7 +85,7 @@ def _warm_up() -> None:
     source = "def warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
     case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
     cells = [{"id": "", "source": source}]
-    unpack(pack(run_job({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": {}})))
+    unpack(pack(run_job({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": "{}"})))
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
             thread.join()  # a process with threads should not fork

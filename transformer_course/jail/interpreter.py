@@ -47,7 +47,10 @@ class Interpreter:
 
     Attributes:
         process: The process itself.
+        notebook: The cells of the notebook whose jobs have a supervisor that waits for more of them; None if none does.
     """
+
+    notebook: Sequence[Mapping[str, str]] | None = None
 
     def __init__(
         self,

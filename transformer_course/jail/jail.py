@@ -5,6 +5,7 @@ It imports torch only once there is a job: a jail can be started before, and imp
 """
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -99,6 +100,7 @@ class Jail:
             try_lock(self._lock)
             copy_course(self.folder / "course")
             (self.folder / "work").mkdir(mode=0o711)
+            (self.folder / framing.LIBRARY).mkdir(mode=0o700)
             if self.container:
                 self.container.prepare()
             self._interpreter = self._new_interpreter(self.folder)
@@ -166,7 +168,8 @@ class Jail:
 
         interpreter = self._started()
         told = {"limits": asdict(self.limits), "has_models": bool(models)}
-        request = [json.dumps(told).encode(), pack(job), packed, *([models] if models else [])]
+        request = [json.dumps(told).encode(), pack(self._with_file(job)), packed, *([models] if models else [])]
+        request = [*_announced(interpreter, job, is_last=bool(models)), *request]
         started = time.monotonic()
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
         reason, _, waited = reason.partition("\n")
@@ -201,27 +204,47 @@ class Jail:
         try:
             with contextlib.suppress(framing.BrokenFrame, TimeoutError):
                 request = json.dumps({"limits": asdict(limits), "cpu_seconds": cpu_seconds}).encode()
-                interpreter.send(framing.ANNOUNCEMENT, request, pack(job), b"")
+                interpreter.send(*_announced(interpreter, job), request, pack(self._with_file(job)), b"")
             yield talk
         finally:
-            if not (talk.end() and self.forks):
+            if not (talk.end() and self.forks) or talk.reason == b"supervisor":
                 self._stop()
+
+    def _with_file(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return a job with the name of a file in place of its library, which only the job's own process is to read.
+
+        A supervisor that had read it could pass on to the next job of the notebook the part that this is to write.
+        """
+        if "library" not in job:
+            return job
+        assert self.folder is not None
+        text = job["library"].encode()
+        file = self.folder / framing.LIBRARY / hashlib.sha256(text).hexdigest()
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_bytes(text)
+        return {**job, "library": file.name}
 
     def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
         """Have a supervisor run the job; return why the child ended, and its answer."""
         timeout = self.limits.killed_after + SUPERVISOR_SECONDS
         try:
-            interpreter.send(framing.ANNOUNCEMENT, *request)
+            interpreter.send(*request)
             reason = interpreter.receive(timeout, 1 << 10).decode(errors="replace")
-            return reason, interpreter.receive(timeout, self.limits.answer_mb << 20)
+            answer = interpreter.receive(timeout, self.limits.answer_mb << 20)
         except (framing.BrokenFrame, TimeoutError):
             self._stop()
             return "supervisor", b""
+        if reason == "supervisor":
+            if request[0] == framing.SAME_NOTEBOOK:
+                self._stop()  # it may have ended before the job came, which the fork server cannot tell from a new one
+            interpreter.notebook = None
+        return reason, answer
 
     def _run_once(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
         """Have the interpreter itself run the job, which ends it; return why it ended, and its answer."""
         try:
-            interpreter.send(framing.ANNOUNCEMENT, *request)
+            interpreter.send(*request)
             return "exit 0", interpreter.receive(self.limits.kill_after, self.limits.answer_mb << 20)
         except TimeoutError:
             return "time", b""
@@ -253,6 +276,20 @@ class Jail:
             self._interpreter = None
             if self.container and self.folder:
                 self.container.remove(self.folder)
+
+
+def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: bool = False) -> list[bytes]:
+    """Return the frames that go before a job; those of one notebook share a supervisor.
+
+    Args:
+        interpreter: Where it goes.
+        job: The job.
+        is_last: Whether the supervisor takes no other after it.
+    """
+    before, interpreter.notebook = interpreter.notebook, None if is_last else job["cells"]
+    if before == job["cells"]:
+        return [framing.SAME_NOTEBOOK]
+    return [*([] if before is None else [framing.NO_MORE]), framing.ANNOUNCEMENT]
 
 
 def remove_dead_jails() -> None:

@@ -1,4 +1,4 @@
-"""Supervise one job: run it in a child process, kill it when time is up, and leave nothing of it behind."""
+"""Supervise the jobs of a notebook: run each in a child process, kill it when time is up, and leave nothing behind."""
 
 import contextlib
 import json
@@ -59,28 +59,38 @@ class Request:
     cpu_seconds: float = 0.0
     has_models: bool = False
 
-    @property
-    def job(self) -> Job:
-        """The job."""
+    def job(self, folder: str) -> Job:
+        """Return the job, whose own folder this is; to be called before it is confined to that."""
         own, of_all = self.packed
-        return cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
+        job = cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
+        job["library"] = Path(folder).parents[1].joinpath(framing.LIBRARY, job["library"]).read_text()
+        return job
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
-    """Read a job, run it in a child process, and send two frames: why the child ended, and its answer.
+    """Read the jobs of a notebook, run each in a child process, and send two frames: why that ended, and its answer.
 
     After the reason stand, on a line of their own, the seconds for which others had the processors.
 
     A job that is traced has many answers. Before each, an empty frame says that the child has not ended. After it comes
     the next request, or an empty frame as the end.
 
+    A job with models is the last, so that no other is forked from a process that has held them.
+
     Args:
-        jobs: Pipe that the job comes on.
+        jobs: Pipe that the jobs come on.
         answers: Pipe that the two frames go to.
-        folder: Where to make the child's own folder.
+        folder: Where to make the children's own folders.
     """
-    request = _receive_job(jobs)
     prctl(SUBREAPER, 1)
+    is_last = False
+    while not is_last:
+        request = _receive_job(jobs)
+        _supervise(request, jobs, answers, folder)
+        is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.NO_MORE
+
+
+def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     own_folder = tempfile.mkdtemp(dir=folder)
     watch = FolderWatch(own_folder, request.limits, is_needed=not disk_quota.mount(own_folder, request.limits))
     if request.cpu_seconds:
@@ -98,7 +108,7 @@ def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     request = _receive_job(jobs)
     own_folder = tempfile.mkdtemp(dir=folder)
     if request.cpu_seconds:
-        job = request.job
+        job = request.job(own_folder)
         confine.confine(request.limits, own_folder)
         receive = partial(framing.receive, jobs, MAX_JOB_BYTES)
         serve_traces(job, receive, partial(_send_trace, answers))
@@ -147,7 +157,7 @@ def _receive_models(jobs: BinaryIO) -> list[Any]:
 
 def _run_confined(request: Request, folder: str) -> bytes:
     """Confine this process, run the job, and return its answer as bytes."""
-    job, before_kb = request.job, limit_reports.peak_kb()
+    job, before_kb = request.job(folder), limit_reports.peak_kb()
     try:
         confine.confine(request.limits, folder)
         answer = run_job(job)
@@ -168,7 +178,7 @@ def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Binar
 
     The models of its cases are read once the child is there, so that its memory has never held them.
     """
-    limits, begun = request.limits, time.monotonic()
+    limits, begun, computed = request.limits, time.monotonic(), seconds_of_ended_children()
     reading, writing = os.pipe()
     asking, asked = socket.socketpair() if request.has_models else (None, None)
     group = control_groups.make(limits)
@@ -190,7 +200,7 @@ def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Binar
         code, took_mb = _end(child, group)
         ran_out = control_groups.ran_out_of_memory(group)
         control_groups.remove(group)
-    waited = _waited_for_others(clock, delay, seconds_of_ended_children())
+    waited = _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
     if reason == "busy" and clock - waited > limits.kill_after:
         reason = "time"  # it had kept itself waiting
     if reason == "time" and limit_reports.is_much(took_mb, limits):
@@ -313,7 +323,7 @@ def _trace_in_child(
     request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
 ) -> tuple[str, float]:
     """Have a child process answer requests; return why it ended, and for how long others kept it waiting."""
-    begun = time.monotonic()
+    begun, computed = time.monotonic(), seconds_of_ended_children()
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()
     group = control_groups.make(request.limits)
     child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
@@ -327,7 +337,7 @@ def _trace_in_child(
         clock, delay = time.monotonic() - begun, delay_seconds(child)
         _end(child, group)
         control_groups.remove(group)
-    return reason, _waited_for_others(clock, delay, seconds_of_ended_children())
+    return reason, _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
 
 
 def _pass_on(
@@ -354,7 +364,7 @@ def _traced_child_main(request: Request, folder: str, group: Path | None, writin
     control_groups.join(group)
     _keep_open(writing, asked)
     with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
-        job = request.job
+        job = request.job(folder)
         confine.confine(request.limits, folder)
         receive = partial(framing.receive, questions, MAX_JOB_BYTES)
         serve_traces(job, receive, partial(framing.send, answers))

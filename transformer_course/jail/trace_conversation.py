@@ -1,5 +1,7 @@
 """A conversation with a job that is traced: questions go in, answers come out as untrusted bytes."""
 
+import time
+
 from transformer_course.jail import framing
 from transformer_course.jail.interpreter import Interpreter
 
@@ -17,12 +19,16 @@ class Conversation:
     """
 
     def __init__(self, interpreter: Interpreter, seconds: float, max_bytes: int) -> None:
-        self._interpreter, self._seconds, self._max_bytes = interpreter, seconds, max_bytes
+        self._interpreter, self._timeout, self._max_bytes = interpreter, seconds, max_bytes
         self._is_waiting = False
         self.is_over = False
         """Whether the process has ended, so that no more answer comes."""
         self.waited = 0.0
         """Seconds for which other programs had the processors, which is known when it is over."""
+        self.seconds = 0.0
+        """Seconds for which answers were awaited."""
+        self.reason = b""
+        """Why the process ended, once it has."""
 
     def receive(self) -> bytes | None:
         """Return the answer that comes first, without a question; None if there is none any more."""
@@ -43,15 +49,17 @@ class Conversation:
     def _exchange(self, question: bytes | None = None) -> bytes | None:
         if self.is_over:
             return None
-        self._is_waiting = True
+        self._is_waiting, begun = True, time.monotonic()
         try:
             if question is not None:
                 self._interpreter.send(question)
-            reason, _, waited = self._interpreter.receive(self._seconds, REASON_BYTES).partition(b"\n")
-            answer = self._interpreter.receive(self._seconds, self._max_bytes)
+            self.reason, _, waited = self._interpreter.receive(self._timeout, REASON_BYTES).partition(b"\n")
+            answer = self._interpreter.receive(self._timeout, self._max_bytes)
         except (framing.BrokenFrame, TimeoutError):
             self.is_over = True
             return None
+        finally:
+            self.seconds += time.monotonic() - begun
         self._is_waiting = False
-        self.is_over, self.waited = bool(reason), float(waited or 0.0)
-        return None if reason else answer
+        self.is_over, self.waited = bool(self.reason), float(waited or 0.0)
+        return None if self.is_over else answer

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 import linecache
 import math
 import os
@@ -10,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 from typing import Any, NotRequired, TypedDict
 
@@ -40,8 +42,8 @@ class Job(TypedDict):
         cases: The fields of each case.
         seconds: Time that all cases may take together; with ``clock``, of computing.
         clock: Time of the clock that they may take together.
-        library: The parts of the library: for each other exercise the ``module`` its reference lives in, or its
-            ``source``.
+        library: The parts of the library, as JSON, which few answers need: for each other exercise the ``module`` its
+            reference lives in, or its ``source``.
         asked: The names of what is asked for, in the library and in torch: it is noted whether the answer calls it.
     """
 
@@ -50,7 +52,7 @@ class Job(TypedDict):
     cases: Sequence[dict[str, Any]]
     seconds: float
     clock: NotRequired[float]
-    library: dict[str, dict[str, str]]
+    library: str
     asked: NotRequired[Sequence[str]]
 
 
@@ -124,7 +126,8 @@ def defined_answer(job: Job) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
     answer = find_answer(job["cells"], name)
     if answer is None:
         raise NoAnswer
-    parts = Parts(lambda wanted: _library_part(wanted, job["library"], parts))
+    library = cache(lambda: json.loads(job["library"]))  # to read all of it takes longer than most answers do
+    parts = Parts(lambda wanted: _library_part(wanted, library(), parts))
     with parts.without(name):
         cases = [Case(**case) for case in job["cases"]]
         attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _stand_in_notebook(parts))

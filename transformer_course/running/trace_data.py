@@ -25,6 +25,8 @@ from transformer_course.running.trace import (
 
 MAX_BYTES = 1 << 20
 """Size of an answer."""
+ALL_RECORDS = b"records"
+"""The request for the records of all cases, as a job that is observed makes them."""
 MAX_TEXT = 2000
 """Number of characters of an expression or of its line; what is longer is cut off."""
 MAX_COORDINATE = 1_000_000

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from transformer_course.running.answer_job import CannotBeDefined, Job, NoAnswer, defined_answer
 from transformer_course.running.isolation import end_other_processes, suppressed_output
 from transformer_course.running.plain_data import pack
+from transformer_course.running.record import record_all
 from transformer_course.running.trace import MAX_RUNS, CannotTrace, Traced
-from transformer_course.running.trace_data import pack_expressions, pack_traces, unpack_request
+from transformer_course.running.trace_data import ALL_RECORDS, pack_expressions, pack_traces, unpack_request
 
 
 def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes], object]) -> None:
-    """Send the expressions of an answer, and then traces, until there is no more request.
+    """Send the expressions of an answer, and then traces or the records of all cases, until there is no more request.
 
     Args:
-        job: The answer and its cases; they are small ones.
+        job: The answer and its cases.
         receive: Function that returns the next request; an empty one is the end.
         send: Function that sends an answer, as ``trace_data`` packs it.
     """
@@ -26,6 +27,9 @@ def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes],
             for _ in range(MAX_RUNS):
                 if not (data := receive()):
                     return
+                if data == ALL_RECORDS:
+                    send(pack({"records": record_all(attempt, cases, job["seconds"], job.get("clock"))}))
+                    continue
                 request = unpack_request(data)
                 case = cases[request["case"]]
                 if request["times"] > 1:

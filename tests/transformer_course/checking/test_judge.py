@@ -57,6 +57,37 @@ def test_a_mistake_is_recognised_by_what_it_does():
     assert (verdict.status, verdict.message, verdict.mistake) == ("mistake", "It squares.", "squares")
 
 
+class Elsewhere:
+    """What an attempt shows on the cases of another seed; nothing if there is none."""
+
+    def __init__(self, attempt, exercise=DOUBLE):
+        self.known, self._attempt, self.n_asked = behaviour(exercise, 1), attempt, 0
+
+    def observed(self):
+        self.n_asked += 1
+        return [observe(self._attempt, case) for case in self.known.cases] if self._attempt else []
+
+
+def judged_with(attempt, elsewhere):
+    return judge(DOUBLE, 0, [observe(attempt, case) for case in CASES], (), elsewhere)
+
+
+def test_a_name_is_looked_for_in_other_cases_if_there_are_any():
+    named = judged_with(lambda x: x * 2 + 0.3, Elsewhere(squares))
+    assert (named.status, named.mistake) == ("mistake", "squares")
+    assert judged_with(squares, Elsewhere(None)).mistake == "squares"
+    assert judged_with(squares, Elsewhere(double)).mistake == "squares"  # nothing is wrong there
+    unknown = judged_with(squares, Elsewhere(lambda x: x * 2 + 0.3))
+    assert (unknown.status, unknown.mistake) == ("wrong", None)
+    assert "Case 1 of 3 (2 numbers)" in unknown.message
+
+
+def test_what_is_right_is_right_whatever_it_does_in_other_cases():
+    elsewhere = Elsewhere(squares)
+    assert judged_with(double, elsewhere).passed
+    assert elsewhere.n_asked == 0
+
+
 def test_a_mistake_that_crashes_is_recognised_by_what_it_raises():
     assert verdict_on(lambda values: values @ torch.ones(99)).mistake == "crashes"
     assert verdict_on(crashes_too).mistake is None

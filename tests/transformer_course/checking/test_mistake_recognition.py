@@ -7,7 +7,7 @@ from torch import nn
 from transformer_course.checking import mistake_recognition
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour
 from transformer_course.checking.judge import judge
-from transformer_course.checking.mistake_recognition import recognise
+from transformer_course.checking.mistake_recognition import recognise, recognise_once
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
@@ -375,3 +375,15 @@ def test_slips_that_are_evaluated_together_are_recognised_as_one_by_one(monkeypa
             assert recognition is not None
             found.append((recognition.mistakes, recognition.way if recognition.mistakes else recognition.way.result))
         assert found[0] == found[1]
+
+
+def test_what_has_been_recognised_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch):
+    exercise = every_exercise()["softmax"]
+    shown = behaviour(exercise, 3)
+    first, second = list(shown.mistakes)[:2]
+    found = recognise_once(shown, first[1])
+    assert found is not None and found.mistakes == (first[0],)
+    monkeypatch.setattr(mistake_recognition, "recognise", lambda *_: None)
+    with_remarks = [{**seen, "remarks": {"seconds": 9.0}} for seen in first[1]]
+    assert recognise_once(shown, with_remarks) is found
+    assert recognise_once(shown, second[1]) is None

@@ -63,7 +63,7 @@ def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
         ["queries *= 2", *RIGHT],
     ]
     with_places = [grade_answer(jail, source(lines), NAME) for lines in answers]
-    monkeypatch.setattr(judge_answer, "with_place_in_jail", lambda verdict, *_: (verdict, 0.0))
+    monkeypatch.setattr(judge_answer, "with_place_in_jail", lambda verdict, *_: verdict)
     without = [grade_answer(jail, source(lines), NAME) for lines in answers]
     assert [one.points for one in with_places] == [one.points for one in without]
     assert [one.points > 0 for one in without] == [True, False, False, True, False]
@@ -159,7 +159,7 @@ def test_a_forged_place_is_escaped_and_earns_nothing(jail: Jail):
     right = [{**TRACE, "output": output} for output in outputs]
     traces = [pack({"traces": [trace]}) for trace in wrong]
     twice = [pack({"traces": [wrong[0], wrong[0]]})]
-    answers = [pack({"expressions": [EXPRESSION]}), *traces, *twice]
+    answers = [pack({"expressions": [EXPRESSION]}), pack({"records": []}), *traces, *twice]
     answers += [pack({"traces": [trace]}) for trace in right] * 3
     graded = grade_answer(jail, sending(answers, "define", "time.sleep(600)"))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
@@ -200,6 +200,23 @@ def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_do
     assert graded.verdict.status == "wrong"
     slept = 3 * 0.5  # by the clock, before it is ended
     assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
+
+
+def test_what_is_told_elsewhere_is_the_name_and_what_counts_is_seen_here(jail: Jail):
+    """Where it is traced, it makes another mistake than in the cases that count."""
+    two_faced = sending([], "call", "return s.softmax(0)")
+    graded = grade_answer(jail, two_faced)
+    assert (graded.verdict.mistakes, graded.points, graded.n_right) == (("first_axis",), 0, 0)
+    right = grade_answer(jail, two_faced.replace("return s * THREE", "return s.softmax(-1)"))
+    assert right.verdict.passed and right.points == 2
+
+
+def test_a_slow_answer_is_named_by_the_cases_that_count(jail: Jail, monkeypatch):
+    monkeypatch.setattr(judge_answer, "QUICK_SECONDS", 0.0)
+    asked = []
+    monkeypatch.setattr(mistake_locations.TracedInJail, "records", lambda self: asked.append(self))
+    graded = grade_answer(jail, "def softmax(s):\n    return s.softmax(0)")
+    assert (graded.verdict.mistakes, asked) == (("first_axis",), [])
 
 
 def test_what_cannot_be_traced_keeps_its_verdict(jail: Jail):

@@ -79,7 +79,7 @@ def answer(name: str, source: str, places: list[tuple[Any, str]], replacement: C
     exercise = every_exercise()[name]
     cases = [case.as_dict() for case in exercise.cases(SEED)]
     cell = {"id": "", "source": f"import replacing\nreplacing.now()\n{source}"}
-    job: Any = {"name": name, "cells": [cell], "cases": cases, "seconds": 20.0, "library": {}}
+    job: Any = {"name": name, "cells": [cell], "cases": cases, "seconds": 20.0, "library": "{}"}
     replacing = mock.Mock()
     replacing.now = lambda: [setattr(holder, key, replacement) for holder, key in places]
     reading, writing = os.pipe()

@@ -143,6 +143,19 @@ def children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+def left_running(server: int) -> list[int]:
+    """List the processes of jobs below a fork server: each job has a session of its own, which a supervisor has not."""
+    found, own = [server], os.getsid(server)
+    for process in found:  # appended to while iterating
+        with contextlib.suppress(OSError):  # it has ended
+            found += children(process)
+    left = []
+    for process in found:
+        with contextlib.suppress(OSError):
+            left += [process] if os.getsid(process) != own else []
+    return left
+
+
 def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
     """Make nested folders of one name; the innermost is too deep for any path."""
     here = os.open(folder, os.O_RDONLY)

@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import threading
@@ -5,11 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.transformer_course.jail.sample_submissions import children, grade_answer, linux, softmax_after, still_works
 from transformer_course.jail import fork_server
 from transformer_course.jail.jail import Jail, Outcome
 from transformer_course.jail.linux import landlock
+from transformer_course.running.plain_data import pack
 
 pytestmark = linux
 
@@ -43,6 +46,23 @@ def test_what_others_handed_in_is_not_in_memory(jail: Jail):
     assert verdict.passed, verdict.message
 
 
+def test_the_parts_that_one_job_was_given_are_neither_in_memory_nor_to_be_read_in_the_next(jail: Jail):
+    """Those of one exercise hold what the next is to write, and both have the same supervisor."""
+    secret = "this is how the library does it"
+    source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
+    parts = {"other": {"source": f"# {secret}\n" * 1200}}
+
+    def record(name: str, library: dict[str, dict[str, str]]) -> str:
+        case = {"inputs": {"s": torch.ones(2)}, "label": ""}
+        cells = [{"id": "", "source": source}]
+        job = {"name": name, "cells": cells, "cases": [case], "seconds": 20.0, "library": json.dumps(library)}
+        return str((jail.run(job).answer or {})["records"])
+
+    assert "PermissionError" in record("g", parts)
+    assert "here it is" not in record("softmax", {})
+    assert "here it is" in record("softmax", parts)  # it finds its own
+
+
 def test_the_fork_server_reports_the_guards(jail: Jail):
     assert jail.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup", "container"}
     assert jail.guards["landlock"] == landlock.version()
@@ -57,7 +77,7 @@ def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(
         "cells": [{"id": "", "source": "import os, time\nfor _ in range(3): os.fork()\ntime.sleep(600)\nf = 1"}],
         "cases": [],
         "seconds": 60.0,
-        "library": {},
+        "library": "{}",
     }
     thread = threading.Thread(target=lambda: outcomes.append(jail.run(job)))
     thread.start()
@@ -67,6 +87,41 @@ def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(
     thread.join()
     assert outcomes[0].reason == "supervisor" and children(process) == []
     assert still_works(jail) and jail.process.pid == process
+
+
+def job_of(notebook: str) -> dict[str, object]:
+    case = {"inputs": {"x": torch.ones(2)}, "label": ""}
+    cells = [{"id": "", "source": f"def f(x): return x  # {notebook}"}]
+    return {"name": "f", "cells": cells, "cases": [case], "seconds": 20.0, "library": "{}"}
+
+
+def supervisor_of(jail: Jail, notebook: str) -> int:
+    """Run a job of a notebook, and return the process that has looked after it."""
+    assert jail.process is not None
+    assert "records" in (jail.run(job_of(notebook)).answer or {})
+    deadline = time.monotonic() + 10  # that of the last notebook may be about to end
+    while len(found := children(jail.process.pid)) != 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found[0]
+
+
+def test_the_jobs_of_a_notebook_share_a_supervisor_and_those_of_another_have_another(jail: Jail):
+    ada, again, emmy = (supervisor_of(jail, notebook) for notebook in ("ada", "ada", "emmy"))
+    assert ada == again != emmy
+
+
+def test_no_job_is_forked_from_a_supervisor_that_has_held_models(jail: Jail):
+    """The retry of a job could read there what it is to ask the models for."""
+    before = supervisor_of(jail, "ada")
+    assert "records" in (jail.run(job_of("ada"), models=pack([])).answer or {})
+    assert supervisor_of(jail, "ada") != before
+
+
+def test_a_supervisor_that_is_killed_between_two_jobs_costs_one_try(jail: Jail):
+    os.kill(supervisor_of(jail, "ada"), signal.SIGKILL)
+    reasons = [jail.run(job_of("ada")).reason for _ in range(3)]
+    assert reasons == ["supervisor", "exit 0", "exit 0"]
+    assert still_works(jail)
 
 
 def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

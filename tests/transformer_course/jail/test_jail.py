@@ -151,7 +151,7 @@ def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pyte
     monkeypatch.setattr("transformer_course.jail.jail.copy_course", copy_idle)
     with Jail(Limits(seconds=60.0), forks=False) as jail, short_time_limit(jail):
         process = jail.process
-        assert jail.run({}).reason == "time" and jail.process is None
+        assert jail.run({"cells": []}).reason == "time" and jail.process is None
         assert process is not None and process.poll() is not None
 
 

@@ -6,7 +6,7 @@ import time
 import pytest
 import torch
 
-from tests.transformer_course.jail.sample_submissions import busy_others, children, linux, still_works
+from tests.transformer_course.jail.sample_submissions import busy_others, left_running, linux, still_works
 from transformer_course.jail.interpreter import JailError
 from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
@@ -23,7 +23,7 @@ def job(*lines, before=""):
     body = "".join(f"    {line}\n" for line in lines)
     source = f"import os, sys, time, signal\n{before}\ndef f(x):\n{body}"
     cells = [{"id": "f", "source": source}]
-    return {"name": "f", "cells": cells, "cases": [Case({"x": X}, "").as_dict()], "seconds": 9.0, "library": {}}
+    return {"name": "f", "cells": cells, "cases": [Case({"x": X}, "").as_dict()], "seconds": 9.0, "library": "{}"}
 
 
 def talk_with(jail, what, limits=LIMITS, cpu_seconds=CPU_SECONDS):
@@ -135,9 +135,9 @@ def test_nothing_is_left_running(jail: Jail):
         known = unpack_expressions(talk.receive())
         assert unpack_traces(talk.ask(pack_request(0, {})), len(known), 1)
     deadline = time.monotonic() + 10
-    while children(jail.process.pid) and time.monotonic() < deadline:
+    while left_running(jail.process.pid) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert children(jail.process.pid) == []
+    assert left_running(jail.process.pid) == []
     assert still_works(jail)
 
 

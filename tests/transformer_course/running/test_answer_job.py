@@ -1,5 +1,6 @@
 """What a learner's cells may look like, and what is said when they do not work."""
 
+import json
 from inspect import isclass
 
 import pytest
@@ -29,7 +30,7 @@ def test_the_parts_of_the_library_do_what_was_asked(jail: Jail, name: str):
         "cells": [{"id": "", "source": borrows.format(name)}],
         "cases": [vars(case) | {"label": ""} for case in exercise.cases(1)],
         "seconds": 10.0,
-        "library": {other.name: library_source(other) for other in every_exercise().values()},
+        "library": json.dumps({other.name: library_source(other) for other in every_exercise().values()}),
     }
     answer = jail.run(job).answer
     assert answer is not None
@@ -152,7 +153,7 @@ def test_a_module_exercise_asks_for_a_module(jail: Jail):
         "cells": [{"id": "", "source": "def f(x): return x"}],
         "cases": [{"inputs": {}, "label": "", "kind": "module"}],
         "seconds": 1.0,
-        "library": {},
+        "library": "{}",
     }
     assert jail.run(job).answer == {
         "crash": {"type": "TypeError", "message": "f should be a class made from nn.Module"}

@@ -10,7 +10,7 @@ from transformer_course.lesson import notebook
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import same, unpack
 from transformer_course.running.trace import MAX_RUNS
-from transformer_course.running.trace_data import pack_request, unpack_expressions, unpack_traces
+from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unpack_expressions, unpack_traces
 from transformer_course.running.trace_job import serve_traces
 
 X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -33,7 +33,7 @@ def sent_for(source, *requests):
         "cells": [{"id": "f", "source": source}],
         "cases": [Case({"x": X}, "").as_dict()],
         "seconds": 9.0,
-        "library": {},
+        "library": "{}",
     }
     waiting, sent = [*requests, b""], []
     serve_traces(job, lambda: waiting.pop(0), sent.append)
@@ -64,6 +64,12 @@ def test_a_value_is_put_in_place_of_an_expression():
     number = next(one.number for one in known if one.text == "x * 3")
     [trace] = unpack_traces(sent_for(source, pack_request(0, {number: X}))[1], len(known), 1)
     assert same(trace.output, X + 1)
+
+
+def test_the_records_of_all_cases_are_those_of_a_job_that_is_observed():
+    _, records, _ = sent_for("def f(x):\n    return x * 3", ALL_RECORDS, pack_request(0, {}))
+    [record] = unpack(records)["records"]
+    assert same(record["output"], X * 3) and same(record["again"], X * 3)
 
 
 def test_what_cannot_be_traced_has_no_expressions():
