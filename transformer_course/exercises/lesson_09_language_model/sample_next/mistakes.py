@@ -119,8 +119,19 @@ TOP_K = [
         does="with any `top_k` only the likeliest token is kept",
     ),
     Mistake(
+        "keeps_the_least_likely",
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
+        does="top-k hides the likeliest tokens",
+    ),
+    Mistake(
         "top_k_of_the_first_row",
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest[:1]),
+        STEPS.but(
+            smallest=lambda scaled, n_kept, smallest, top_k: (
+                smallest if top_k is None else scaled.flatten().topk(n_kept).values[-1:, None]
+            )
+        ).attempt,
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
         does="one threshold is used for all rows in top-k",
         says="All rows are compared with one number, in top-k. Each row has k largest logits of its own.",
