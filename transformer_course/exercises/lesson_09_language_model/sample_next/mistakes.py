@@ -207,6 +207,7 @@ TOP_P = [
     Mistake(
         "keeps_what_is_superfluous",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before < top_p)),
+        STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass <= top_p)).attempt,
         does="the mask of top-p is inverted",
     ),
     Mistake(
@@ -218,6 +219,7 @@ TOP_P = [
                 lambda candidates, top_p: candidates < top_p * candidates.amax(dim=-1, keepdim=True)
             )
         ).attempt,
+        STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
         does="each probability is compared with p, not the sum of those before it",
         says="Each probability is compared with a number by itself. It is their *sum* that should reach `top_p`.",
         hints=["Ten equally likely tokens and top_p=0.5: how many should be kept?"],
