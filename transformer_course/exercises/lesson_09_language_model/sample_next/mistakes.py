@@ -236,6 +236,17 @@ TOP_P = [
         does="top-p adds up numbers that are not probabilities",
     ),
     Mistake(
+        "adds_up_over_the_batch",
+        STEPS.but(
+            mass_before=lambda candidates, order: (
+                candidates.gather(-1, order).cumsum(dim=0) - candidates.gather(-1, order)
+            )
+        ),
+        does="top-p adds up over the batch, not over the vocabulary",
+        says="The mass is added up over the *batch*. It should be over the tokens of each row.",
+        hints=["What is the last of the sums in each row? It should be 1."],
+    ),
+    Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
         does="top-p counts the mass of all tokens, not only of those that top-k leaves",
