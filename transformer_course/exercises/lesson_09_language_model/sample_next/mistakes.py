@@ -1,9 +1,4 @@
-"""What goes wrong with the temperature, with top-k and top-p, and with the draw itself.
-
-Slips cannot tell apart what only changes how often each token comes, so much of that is written down here.
-"""
-
-import math
+"""What goes wrong with the temperature, with top-k and top-p, and with the draw itself."""
 
 import torch
 from torch.nn import functional
@@ -65,7 +60,7 @@ TEMPERATURE = [
     Mistake(
         "temperature_after_the_softmax",
         STEPS.but(
-            probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -math.inf, -math.inf).softmax(-1)
+            probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -torch.inf, -torch.inf).softmax(-1)
         ),
         does="the temperature decides what top-p keeps, and the rest is drawn without it",
     ),
