@@ -79,6 +79,9 @@ SAMPLE_NEXT = Exercise(
         "returns (batch, 1).",
     ],
     told={
+        "call_left_out_probabilities": (
+            "`torch.multinomial` gets logits. It takes probabilities, and refuses negative numbers."
+        ),
         "slice_smallest: scaled.topk(n_kept).values[:, -1]": (
             "The thresholds have the shape (batch), so each is compared with a *column* of the logits, or it crashes. "
             "They should be a column: one for each row."

@@ -1,9 +1,4 @@
-"""What goes wrong with the temperature, with top-k and top-p, and with the draw itself.
-
-Slips cannot tell apart what only changes how often each token comes, so much of that is written down here.
-"""
-
-import math
+"""What goes wrong with the temperature, with top-k and top-p, and with the draw itself."""
 
 import torch
 from torch.nn import functional
@@ -65,7 +60,7 @@ TEMPERATURE = [
     Mistake(
         "temperature_after_the_softmax",
         STEPS.but(
-            probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -math.inf, -math.inf).softmax(-1)
+            probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -torch.inf, -torch.inf).softmax(-1)
         ),
         does="the temperature decides what top-p keeps, and the rest is drawn without it",
     ),
@@ -119,8 +114,19 @@ TOP_K = [
         does="with any `top_k` only the likeliest token is kept",
     ),
     Mistake(
+        "keeps_the_least_likely",
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
+        STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
+        does="top-k hides the likeliest tokens",
+    ),
+    Mistake(
         "top_k_of_the_first_row",
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest[:1]),
+        STEPS.but(
+            smallest=lambda scaled, n_kept, smallest, top_k: (
+                smallest if top_k is None else scaled.flatten().topk(n_kept).values[-1:, None]
+            )
+        ).attempt,
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
         does="one threshold is used for all rows in top-k",
         says="All rows are compared with one number, in top-k. Each row has k largest logits of its own.",
@@ -196,6 +202,7 @@ TOP_P = [
     Mistake(
         "keeps_what_is_superfluous",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before < top_p)),
+        STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass <= top_p)).attempt,
         does="the mask of top-p is inverted",
     ),
     Mistake(
@@ -207,6 +214,7 @@ TOP_P = [
                 lambda candidates, top_p: candidates < top_p * candidates.amax(dim=-1, keepdim=True)
             )
         ).attempt,
+        STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
         does="each probability is compared with p, not the sum of those before it",
         says="Each probability is compared with a number by itself. It is their *sum* that should reach `top_p`.",
         hints=["Ten equally likely tokens and top_p=0.5: how many should be kept?"],
@@ -221,6 +229,17 @@ TOP_P = [
         STEPS.but(candidates=lambda best_k: best_k),
         STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
         does="top-p adds up numbers that are not probabilities",
+    ),
+    Mistake(
+        "adds_up_over_the_batch",
+        STEPS.but(
+            mass_before=lambda candidates, order: (
+                candidates.gather(-1, order).cumsum(dim=0) - candidates.gather(-1, order)
+            )
+        ),
+        does="top-p adds up over the batch, not over the vocabulary",
+        says="The mass is added up over the *batch*. It should be over the tokens of each row.",
+        hints=["What is the last of the sums in each row? It should be 1."],
     ),
     Mistake(
         "top_p_of_all_tokens",
