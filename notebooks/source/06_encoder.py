@@ -987,7 +987,7 @@ print("predicted:", prediction, " measured:", holds)
 # |---|---|---|
 # | residual connection | keeps what a position had | alike after two layers; gradient at `w_q` vanishes from layer 6 |
 # | norm | keeps numbers and gradients at one size | with our weights, both explode; a saturated softmax |
-# | either of the two | keeps the numbers from vanishing | without both, after 24 layers less than a hundred-thousandth is left |
+# | either of the two | keeps the numbers from vanishing | without both, less than a hundred-thousandth is left |
 # | FFN | computes at each position | fewer facts after 250 steps, even with as many parameters in attention |
 # | attention | moves something between positions | without the half that attends ahead, a gap is filled by guessing |
 #

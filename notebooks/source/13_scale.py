@@ -1085,7 +1085,8 @@ print("tokens for each parameter:", *(f"{n_read / n:,.0f}" for n, _, n_read in z
 #
 # By the table of costs, 20 tokens for each parameter take an H100 5,434 hours. Llama 3 8B read over 90 times as many
 # tokens: half a million hours, eleven months on 64. Meta
-# [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3 million, as if at 16 % and not 40 %: hence the thousands.
+# [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3 million, as if at 16 % and
+# not 40 %: hence the thousands.
 #
 # So this is what changes: the batch is divided among machines, parameters and optimizer among GPUs, products have 16 or
 # 8 bits, and activations are computed twice. All but the 16 and 8 bits leave the result as it was, except in its last
