@@ -4,8 +4,8 @@
 # ```
 # ROMEO: Who art thou, and what is thy business here?
 #
-# FIRST LORD: Good night, you shall go to-night:
-# I have bid the news, and dream and dog.
+# PISTOL: You have been a man that I captain the chance,
+# I'll give you be a fool, and I'll be gone.
 # ```
 #
 # The first line is ours; *your* classes will write the rest (here a stored sample).
@@ -614,13 +614,13 @@ pd.Series(exist, name="words that exist").round(2).to_frame()
 # perplexity, but on another text: neither perplexity nor bits can be compared here. Write a first line of your own.
 
 # %% tags=["nbval-ignore-output"]
-_ = torch.manual_seed(0)
 of_plays = trained("gpt-plays")
 actor = of_plays.load_into(parts.GPT(**of_plays.sizes))
 loss, bits = (of_plays.card[f"held_out_{name}"] for name in ("loss", "bits_per_byte"))
 print(
     f"{of_plays.card['cpu_minutes']} minutes; held out: loss {loss}, perplexity {math.exp(loss):.0f}, bits {bits:.2f}"
 )
+_ = torch.manual_seed(2)
 print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy business here?\n\n", 120))
 
 # %% [markdown]
@@ -660,7 +660,7 @@ pd.Series(repeated, name="repeated").round(2).to_frame()
 # ## How a model copies: induction heads
 #
 # A name that occurred once is likely to come again, and so is what followed it. We study only that, in random tokens
-# that repeat with a period. The period differs from text to text, so looking back a fixed distance does not help.
+# that repeat. The period differs from text to text, so looking back a fixed distance does not help.
 
 
 # %%
@@ -738,18 +738,15 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 
 
 # %% [markdown]
-# From position 9 on, two layers copy; one does not. (At 8 it can only be guessed: the period might be longer. At 16 and
-# 24, a period's first token, it is a little worse.)
-#
-# And when do they learn it?
+# From position 9 on, two layers copy; one does not. (At 8 it can only be guessed; at 16 and 24, a period's first token,
+# it is a little worse.)
 
 # %% tags=["nbval-ignore-output"]
 curves = {name: torch.tensor(runs) for name, runs in rise.items()}  # (3, 30) each
 ax = plots.lines(range(10, 301, 10), curves, "step", "fraction copied right")
 
 # %% [markdown]
-# For nearly 100 steps, two layers are no better than one. Then, within as many again, they copy nearly all: something
-# has come together.
+# For nearly 100 steps, two layers are no better than one. Then, within as many again, they copy nearly all.
 #
 # How?
 #

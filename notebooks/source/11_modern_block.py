@@ -684,7 +684,7 @@ class Experts(nn.Module):
 # %% [markdown]
 # ### Keeping all experts busy
 #
-# The task is lesson 06's: 2,304 random facts, which can only be stored. Three mixtures have eight experts of d_ff 16,
+# The task is lesson 06's 2,304 random facts. Three mixtures have eight experts of d_ff 16,
 # two of them active. A narrow FFN of d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*.
 # All take 80 steps.
 #

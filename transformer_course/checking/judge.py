@@ -73,7 +73,11 @@ def judge(
         return _judge_side_effects(known, seen_in_cases, reading)
     shown: tuple[Behaviour, Sequence[Observation]] = known, seen_in_cases
     there = elsewhere.observed() if elsewhere else ()
-    if elsewhere and len(there) == len(known.cases) and not agree(there, elsewhere.known.expected, numbers_only=True):
+    if (
+        elsewhere
+        and _ends_alike(there, seen_in_cases)
+        and not agree(there, elsewhere.known.expected, numbers_only=True)
+    ):
         shown = elsewhere.known, there
     if found := (recognise if shown[0] is known else recognise_once)(*shown):
         return _recognised(*shown, found, reading, (known, seen_in_cases))
@@ -90,6 +94,15 @@ def judge(
             told = [*unfinished, *reading, *unused, first, *other, *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
     return Verdict(exercise.name, "crashed", "Your code stopped before the last case, and nothing says why.")
+
+
+def _ends_alike(one: Sequence[Observation], other: Sequence[Observation]) -> bool:
+    """Return whether two runs on cases of the same kinds ended with the same kinds of errors, or without any."""
+    kinds = [
+        [error.get("type") if isinstance(error := seen.get("error"), Mapping) else None for seen in observed]
+        for observed in (one, other)
+    ]
+    return kinds[0] == kinds[1]
 
 
 def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:

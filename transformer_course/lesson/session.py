@@ -34,6 +34,8 @@ from transformer_course.workspace.progress import record_pass, record_told
 
 SEED = 0
 """Seed of the cases that a lesson checks with; the grader has others."""
+IN_TRAINING = {"output_in_training", "later_in_training"}
+"""What an observation holds of a module in train mode."""
 
 
 class Session:
@@ -217,8 +219,8 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
 
 def _as_in_eval_mode(seen: Observation, right: Observation) -> Observation:
     """Return what was seen of a module, but for its outputs in train mode: these are taken as right."""
-    in_training = ("output_in_training", "later_in_training")
-    return cast(Observation, {**seen, **{name: right[name] for name in in_training if name in seen and name in right}})
+    shown = cast(Mapping[str, Any], right).items()
+    return cast(Observation, {**seen, **{key: value for key, value in shown if key in IN_TRAINING and key in seen}})
 
 
 def _solution(exercise: Exercise, title: str) -> Panel:

@@ -82,6 +82,14 @@ def test_a_name_is_looked_for_in_other_cases_if_there_are_any():
     assert "Case 1 of 3 (2 numbers)" in unknown.message
 
 
+def test_a_crash_is_not_named_by_what_the_attempt_does_where_it_does_not_crash():
+    def crashes(x):
+        raise ValueError("only here")
+
+    verdict = judged_with(crashes, Elsewhere(squares))
+    assert verdict.mistake is None and "only here" in verdict.message
+
+
 def test_what_is_right_is_right_whatever_it_does_in_other_cases():
     elsewhere = Elsewhere(squares)
     assert judged_with(double, elsewhere).passed
