@@ -7,7 +7,7 @@
 # **Afterwards you can** turn text into batches, assemble a Transformer, train it on a file of your own, and tell a
 # model that works from one that only seems to.
 #
-# Reading: 37 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 38 minutes. Exercises: 75 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 165 minutes, with a good place to stop half-way.
 
 # %% [markdown] id="where-it-leads"
@@ -352,9 +352,9 @@ compare(second, measured=round(moved[1].item(), 2))
 # %% [markdown]
 # A constant factor in the gradient cancels out; a sudden one does not (so we shall clip gradients).
 #
-# **AdamW** ([Loshchilov and Hutter, 2019](https://arxiv.org/abs/1711.05101)) also takes rate · decay of each parameter
-# off it in every step, whatever its gradient: **weight decay**. That is meant for matrices; the weight of a norm has no
-# reason to be near 0.
+# **AdamW** ([Loshchilov and Hutter, 2019](https://arxiv.org/abs/1711.05101)) also subtracts rate · decay · parameter in
+# every step, whatever its gradient: **weight decay**. That is meant for matrices; the weight of a norm has no reason to
+# be near 0.
 #
 # **Exercise.** AdamW takes a list of groups, `[{"params": [...], "weight_decay": 0.01}, {"params": [...],
 # "weight_decay": 0.0}]`. Parameters with two or more axes decay, the others do not. (`parameters()` gives each once,
@@ -671,7 +671,7 @@ for written, _, generated in translate(model, [(text, iso), ("3 mai 2021", ""), 
 
 # %% [markdown]
 # Each change moves one digit, the right one. The last digits of year and day are read where they stand. The month's 3
-# looks at `m`. But `mai` has one too: the encoder must have put more into it.
+# looks at `m`. But `mai` has one too: some earlier layer must have read on.
 #
 # <details><summary>And in the rows of the dashes, where nothing has to be read?</summary>
 #
@@ -870,10 +870,10 @@ in_german = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
-# In both wrong rows an animal comes twice, and the model loses its place. Exact match calls a sentence right or wrong,
-# but often several translations are right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) is
-# 100 times the geometric mean of four fractions: runs of 1 to 4 words (n-grams) found in the reference. A **brevity
-# penalty** punishes texts that are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
+# Where an animal comes twice, the model may lose its place. Exact match calls a sentence right or wrong, but often
+# several translations are right. **BLEU** ([Papineni et al., 2002](https://aclanthology.org/P02-1040/)) is 100 times
+# the geometric mean of four fractions: runs of 1 to 4 words (n-grams) found in the reference, at most as often as
+# there. A **brevity penalty** punishes texts that are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
 
 # %% tags=["nbval-ignore-output"]
 _, wanted, generated = (list(column) for column in zip(*in_german))
@@ -953,8 +953,8 @@ print(*(f"{sentence} → {generated}" for sentence, _, generated in french), sep
 # %% [markdown]
 # ### What the paper did, and what we did
 #
-# Your model is the paper's, made small. (BLEU of other test sets cannot be compared. 37,000 tokens give 63, not 65
-# million.)
+# Your model is the paper's, made small. (BLEU of other test sets cannot be compared. With 37,000 tokens, its base model
+# has 63 million, not 65.)
 
 # %%
 with torch.device("meta"):  # shapes without numbers: nothing is allocated
@@ -1006,11 +1006,10 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Yes: for at least 99 % of the held-out strings, the model generated the right date. Count whole dates: a token is
 #   easier than a date.
-# - Ours showed a wrong initialisation in the first loss. If one batch cannot be overfitted, suspect a bug; a leak
-#   passes.
+# - A first loss far above log V shows a wrong initialisation. If one batch cannot be overfitted, suspect a bug.
 # - The loss leaves padding out; its lowest value is the smoothed target's entropy.
 # - In Adam's step a constant factor in the gradient cancels out; a sudden one does not, so we clip.
-# - Ask of an error: the model's, or the search's? At a high rate, a small model needed warm-up. BLEU compares texts
+# - Ask of an error: the model's, or the search's? At a high rate, warm-up helped a small model. BLEU compares texts
 #   with a reference.
 
 # %%

@@ -8,15 +8,15 @@
 # I'll give you be a fool, and I'll be gone.
 # ```
 #
-# The first line is ours; *your* classes will write the rest (here a stored sample).
+# The first line is ours; a stored model in *your* class wrote the rest.
 #
-# **The question.** Large models are trained first for one thing, and this one for nothing else: to guess the next
-# token. Why is that enough? And how does a model copy a name that it has read only once?
+# **The question.** Large models are trained first for one thing, this one for nothing else: to guess the next token.
+# Why is that enough? And how does a model copy a name that it has read only once?
 #
 # **Afterwards you can** write a GPT, train it, let it write, compare models in bits per byte, and find the head that
 # copies.
 #
-# Reading: 39 minutes. Exercises: 70 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 40 minutes. Exercises: 70 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 130 minutes.
 
 # %% [markdown]
@@ -120,7 +120,7 @@ diagrams.language_model.gpt(["Return", "the", "name"], ["the", "name", "of"], n_
 # At each position, the residual stream (thick) runs from the embedding up to the prediction of the next token.
 #
 # **Exercise.** Write `forward` as drawn. Each block needs a causal mask; the embeddings are not scaled. A logit is the
-# product of the normalised stream with a token's row of `embedding.weight`.
+# dot product of the normalised stream with a token's row of `embedding.weight`.
 
 
 # %% id="GPT" tags=["exercise"]
@@ -345,8 +345,7 @@ def train(
 
 
 # %% [markdown]
-# Muon, another optimizer, trains the matrices of the blocks: it was reported to need fewer steps than AdamW, which
-# would do, too. Lesson 13 explains it.
+# Muon, which lesson 13 explains, trains the matrices of the blocks. It was reported to need fewer steps than AdamW.
 
 
 # %%
@@ -432,8 +431,8 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 
 # %% [markdown]
 # Before the first block, the stream holds little but the token just read. The output matrix is the embedding's, so the
-# lens predicts that token again, and its loss is worse than uniform. Block 0 does nearly all the work; in the map
-# below, its feed-forward network adds by far the most. (Other windows than above, hence the last loss.)
+# lens predicts that token again, and its loss is worse than uniform. By the lens, most of the fall is in block 0; in
+# the map below, its feed-forward network adds by far the most. (Other windows than above, hence the last loss.)
 #
 # The map shows every module at once (without the widget you see how much each sublayer adds). Type the beginning
 # of a sentence and step through it: what does each module return, and which tokens may follow?
@@ -659,8 +658,8 @@ pd.Series(repeated, name="repeated").round(2).to_frame()
 # %% [markdown]
 # ## How a model copies: induction heads
 #
-# A name that occurred once is likely to come again, and so is what followed it. We study only that, in random tokens
-# that repeat. The period differs from text to text, so looking back a fixed distance does not help.
+# A name that occurred once is likely to come again, and so is what followed it. We study that in random tokens that
+# repeat. The period differs from text to text, so looking back a fixed distance does not help.
 
 
 # %%
@@ -822,14 +821,14 @@ diagrams.language_model.induction()
 # <details><summary>What are such heads good for in a large model?</summary>
 #
 # Olsson et al. argue that they are behind much of **in-context learning**. By that they mean that later tokens are
-# guessed better than early ones; [Brown et al., 2020](https://arxiv.org/abs/2005.14165), that a model continues in the
-# pattern of a few examples in its prompt, without any training.
+# guessed better than early ones; [Brown et al., 2020](https://arxiv.org/abs/2005.14165), that a model
+# continues the pattern of a few examples in its prompt.
 # </details>
 #
 # <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
 #
-# It sees which eight tokens occur in its text, and names one of them, which is right one time in eight. It prefers the
-# earliest, hence the waves.
+# It sees which eight tokens occur in its text, and names one of them, which is right one time in eight. The waves
+# suggest that it prefers the earliest.
 # </details>
 
 # %% [markdown]
@@ -838,7 +837,7 @@ diagrams.language_model.induction()
 # | the usual argument | verdict |
 # |---|---|
 # | fewer parameters at the same width | measured above; but the same number could be spent on a wider model |
-# | every token is an example; a masked model predicts 15 % of them | true by counting |
+# | every token is an example; BERT and T5 predict 15 % of them | true by counting |
 # | what has been read, prompt included, stays valid as the text grows | tested below |
 # | any task becomes a prompt | shown by Brown et al. at 175 billion parameters, not at our size |
 # | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
@@ -941,11 +940,11 @@ table["gain"] = table.iloc[:, 0] - table.iloc[:, 1]
 table.round(2)
 
 # %% [markdown]
-# One head of the last block is an induction head, though nobody trained it to copy. Without it, about half of the gain
-# from repeating is lost, and the loss after *another* passage stays as it was; no other head matters nearly as much. On
-# random tokens, the usual test, the gain is smaller, and again about half of it is lost without this head, though its
-# score there is less than half as high. In the models of Olsson et al., from two layers on, such heads form suddenly
-# during training.
+# One head of the last block acts as an induction head, though nobody trained it to copy. Without it, about half of the
+# gain from repeating is lost, and the loss after *another* passage stays as it was; no other head matters nearly as
+# much. On random tokens, the usual test, the gain is smaller, and again about half of it is lost without this head,
+# though its score there is less than half as high. In the models of Olsson et al., from two layers on, such heads form
+# suddenly during training.
 
 # %% [markdown]
 # ### A name that was read once
@@ -983,9 +982,9 @@ spread = p.quantile([0.1, 0.5, 0.9]).set_axis(["a tenth is below", "median of th
 pd.concat([p.iloc[::9], spread]).map("{:.2%}".format)
 
 # %% [markdown]
-# A name that was read once is about fifty times as probable as after a sentence without it. Without the head, most of
-# that is gone: *every* name is less probable, at the median five times less. What is left, other heads must copy. The
-# names differ widely, read or not.
+# A name that was read once is (median of the ratios) about fifty times as probable as after a sentence without it.
+# Without the head *every* name is less probable, at the median five times less. What is left, other heads must copy.
+# The names differ widely, read or not.
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
@@ -1024,9 +1023,9 @@ print("predicted:", prediction, " measured:", holds)
 # - Stored parameters fit into any class that has the same names and shapes.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Our copiers need two layers: one stores the previous token, the next searches for it. A model of language learned to
-#   copy by itself, mostly with one head: without it, a name that was read once is five times less probable.
-# - Why is guessing enough? Whatever helps the guess lowers the loss. Here we saw it for words that exist, and for
-#   copying. Nobody told the stored GPT to copy.
+#   copy by itself, with one head above all: without it, a name that was read once is five times less probable.
+# - Why is guessing enough? Whatever helps the guess lowers the loss. Here we saw it for copying. Nobody told the stored
+#   GPT to copy.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")

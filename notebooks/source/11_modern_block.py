@@ -621,7 +621,7 @@ pd.DataFrame(late, index=["loss, seed 0", "seed 1", "seed 2"]).T.round(2).assign
 #
 # <details><summary>Then what is QK-norm for?</summary>
 #
-# It bounds the scores: at the start one of 8 features is at most $8 / \sqrt 8$, about 2.8. That pays in large models.
+# It bounds the scores: at the start to at most $8 / \sqrt 8$, about 2.8, for our 8 features. That pays in large models.
 # The loss of vision Transformers diverged at about 8 billion parameters; with norms on queries and keys, one of 22
 # billion could be trained (Dehghani et al., 2023). Also, in bfloat16, in which most models are trained, numbers near
 # 300 are rounded to multiples of 2. OLMo 2 has both.
@@ -762,8 +762,8 @@ pd.DataFrame(rows, columns=["", "parameters", "active", "facts known", "three se
 
 # %% [markdown]
 # With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
-# wide one knows more still. So sparsity buys a part of what size brings, at the operations of the small FFN. It costs
-# the memory of the large one, a router, and balancing.
+# wide one knows more still. So in 80 steps sparsity buys a part of what size brings, at the operations of the small
+# FFN. It costs the memory of the large one, a router, and balancing.
 #
 # Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient, so it does not improve. A
 # loss or a bonus gives it nearly an even load. The facts known hardly change: seven experts learn about as many as
@@ -1157,8 +1157,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Small differences need many seeds.
 # - A loader can be wrong without an error: compare logits. (Lesson 12 hunts such bugs.)
 #
-# Of our table's steps, RoPE's lowered the loss most; the rest saves memory, is simpler, or pays, by its papers, at
-# larger scale. The shape of 2017 is still there: attend, transform, add.
+# Of our table's steps, RoPE's lowered the loss most; the rest saves memory, is simpler, or pays, its papers say, at
+# large scale. The shape of 2017 is still there: attend, transform, add.
 
 # %%
 table = trace_shapes(own_llama(options, published, pairs_from_halves), tokens[:2, :11])
@@ -1226,8 +1226,8 @@ table.drop(columns="class")[:16]
 # <details><summary>What does MLA cache, and must it make all keys again for each token?</summary>
 #
 # One latent vector per token. No: apply the keys' matrix to the query, and the values' after the average: equal output,
-# but longer dot products. With 200 tokens in our cache that took a fiftieth of the operations. (<i>Saving memory:
-# multi-head latent attention</i>)
+# but in large models longer dot products. With 200 tokens in our cache that took a fiftieth of the operations.
+# (<i>Saving memory: multi-head latent attention</i>)
 # </details>
 #
 # <details><summary>Why do models mix local and global layers?</summary>

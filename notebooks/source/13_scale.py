@@ -328,7 +328,7 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# The price is a second forward pass: a third more arithmetic, and here even more time. (Your bill also counts the one
+# The price is a second forward pass: about a third more arithmetic, and so time. (Your bill also counts the one
 # layer that the backward pass has computed again.)
 
 # %% [markdown]
@@ -410,9 +410,9 @@ weight = torch.tensor(0.2, dtype=torch.bfloat16)
 print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item())
 
 # %% [markdown]
-# *Products* in 16 bits do no harm here: float32 and mixed precision lie on each other. *Parameters* in 16 bits do. Adam
-# moves each by about the learning rate, 0.0003, and most sums are rounded back to where they were. In float32 small
-# moves add up: hence the **master weights** of mixed precision.
+# *Products* in 16 bits do no harm here: float32 and mixed precision lie on each other. *Parameters* (and Adam's means)
+# in 16 bits do. Adam moves each by about the learning rate, 0.0003, and most sums are rounded back to where they were.
+# In float32 small moves add up: hence the **master weights** of mixed precision.
 #
 # So a parameter still costs 16 bytes; where the bfloat16 copy is kept, 2 for it, 2 for its gradient, and in float32 4
 # for the master weight and 8 for Adam's means. Only activations shrink, to half at best.
@@ -484,9 +484,9 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# With the same gradient both take the same step, and the copies stay equal. The speed-up is below 2, and the all-reduce
-# explains only part of that: probably the two processes compete for one memory and cache. With many more tokens for
-# each, the arithmetic outweighs the rest.
+# With the same gradient both take the same step, and the copies stay equal. The speed-up is below 2. The all-reduce
+# explains little of that; half a batch takes over half the time, and the two processes probably compete for one memory.
+# More tokens for each would help.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
 # there are workers, and in each step every worker sends one chunk to the next. In the picture, rows are workers,
@@ -726,6 +726,7 @@ sent = pd.DataFrame({"GB sent": {name: gb for name, (_, gb) in ways.items()}})
 sent["s, within"], sent["s, between"] = sent["GB sent"] / 450, sent["GB sent"] / 50
 sent["s, computing"] = 6 * n * 2048 / (0.4 * 989e12)
 sent.loc["ZeRO, stage 3, checkpointing", "s, computing"] *= 4 / 3  # a second forward pass
+sent.loc["pipeline", "s, computing"] *= 15 / 8  # it waits in 7 ticks of 15
 fits = ["yes" if gb < 80 else "no" for gb in shared.sum(axis=1)]
 compare(prediction_plain, measured=fits[0])
 compare(prediction_zero, measured=fits[1])
@@ -746,7 +747,7 @@ shared.assign(all=shared.sum(axis=1)).round(1).join(sent.round(3))
 # [400 Gb/s](https://www.nvidia.com/en-us/data-center/dgx-h100/).) Between machines, all but the pipeline send for over
 # twice as long as they compute. Gradients can be sent while the backward pass still computes; in tensor parallelism
 # everybody waits in each layer, so it stays within a machine. A pipeline sends least, but idles for 7/15 of the time.
-# Large trainings combine these, and give each device more tokens.
+# (Tensor keeps all eight texts' layer inputs: its long last bar.)
 #
 # ---
 #
@@ -791,7 +792,7 @@ compare(prediction, measured=per_byte, choices=(3, 30, 300))
 
 # %% [markdown]
 # So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10).
-# (Where the two limits meet, ours stays below its roof.)
+# (The roof touches our ends; between them, we are far below.)
 
 # %% [markdown]
 # ## What does a training cost?
@@ -989,7 +990,7 @@ check(compute_optimal_size)
 # %% [markdown]
 # Models of one layer, 4 to 16 wide, get a budget of 4·10⁸ operations, and then four times as many, with three seeds
 # each. N counts all parameters: the embeddings are used again for the output, where they are multiplied. The learning
-# rate is divided by the width, as in μP.
+# rate is divided by the width (of all layers, more simply than in μP).
 #
 # **Predict.** On the small budget, the smallest model takes about five times as many steps as the largest. Which loss
 # is lowest there: that of the `"smallest"`, of the `"largest"`, or of one `"between"`? And with four times the budget,
@@ -1072,10 +1073,10 @@ for flops, (mean, *of_each) in bottoms.items():
 print("tokens for each parameter:", *(f"{n_read / n:,.0f}" for n, _, n_read in zip(*at_sizes[4e8])))
 
 # %% [markdown]
-# On the small budget the largest model takes 42 steps, and is the worst; the smallest is too small for all that it
-# reads. With four times the budget the bottom moves to a larger size. How far, three seeds cannot say: near its bottom
-# a parabola is flat, so they pin down the loss there better than the size. (A parameter gets more than 20 tokens at the
-# bottom: ours are characters.) So a somewhat smaller model loses little, and is cheaper to use.
+# On the small budget the largest model takes 42 steps, and is the worst; the smallest is not visibly worse than the
+# next. With four times the budget the bottom moves to a larger size. How far, three seeds cannot say: near its bottom a
+# parabola is flat, so they pin down the loss there better than the size. (A parameter gets more than 20 tokens at the
+# bottom: data and sizes differ.) So a somewhat smaller model loses little, and is cheaper to use.
 #
 # With many budgets, the bottoms lie near a line in log-log axes: a **scaling law**, from which Hoffmann et al. read off
 # the size for a larger budget.
@@ -1086,7 +1087,7 @@ print("tokens for each parameter:", *(f"{n_read / n:,.0f}" for n, _, n_read in z
 # By the table of costs, 20 tokens for each parameter take an H100 5,434 hours. Llama 3 8B read over 90 times as many
 # tokens: half a million hours, eleven months on 64. Meta
 # [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3 million, as if at 16 % and
-# not 40 %: hence the thousands.
+# not 40 %; or, on 64, over two years: hence the thousands.
 #
 # So this is what changes: the batch is divided among machines, parameters and optimizer among GPUs, products have 16 or
 # 8 bits, and activations are computed twice. All but the 16 and 8 bits leave the result as it was, except in its last
@@ -1132,7 +1133,8 @@ print("predicted:", prediction, " measured:", holds)
 # - The other lines are cut among devices: Adam anywhere (ZeRO), a matrix first by columns (nothing is sent), then by
 #   rows (the parts are added up), the layers by a pipeline (with a bubble).
 # - However a batch is cut, its loss is the sum over all tokens, divided by their number.
-# - Training costs about 6 operations for each parameter and token, and for each budget there is a best size.
+# - Training costs about 6 operations for each parameter and token; a budget has a best size; μP carries a learning rate
+#   from narrow models to wide ones.
 
 # %%
 trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
@@ -1214,7 +1216,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>What does activation checkpointing cost?</summary>
 #
-# A second forward pass: about a third more arithmetic, and sometimes even more time. The gradients are equal.
+# A second forward pass: about a third more arithmetic, and so time. The gradients are equal.
 # (<i>Activations computed twice</i>)
 # </details>
 
