@@ -139,7 +139,7 @@ def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_ab
 def test_a_verdict_that_names_more_than_the_hints_know_is_not_called_unknown(lesson, session, monkeypatch):
     attempt = lesson.run(WRONG).names["softmax"]
     cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
-    monkeypatch.setattr(session, "check", lambda *_: cut)
+    monkeypatch.setattr(session, "_checked", lambda *_, **__: cut)
     session.hints_given["softmax"] = HintsGiven("gradient_cut")
     assert session.hint(attempt).message.startswith("The check says what is wrong, and there are no hints about that.")
 

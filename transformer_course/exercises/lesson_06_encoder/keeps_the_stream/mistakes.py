@@ -24,7 +24,11 @@ MISTAKES = [
             "{does}. But where the second sum is missing, size still decides how x and the first sublayer's output "
             "mix. Ask how much the output grows, and in which direction."
         ),
-        hints=["With the second sum missing, norm(x + a) is passed on. Does it change when x doubles?"],
+        hints=[
+            "With the second sum missing, norm(x + a) is passed on. Does it change when x doubles?",
+            "A layer that hands x on whole gives nearly 1,000 x for 1,000 x. What does one without a sum give?",
+            "So divide the output for the larger x by that number again, and compare it with x itself.",
+        ],
     ),
     Mistake(
         "growth_is_enough",
