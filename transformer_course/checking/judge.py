@@ -25,7 +25,7 @@ from transformer_course.checking.side_effects import (
     remembers_a_call,
     unused_inputs,
 )
-from transformer_course.checking.tolerance import agree, comparable_error, observation_distance
+from transformer_course.checking.tolerance import agree, comparable_error, within
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import Exercise, capitalised
 from transformer_course.running.case import Case
@@ -72,17 +72,16 @@ def judge(
     if agree(seen_in_cases, known.expected, numbers_only=True):
         return _judge_side_effects(known, seen_in_cases, reading)
     shown: tuple[Behaviour, Sequence[Observation]] = known, seen_in_cases
-    there = elsewhere.observed() if elsewhere else ()
     if (
         elsewhere
-        and _ends_alike(there, seen_in_cases)
+        and _ends_alike(there := elsewhere.observed(), seen_in_cases)
         and not agree(there, elsewhere.known.expected, numbers_only=True)
     ):
         shown = elsewhere.known, there
     if found := (recognise if shown[0] is known else recognise_once)(*shown):
         return _recognised(*shown, found, reading, (known, seen_in_cases))
     for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
-        if observation_distance(seen, right, numbers_only=True) > 1:
+        if not within(1, seen, right, numbers_only=True):
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
             idle = unused_inputs(seen_in_cases, known.expected) if status == "wrong" else []
@@ -153,13 +152,14 @@ def _recognised(
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     if found.mistakes and isinstance(found.mistakes[0], SlipMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
-    if found.apart is not None and _is_wrong_in(*judged, found.apart):
+    if found.apart is not None:
         told_of, shown = judged
         case, seen, right = told_of.cases[found.apart], shown[found.apart], told_of.expected[found.apart]
-        what = "your code crashes in" if "error" in seen else "something else goes wrong in"
-        where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"
-        also = _explain(exercise, where, case, seen, right)
-        return Verdict(exercise.name, status, readable("\n".join([*reading, told, also])), names, hints)
+        if not within(1, seen, right, numbers_only=True):
+            what = "your code crashes in" if "error" in seen else "something else goes wrong in"
+            where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"
+            also = _explain(exercise, where, case, seen, right)
+            return Verdict(exercise.name, status, readable("\n".join([*reading, told, also])), names, hints)
     as_right = known.run(found.way)
     if changed := changed_arguments(observed, as_right):
         told += f"\nAlso, {describe_changes(changed)}."
@@ -172,10 +172,6 @@ def _recognised(
         told += f"\nAlso, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
     return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
-
-
-def _is_wrong_in(known: Behaviour, observed: Sequence[Observation], index: int) -> bool:
-    return observation_distance(observed[index], known.expected[index], numbers_only=True) > 1
 
 
 def _two_bugs(*clauses: str) -> str:
@@ -213,7 +209,7 @@ def _beside_a_crash(known: Behaviour, observed: Sequence[Observation], index: in
         seen, right, case = observed[later], known.expected[later], known.cases[later]
         error: object = seen.get("error")
         is_same = isinstance(error, Mapping) and comparable_error(error) == comparable_error(crash)
-        if not is_same and observation_distance(seen, right, numbers_only=True) > 1:
+        if not is_same and not within(1, seen, right, numbers_only=True):
             where = f"Apart from that, in case {later + 1} of {len(known.cases)} ({case.label})"
             return [_explain(known.exercise, where, case, seen, right)]
     return []

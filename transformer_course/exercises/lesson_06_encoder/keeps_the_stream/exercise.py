@@ -34,6 +34,7 @@ OTHERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("both sums are whole, another layer", [WHOLE, WHOLE], {"adds": 2.0}),
 ]
 """The sick layers, and whole ones that are easily taken for sick."""
+ALL_SICK = "It answers False for all layers here but those that add nothing, if for these."
 
 
 def keeps_the_stream_cases(seed: int) -> list[Case]:
@@ -80,8 +81,8 @@ KEEPS_THE_STREAM = Exercise(
             "what is added: is x large enough, and is the rest allowed for?"
         ),
         "call_left_out_output": "It answers True for all layers here, the sick ones, too.",
-        "left_out_larger": "It answers False for all layers here but those that add nothing, if for these.",
-        "part_left_out_reduced": "It answers False for all layers here but those that add nothing, if for these.",
+        "left_out_larger": ALL_SICK,
+        "part_left_out_reduced": ALL_SICK,
         "option_left_out_kept": (
             "Of the whole layers, it finds those that add nothing, or next to nothing. What others add is small beside "
             "1,000 x, but it is there: allow for it."
