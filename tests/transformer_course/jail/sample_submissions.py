@@ -127,6 +127,7 @@ def busy_others(n: int) -> Iterator[int]:
     for _ in range(n):
         others.append(os.fork())
         if not others[-1]:
+            os.setsid()  # where the kernel shares time by session, ten in one would count as one
             os.sched_setaffinity(0, {processor})
             while True:
                 pass
