@@ -3,13 +3,13 @@
 #
 # **The question.** How many times does the letter r occur in `strawberry`? A model that writes essays may get this
 # wrong, and sums of long numbers too; and the same sentence costs more in one language than in another. The Transformer
-# is not to blame. What is?
+# is not the first suspect. What is?
 #
 # **Afterwards you can** learn a vocabulary of byte pairs, encode and decode any text with it, compare vocabularies in
 # bits per byte, and say what a tokenizer does to other scripts and to numbers.
 #
-# Reading: 19 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
-# 76 minutes.
+# Reading: 23 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions: about
+# 80 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -42,6 +42,7 @@ from itertools import pairwise
 import pandas as pd
 import torch
 from jaxtyping import Int
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally
@@ -143,7 +144,8 @@ def learn(text: str, n_merges: int) -> list[tuple[int, int]]:
 
 
 # %% [markdown] id="caption-merges-of-a-word"
-# Here, three merges are learned from a single word. The third joins two tokens that are merged themselves:
+# Here, three merges are learned from a single word. (`ab`, `br` and `ra` all occur twice; of equally frequent pairs,
+# that with the smaller numbers comes first.) The third merge joins two tokens that are merged themselves:
 
 # %% id="merges-of-a-word"
 diagrams.byte_pairs.merged("abracadabra", learn("abracadabra", 3))
@@ -255,15 +257,15 @@ for text in ("Return the largest value.", "strawberry"):
     print(*(repr(parts.decode([token], merges)) for token in parts.encode(text, merges)))
 
 # %% [markdown]
-# The model reads the numbers of these pieces, not their letters. It can count the r in `strawberry` only if its
-# training text has said how the pieces are spelled.
+# The model reads the numbers of these pieces, not their letters. To count the r in `strawberry`, it must have learned
+# from its text how each piece is spelled.
 
 # %% [markdown]
 # ## Cut before the merges
 #
 # The merges do not know what a word is: `the ` is one token with the space after it. So a word's tokens depend on what
 # follows. GPT-2 and its successors cut the text first, before each space and at punctuation, and no token crosses a
-# cut: **pre-tokenization**. So does the library's `bpe_tokenizer`, here with as many merges of the same text:
+# cut: **pre-tokenization**. So does `bpe_tokenizer`, here with as many merges:
 
 # %% tags=["nbval-ignore-output"]
 with_cuts = bpe_tokenizer([sample], 300 + 256 + 4)  # merges, bytes and special tokens
@@ -272,15 +274,22 @@ for text in ("the value is", "the value."):
     print("with cuts:   ", *(repr(with_cuts.decode([token])) for token in with_cuts.encode(text).ids))
 
 # %% [markdown]
-# Without cuts, the model has to learn twice what a value is.
+# Without cuts, a model has to learn twice what a value is. Cuts do not help all the way: `value` at the start of a
+# line, ` value` and `Value` still have different tokens.
+#
+# `<eos>` is a **special token**: a number that no merge makes. The characters `<eos>` in somebody's text must not
+# become it, or else a user could speak as the assistant (lesson 14).
+
+# %% tags=["nbval-ignore-output"]
+print("the special token:", with_cuts.token_to_id("<eos>"), "  its characters:", with_cuts.encode("<eos>").ids)
 
 # %% [markdown]
 # ## How large should a vocabulary be?
 #
-# `bpe_tokenizer` is compiled code, so now it learns from all the docstrings. The larger the vocabulary, the shorter the
-# texts, so losses per token cannot be compared. **Bits per byte** can: the loss of a text in bits (with log₂), divided
-# by the number of its bytes (an exercise of lesson 09). The model is the simplest, a **bigram**: how often does a token
-# follow the one before it?
+# `bpe_tokenizer` is compiled, so now it learns from all docstrings. The larger the vocabulary, the shorter the texts,
+# so losses per token cannot be compared. **Bits per byte** can: the loss of a text in bits (with log₂), divided by the
+# number of its bytes (an exercise of lesson 09). The model is the simplest, a **bigram**: how often does a token follow
+# the one before it?
 
 # %% [markdown]
 # **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
@@ -325,10 +334,13 @@ ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, 
 
 # %% [markdown]
 # A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and of
-# the embedding, gains less, the last one nothing: in the end most pairs are too rare to be counted, and most tokens too
-# rare to be trained. Large models stumble over these, such as ` SolidGoldMagikarp` in GPT-2's vocabulary
-# ([Land and Bartolo, 2024](https://arxiv.org/abs/2405.05417)). (GPT-2 has 50,257 tokens, Llama 2 32,000, Llama 3
-# 128,256, learned from far more text.) As a network, a bigram model has two matrices that grow:
+# the embedding, gains less, the last one nothing: in the end most pairs are too rare to be counted. With more text and
+# larger models the best size grows: by one estimate to 216,000 for Llama 2 70B, which has 32,000 ([Tao et al.,
+# 2024](https://arxiv.org/abs/2407.13623)); Llama 3 has 128,256.
+#
+# A token that is frequent in the text of the merges may be missing from that of the model. Then its row is never
+# trained, and the model stumbles over it, as over ` SolidGoldMagikarp` in GPT-2's vocabulary ([Land and Bartolo,
+# 2024](https://arxiv.org/abs/2405.05417)). As a network, a bigram model has two matrices that grow:
 
 # %%
 model = nn.Sequential(nn.Embedding(4096, 64), nn.Linear(64, 4096, bias=False))  # a bigram model, in two layers
@@ -347,15 +359,43 @@ prediction = ...
 
 # %% tags=["nbval-ignore-output"]
 tokenizer = bpe_tokenizer(train_texts, 4096)
-n_tokens = {locale: sum(len(tokenizer.encode(text).ids) for text in texts) for locale, texts in dates.items()}
-ratio = pd.Series({locale: n / n_tokens["en_US"] for locale, n in n_tokens.items()})
+n_tokens = pd.Series(
+    {locale: sum(len(tokenizer.encode(text).ids) for text in texts) for locale, texts in dates.items()}
+)
+ratio = n_tokens / n_tokens["en_US"]
 compare(prediction, measured=ratio["th"], choices=(1, 2, 5))
-ratio[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1).to_frame("tokens, relative to English")
+n_bytes = pd.Series({locale: sum(len(text.encode()) for text in texts) for locale, texts in dates.items()})
+table = pd.DataFrame({"bytes, relative to English": n_bytes / n_bytes["en_US"], "tokens, relative to English": ratio})
+table.loc[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1)
 
 # %% [markdown]
-# That costs time, context (fewer words fit into the window) and, if a service charges by the token, money. With
-# published tokenizers, translations of a text differ in length by up to 15 times ([Petrov et al.,
-# 2023](https://arxiv.org/abs/2305.15425)). The remedy is to learn the merges from all these languages.
+# UTF-8 alone makes Thai three times as long. The merges, which shorten English and hardly touch Thai, do the rest. That
+# costs time, context (fewer words fit into the window) and, if a service charges by the token, money. With published
+# tokenizers, translations of a text differ in length by up to 15 times ([Petrov et al.,
+# 2023](https://arxiv.org/abs/2305.15425)).
+#
+# The remedy is to learn the merges from all these languages. We add dates of other years.
+#
+# **Predict.** The vocabulary keeps its 4,096 tokens. How many times as many tokens has a held-out *English* text now:
+# about 1, 1.06 or 1.2?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %% tags=["nbval-ignore-output"]
+def length(tokenizer: Tokenizer, texts: list[str]) -> int:
+    return sum(len(tokenizer.encode(text).ids) for text in texts)
+
+
+others = [date(year, month, day) for year in (2019, 2020) for month in range(1, 13) for day in range(4, 29, 3)]
+shared = bpe_tokenizer(train_texts + [write_date(day, locale, "full") for locale in LOCALES for day in others], 4096)
+compare(prediction, measured=length(shared, held_out_texts) / length(tokenizer, held_out_texts), choices=(1, 1.06, 1.2))
+for name, each in (("merges of English", tokenizer), ("merges of all", shared)):
+    print(f"{name}: a date in Thai has {length(each, dates['th']) / length(each, dates['en_US']):.1f} times as many")
+
+# %% [markdown]
+# A vocabulary is a budget: what Thai gains, English pays.
 
 # %% [markdown]
 # ## What merges do to numbers
@@ -367,15 +407,14 @@ for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "123
     print(number.rjust(8), "→", *(tokenizer.decode([token]) for token in tokenizer.encode(number).ids))
 
 # %% [markdown]
-# Numbers that the text repeats are one token; others are cut somewhere. The last digit may be in a token of one, two,
-# three or four digits: a poor start for carrying. So Llama 2 makes every digit a token, and GPT-4 and Llama 3 cut
-# numbers into groups of at most three digits, from the left.
+# Numbers that the text repeats are one token; others are cut somewhere: a poor start for carrying. So Llama 2 makes
+# every digit a token, and GPT-4 and Llama 3 cut numbers into groups of at most three digits, from the left.
 
 # %% [markdown]
 # ## ★ Transfer: digits from the right
 #
-# Counted from the left, 1234567 is `123 456 7`, and its thousands are spread over two tokens. We group from the
-# right: 1 234 567. Models add better if their numbers are cut like that ([Singh and Strouse,
+# Counted from the left, 1234567 is `123 456 7`, and its thousands are spread over two tokens. We group from the right:
+# 1 234 567. GPT-3.5 and GPT-4 add better if numbers are cut like that ([Singh and Strouse,
 # 2024](https://arxiv.org/abs/2402.14903)). The cuts are made *before* the merges, so that no token crosses one.
 #
 # **Exercise.** A number is a run of the digits 0 to 9. Joined together, the pieces are the text again.
@@ -393,6 +432,21 @@ check(group_digits)
 # %%
 for text in ("1234567 + 89", "in 2021: 12345 lines"):
     print(parts.group_digits(text))
+
+# %% [markdown]
+# Now put your parts together: group the digits, then encode each piece. The merges were learned from English alone.
+
+
+# %%
+def yours(text: str) -> list[int]:
+    return [token for piece in parts.group_digits(text) for token in parts.encode(piece, merges)]
+
+
+whole = [parts.decode(yours(text), merges) == text for texts in dates.values() for text in texts]
+print(f"{sum(whole)} of {len(whole)} dates, in {len(dates)} languages and regions, come back unchanged")
+
+# %% [markdown]
+# A tokenizer of your own: it reads any text that there is, and gives it back unchanged.
 
 # %% [markdown]
 # ## Your experiment
@@ -433,6 +487,7 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - **UTF-8**: the usual encoding of characters as bytes, one to four for each.
 # - **merges**: the pairs that were merged, in their order; with the bytes they are the whole tokenizer.
+# - **special token**: a number that stands for no text, such as the end of one, and that no merge makes.
 # - **pre-tokenization**: cutting a text, at spaces for example, before the merges, so that no token crosses a cut.
 
 # %% [markdown]
@@ -455,9 +510,8 @@ print("predicted:", prediction, " measured:", holds)
 #
 # <details><summary>Two tokenizers have the same merges in another order. Are they the same?</summary>
 #
-# No. Where two pairs compete for a token, the one that was learned first gets it. Both decode to the same text, but a
-# model knows the tokens of one order only. (<i>Encoding</i>, <i>Bug hunt</i>)
-# </details>
+# No. Where two pairs compete for a token, the one that was learned first gets it, and the numbers name other tokens. A
+# model knows the tokens of one order only. (<i>Encoding</i>, <i>Bug hunt</i>) </details>
 #
 # <details><summary>A model streams its answer token by token, and now and then a � flickers up. Why?</summary>
 #
@@ -489,6 +543,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Sennrich et al. (2016), [arXiv:1508.07909](https://arxiv.org/abs/1508.07909): BPE for translation.
 # - Karpathy's [minbpe](https://github.com/karpathy/minbpe): the same functions, and the rule by which GPT-4 cuts
 #   text.
+# - Hugging Face's course, [chapter 6](https://huggingface.co/learn/llm-course/chapter6): BERT (WordPiece) and T5
+#   (Unigram) choose their tokens by other rules.
 # - Petrov et al. (2023), [arXiv:2305.15425](https://arxiv.org/abs/2305.15425): what languages pay.
 # - `transformer_lab/data/tokenizers.py`: the library's tokenizers.
 
