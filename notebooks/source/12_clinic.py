@@ -8,7 +8,7 @@
 # **Afterwards you can** list what may cause a symptom, choose the one measurement that tells the causes apart, and
 # write the test that would have caught the bug.
 #
-# Reading: 37 minutes. Exercises: 60 minutes (three core, one stretch ★). With all predictions, runs and questions:
+# Reading: 38 minutes. Exercises: 60 minutes (three core, one stretch ★). With all predictions, runs and questions:
 # about 120 minutes.
 
 # %% [markdown]
@@ -149,8 +149,9 @@ print("about half of the digits in all nine runs with a cause:", all(0.4 < fract
 print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
-# Three causes have one **symptom**: half of the digits are wrong. All three curves fall, and none of them reveals its
-# cause. So what do we measure?
+# Three causes have one **symptom**: half of the digits are wrong. (The century is sure; the other digits are mostly
+# guessed.) All three curves fall. With the small rate the loss still falls at the end; nothing tells the mask from the
+# layers.  What do we measure?
 #
 # | | |
 # |---|---|
@@ -206,8 +207,8 @@ for cause, three in runs.items():
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
-# `"moved"` tells all three apart. The cell draws a cause, and shows how far each part of that model, and of a healthy
-# one, has moved, relative to its size at the beginning.
+# `"moved"` tells all three apart (the mask by elimination). The cell draws a cause, and shows how far each part of that
+# model, and of a healthy one, has moved, relative to its size at the beginning.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -238,8 +239,7 @@ print("less than half as far with the small rate:", max(every["rate"]) < min(eve
 print("more than half as far with the mask:", min(every["mask"]) > min(every["none"]) / 2)
 
 # %% [markdown]
-# The repair is one line: give the optimizer `model.parameters()`. With it, as in the runs without a cause, more than
-# 60 % of the digits are right. Which test would have found this before the first long run?
+# The repair is one line: give the optimizer `model.parameters()`.  Which test would have found this earlier?
 
 
 # %%
@@ -253,12 +253,13 @@ for cause in ("layers", "none"):
 
 # %% [markdown]
 # Two steps are enough. Such a test is a **regression test**: it fails with the bug, passes with the repair, and is
-# kept, so that the bug cannot come back unseen.
+# kept.
 
 # %% [markdown]
 # ## The method
 #
-# 1. **Symptom.** Say what you see, with a number: not "it is bad", but "half of the digits".
+# 1. **Symptom.** Say what you see, with a number: not "it is bad", but "half of the digits". Read one batch, decoded:
+#    many bugs are in the data.
 # 2. **Hypotheses.** List at least three causes. With only one in mind, every measurement seems to confirm it.
 # 3. **Measurement.** Write down what each hypothesis predicts, and measure where the predictions differ.
 # 4. **Repair.** Then measure again: is the symptom gone?
@@ -303,8 +304,7 @@ pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis(index=
 # <details><summary>What does it mean if the curves of patient and twin are one line?</summary>
 #
 # Training is the same, step by step. So if something is wrong, it is in what happens only when the model answers: the
-# cache, the padding, or `eval()`. That is a measurement, too, and it was free.
-# </details>
+# cache, the padding, or `eval()`.  </details>
 #
 # Each measurement adds 1 to your score, and each wrong diagnosis 2; low is good. The healthy twin's measurements cost
 # nothing. Not all of the twenty diagnoses occur.
@@ -335,9 +335,9 @@ def diagnose(number: int, letter: str) -> None:
 # %% [markdown]
 # ## Instruments
 #
-# We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. (The field says
-# *diagnostic*.) In the ward the healthy twin supplies that result. Each instrument covers some stages of training: a
-# long bar in the picture, such as that of the loss, tells *that* something is wrong, a short one *where*.
+# We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0.  In the ward the
+# healthy twin supplies that result.  Each instrument covers some stages of training: a long bar in the picture, such as
+# that of the loss, tells *that* something is wrong, a short one *where*.
 
 # %%
 diagrams.diagnosis.instruments()
@@ -445,9 +445,9 @@ compare(prediction, measured=int((table["largest difference"] > 0.001).sum()))
 (table > 0.001).rename(columns={"largest difference": "differs with a cache"})
 
 # %% [markdown]
-# So the instrument finds patients 3 and 11, whose complaints are the same, but cannot tell them apart. Three of the
-# diagnoses concern a cache: **F**, **G** and **H**. A finer instrument compares every stage, for every token of the
-# answer:
+# Equal means up to rounding, and in float32: in bfloat16, a difference in the second or third digit is normal. So the
+# instrument finds patients 3 and 11, whose complaints are the same, but cannot tell them apart. Three of the diagnoses
+# concern a cache: **F**, **G** and **H**. A finer instrument compares every stage, for every token of the answer:
 
 # %%
 pd.concat({n: clinic.admit(n).measure(instruments.cached_against_uncached) > 0.001 for n in (3, 11)})
@@ -622,8 +622,10 @@ print("different columns:", len(set(columns)), "of", len(columns))
 
 # %% [markdown]
 # In the picture, each row is an instrument, and a bright cell a bug that it finds. Overfitting one batch finds the two
-# models that hardly learn. With each of the other thirteen bugs, a model overfits the batch, too. Comparing forced with
-# generated answers finds the most, six bugs with little in common: it tells *that* something is wrong, not where.
+# models that hardly learn; embedding and head alone learn one by heart. With each of the other thirteen bugs, a model
+# overfits the batch, too. (We chose bugs with which a model trains; of those made while a model is being written,
+# overfitting finds more.) Comparing forced with generated answers finds the most, six bugs with little in common: it
+# tells *that* something is wrong, not where.
 #
 # B and C have the same column, and so have G and H: to *find* is not yet to tell apart. For that you need the numbers,
 # or a second measurement.
@@ -774,7 +776,7 @@ for ax, (name, field) in zip(axes, fields.items()):
 
 # %% [markdown]
 # Each layer with this window reaches two positions further back. In training mode, each output of BatchNorm depends on
-# all positions, and in a batch also on the other texts (lesson 06): a causal model with it would fail the leak test.
+# all positions (lesson 06): a causal model with it would fail the leak test.
 
 # %% [markdown]
 # ## Your experiment
@@ -802,9 +804,11 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - A symptom has many causes. List them, and what each predicts, before you measure.
 # - A measurement is worth its time if its result differs between the hypotheses.
-# - An instrument says nothing about what it does not cover; try it on a model with a known bug.
+# - An instrument says nothing about what it does not cover; try it on a model with a known bug. Outside the clinic
+#   there is no healthy twin: keep the numbers of your last good run.
 # - The loss curve and overfitting one batch find models that do not learn. With most bugs here, a model learns.
-# - A repair is finished when a test fails without it.
+# - A repair is finished when a test fails without it. - You have diagnosed models that nobody had explained to you.
+#   Your `padding_difference` and `never_trained` run on any model that takes tokens: put them into your own tests.
 
 # %%
 table = trace_shapes(runs["none"][0][0], held_out[:2, :11])
@@ -860,8 +864,9 @@ table.drop(columns="class")[:12]
 # <details><summary>The same prompt gives a different output in a batch than alone. What do you do?</summary>
 #
 # Run it twice alone: if the outputs differ, something is random, such as dropout. If not, add padding on the left: the
-# padding mask or the positions are wrong. (<i>Alone, and with padding</i>)
-# </details>
+# padding mask or the positions are wrong. (<i>Alone, and with padding</i>) If both are right, it may be rounding: a
+# batch changes the order of sums, so on a server even greedy decoding may give two answers ([He et al.,
+# 2025](https://thinkingmachines.ai/blog/defeating-nondeterminism-in-llm-inference/)). </details>
 #
 # <details><summary>How do you test a KV cache?</summary>
 #

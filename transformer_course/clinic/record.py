@@ -143,12 +143,17 @@ class Clinic:
         return self.cases.setdefault(number, Case(number))
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each case: what it cost, the score of ``score_at_random``, and whether it is closed."""
+        """Return a row for each case: what it cost, the score of ``score_at_random``, and whether it is closed.
+
+        A last row adds up those that are closed.
+        """
         columns = ["patient", "measurements", "wrong diagnoses", "score", "score of the bot", "closed"]
         rows = [
             (n, len(c.measurements), len(c.wrong), c.score, round(score_at_random(n), 1), c.closed)
             for n, c in sorted(self.cases.items())
         ]
+        if closed := [row for row in rows if row[-1]]:
+            rows.append(("all closed", *(sum(numbers) for numbers in list(zip(*closed))[1:-1]), True))
         return pd.DataFrame(rows, columns=columns)
 
 

@@ -39,8 +39,8 @@ FIRST = (
         "the loss stays\ntoo high",
         "overfit one batch",
         (
-            ("fits", "the data,\nor too few steps"),
-            ("fails", "a layer: gradient norms;\nthe optimizer: its steps"),
+            ("fits", "data, rate, or a part\nthat never moves"),
+            ("fails", "a layer, a mask:\ngradient norms"),
         ),
     ),
     (

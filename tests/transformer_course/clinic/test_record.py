@@ -59,6 +59,14 @@ def test_the_report_is_told_after_the_right_diagnosis_only(clinic):
     assert clinic.summary().to_dict("records") == [
         {"patient": 2, "measurements": 0, "wrong diagnoses": 0, "score": 0, "score of the bot": 8.8, "closed": True},
         {"patient": 4, "measurements": 0, "wrong diagnoses": 1, "score": 2, "score of the bot": 8.6, "closed": False},
+        {
+            "patient": "all closed",
+            "measurements": 0,
+            "wrong diagnoses": 0,
+            "score": 0,
+            "score of the bot": 8.8,
+            "closed": True,
+        },
     ]
 
 
