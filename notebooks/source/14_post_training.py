@@ -8,8 +8,8 @@
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
 #
-# Reading: 32 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions:
-# about 127 minutes.
+# Reading: 35 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 130 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -36,6 +36,7 @@
 import copy
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from functools import partial
@@ -164,16 +165,18 @@ def answers_in(tokens: Tensor, lengths: Tensor, n_new: int = 12) -> Tensor:
 
 
 # %% [markdown]
-# After every stage we sample four answers to one date. Type your own, in French, between 2000 and 2029.
+# After every stage we sample fifty answers to one date, and print the commonest. Type your own, in French, between 2000
+# and 2029.
 
 # %%
 your_date = "14 juillet 2021"
 
 
 def show(model: nn.Module, prompt_form: str = CHAT) -> None:
-    """Print four answers to your date."""
-    answers = answers_in(*sample(model, [prompt_form.format(your_date)], 4))
-    print("   ".join(letters.decode(row.tolist()) or "(nothing)" for row in answers))
+    """Print the commonest of fifty answers to your date."""
+    answers = answers_in(*sample(model, [prompt_form.format(your_date)], 50))
+    counts = Counter(letters.decode(row.tolist()) or "(nothing)" for row in answers)
+    print("   ".join(f"{answer} ×{count}" for answer, count in counts.most_common(4)))
 
 
 # %% tags=["nbval-ignore-output"]
@@ -216,6 +219,10 @@ def answer_labels(
 
 # %% id="check-answer_labels"
 check(answer_labels)
+
+# %% [markdown]
+# A common bug takes `<eos>` for the padding token as well. Then the labels lose the end of every answer, and the model
+# never learns to stop.
 
 
 # %%
@@ -360,9 +367,10 @@ by_step.agg(["min", "max"]).round(2)
 
 # %% [markdown]
 # After four steps the model prefers dashes. But the loss asks only for a *difference*: by step 40 slashes are nearly
-# impossible, the log-probability of dashes is lower than at first, and other answers take their place. When the
-# chosen answers themselves lose probability, that is called **likelihood displacement** ([Razin et al.,
-# 2024](https://arxiv.org/abs/2410.08847)).
+# impossible, the log-probability of dashes is lower than at first, and other answers take their place. When the chosen
+# answers themselves lose probability, that is called **likelihood displacement** ([Razin et al.,
+# 2024](https://arxiv.org/abs/2410.08847)). Adding the SFT loss of the chosen answer helps ([Pang et al.,
+# 2024](https://arxiv.org/abs/2404.19733)).
 
 # %% [markdown]
 # ## Where rewards come from
@@ -376,11 +384,14 @@ by_step.agg(["min", "max"]).round(2)
 # to be sampled.
 
 # %% [markdown]
-# For some questions, nobody has to be asked, because a program can judge: a proof checks, tests pass, a date is
-# right. Then the program is the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
-# 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this ([DeepSeek-R1,
-# 2025](https://arxiv.org/abs/2501.12948)).
-#
+# For some questions, nobody has to be asked, because a program can judge: a proof checks, tests pass, a date is right.
+# Then the program is the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
+# 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this. Only the final answer is
+# judged; what is written before it is free, and may be as long as it helps. DeepSeek-R1-Zero, rewarded only for right
+# answers and their form, came to write ever longer **chains of thought** ([DeepSeek-R1,
+# 2025](https://arxiv.org/abs/2501.12948)). Ours has no room to think.
+
+# %% [markdown]
 # | | learns from | models in memory |
 # |---|---|---|
 # | SFT | answers that somebody wrote | model |
@@ -459,6 +470,11 @@ diagrams.post_training.group(
 # %% [markdown]
 # A rare success counts for a lot. A group in which all answers are right teaches nothing, nor does one in which all are
 # wrong. So prompts should be neither too easy nor too hard.
+#
+# Why does step 4 raise the mean reward? The gradient of the mean reward is the mean of r ∇ log p over the model's *own*
+# samples (REINFORCE, [Williams, 1992](https://doi.org/10.1007/BF00992696)): that of SFT, each sample weighted by its
+# reward r. A number that does not depend on the sample may be subtracted from r, since the mean of ∇ log p is 0. On
+# average nothing changes, but the noise shrinks: hence advantages.
 
 # %% [markdown]
 # ### The loss
@@ -536,6 +552,12 @@ def grpo(
     return model, rewards
 
 
+# %% tags=["hide-input"]
+def smooth(rewards: tuple[list[float], ...] | Tensor) -> Tensor:
+    """Return the mean reward of each batch and the four before it, for each run."""
+    return torch.as_tensor(rewards).unfold(1, 5, 1).mean(dim=-1)
+
+
 # %% [markdown]
 # **Predict.** SFT leaves both forms about equally frequent, and the judge accepts either. After 40 batches, what
 # fraction of the right answers has the rarer form: 0.1, 0.3 or 0.5?
@@ -553,18 +575,21 @@ compare(prediction, measured=rarer["GRPO"], choices=(0.1, 0.3, 0.5))
 for name, models in judged.items():
     print(f"{name}:", end=" ")
     show(models[0])
+ax = plots.lines(range(5, 41), {"exact judge": smooth(rewards)}, "batch", "mean reward of the last 5 batches")
 runs[["dashes", "slashes", "other"]].groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 
 # %%
 print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.loc["SFT", "other"]).all())
 
 # %% [markdown]
-# GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model
-# it started from. And in at least one of the three models, one form is on its way out, though the judge prefers
-# neither: what is a little likelier is sampled more often, so it is raised more often.
+# GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model it
+# started from. And in at least one of the three models, one form is on its way out, though the judge prefers neither:
+# what is sampled more often is raised more often, so a small lead can grow.
 #
-# This **loss of diversity** is a price of reinforcement learning, and a reason for β: the drift costs little while
-# both forms are left, and more and more as one disappears.
+# This **loss of diversity** is a price of reinforcement learning, and a reason for β. The *value* of our drift would
+# stop at log 2, about 0.69, when one of two equal forms is gone. Its *gradient* at the first update is that of the KL
+# divergence the other way round, of the reference from the model, which grows without limit ([Tang and Munos,
+# 2025](https://arxiv.org/abs/2506.09477)).
 
 # %% [markdown]
 # ## Reward hacking
@@ -626,13 +651,17 @@ def her_judge_watched(answers: Tensor, accepted: Tensor) -> Tensor:
 
 # %% tags=["nbval-ignore-output"]
 hacked, hacked_rewards = zip(*(grpo(model, her_judge_watched, seed, rate=1e-3) for seed, model in enumerate(sft)))
+fair, _ = zip(*(grpo(model, parts.exact_reward, seed, rate=1e-3) for seed, model in enumerate(sft)))
 curves = {"her judge": torch.tensor(hacked_rewards), "exact judge": torch.tensor(really).view(3, -1)}
 right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
 compare(her_reward, measured=curves["her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
 compare(really_right, measured=right.median(), choices=(0.4, 0.6, 0.8))
 show(hacked[0])
-smooth = {name: curve.unfold(1, 5, 1).mean(dim=-1) for name, curve in curves.items()}
-ax = plots.lines(range(5, 41), smooth, "batch", "mean reward of the last 5 batches")
+by_judge = judged | {"her judge": hacked, "exact judge, same rate": fair}
+print("right:", {name: [round(1 - probabilities(m)["other"], 2) for m in models] for name, models in by_judge.items()})
+ax = plots.lines(
+    range(5, 41), {name: smooth(curve) for name, curve in curves.items()}, "batch", "mean reward of the last 5 batches"
+)
 
 # %% [markdown]
 # Both judges have seen the same samples. At first both curves fall: at this rate Adam's steps are long, the advantages
@@ -749,6 +778,9 @@ whose = {lesson.partition("_")[0]: row for lesson, row in whose_parts().items()}
 diagrams.post_training.built(whose)
 
 # %% [markdown]
+# Now read what trains published models: in `grpo_trainer.py` of the library TRL, `coef_1` is your ratio, `coef_2` the
+# clipped one, and `per_token_kl` your drift.
+#
 # What next? Something of your own. The course's page *What to build next* (`docs/capstones.md` in its repository) has
 # three projects for a weekend, each with a rubric of which a program grades a part:
 #
