@@ -63,8 +63,8 @@ _ = torch.manual_seed(13)
 # %% [markdown]
 # ## What this lesson cuts
 #
-# A step of training Llama 3 8B, in float32 and with one text of 2,048 tokens, keeps what the bars show; all from the
-# fourth on is kept for the backward pass. They come back at the end, cut.
+# The bars show what a step of training Llama 3 8B keeps, in float32, with one text of 2,048 tokens: three lines for the
+# parameters, and four of what the backward pass needs from the forward pass. They come back at the end, cut.
 
 # %% tags=["hide-input"]
 llama_8b = LanguageModelConfig.llama(128_256, n_kv_heads=8, d_ff=14336)
@@ -1240,9 +1240,9 @@ for (flops, (n, losses)), colour, bottom in zip(curves.items(), plots.COLOURS, l
     axes[0].plot(bottom, law(bottom, flops / 6 / bottom), "D", color=colour)
 axes[0].set(xscale="log", xlabel="parameters", ylabel="loss by the law")
 axes[0].legend(frameon=False)
+axes[1].plot([*curves], lowest_points, "D", color=plots.COLOURS[0], label="bottoms of the curves")
 line = np.geomspace(1e18, 1e26)
-axes[1].plot(line, np.exp(constant) * line**exponent, "--", color="0.5", label="the line through the bottoms")
-axes[1].plot([*curves], lowest_points, "D", color=plots.COLOURS[0])
+axes[1].plot(line, np.exp(constant) * line**exponent, "--", color="0.5", label="the line through them")
 axes[1].plot(rows["FLOPs"], rows["parameters"], "o", color=plots.COLOURS[1], label="published models")
 for name, row in rows.iterrows():
     beside = {"xytext": (-6, 4), "ha": "right"} if name == "GPT-3" else {"xytext": (6, -10)}
@@ -1376,8 +1376,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>What fills the memory in training?</summary>
 #
 # Parameters, gradients and Adam's two running means take 16 bytes for each parameter, in float32 and with mixed
-# precision alike; activations grow with the tokens of a step. A small model's bill is mostly activations; that of 8
-# billion with one text mostly optimizer. (<i>The memory bill</i>)
+# precision alike; activations grow with the tokens of a step. In a small model's bill they are the longest line; with 8
+# billion and one text, the optimizer is. (<i>The memory bill</i>)
 # </details>
 #
 # <details><summary>Is gradient accumulation over 4 micro-batches equal to a batch four times as large?</summary>
