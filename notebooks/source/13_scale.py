@@ -410,6 +410,9 @@ for n in (256, 512, 1024):
 pd.Series(n_kept).unstack(sort=False).round(1)
 
 # %% [markdown]
+# Only the plain one grows with the text.
+
+# %% [markdown]
 # ## 16 bits: bfloat16 and float16
 #
 # *Cuts: activations, and whatever is sent, by half at best. Price: digits.*
@@ -649,7 +652,7 @@ print("four workers have the parameters of Adam on one:", torch.allclose(cut_up,
 # too; stage 3 also parameters, and fetches a layer's when they are needed.
 
 # %% [markdown]
-# Another optimizer can cut this line, too: for a matrix **Muon** (Jordan et al., 2024) keeps only the mean of the
+# Another optimizer cuts its line, too: for a matrix **Muon** (Jordan et al., 2024) keeps only the mean of the
 # gradients, and *orthogonalises* it. All its singular values (how much it stretches each direction) become about 1, so
 # no few directions dominate the step. AdamW trains the rest. *Price: more products.*
 #
@@ -1147,8 +1150,8 @@ check(compute_optimal_size)
 # each. N counts all parameters: the embeddings are used again for the output. The learning rate is divided by the
 # width.
 #
-# **Predict.** On the small budget, the smallest model takes about five times as many steps as the largest. Whose loss is
-# lower there, that of the `"smallest"` or of the `"largest"`? And with four times the budget, is the bottom at a
+# **Predict.** On the small budget, the smallest model takes about five times as many steps as the largest. Whose loss
+# is lower there, that of the `"smallest"` or of the `"largest"`? And with four times the budget, is the bottom at a
 # `"smaller"` or a `"larger"` size?
 
 # %% tags=["prediction"]
