@@ -125,7 +125,8 @@ def draw_bill(bill: dict[str, float], after: dict[str, tuple[float, str]] | None
 
 model_8b = llama(llama_8b, 32)
 n_8b = n_parameters(model_8b)
-kept_8b, _ = bytes_kept(model_8b, lambda: loss_of(model_8b, text), kind_in_llama)
+with sdpa_kernel(SDPBackend.MATH):  # attention that keeps its weights
+    kept_8b, _ = bytes_kept(model_8b, lambda: loss_of(model_8b, text), kind_in_llama)
 all_lines = {"parameters": 4 * n_8b, "gradients": 4 * n_8b, "Adam's two means": 8 * n_8b}
 all_lines |= {name: kept_8b[name] for name in sorted(kept_8b, key=kept_8b.get, reverse=True)}
 all_lines = {line: n / 1e9 for line, n in all_lines.items()}
@@ -250,7 +251,9 @@ def yours(n_layers: int) -> Model:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-one, two = (bytes_kept(m, lambda m=m: loss_of(m, text), kind_in_llama)[0] for m in (llama(llama_8b, i) for i in (1, 2)))
+with sdpa_kernel(SDPBackend.MATH):
+    stacks = llama(llama_8b, 1), llama(llama_8b, 2)
+    one, two = (bytes_kept(m, lambda m=m: loss_of(m, text), kind_in_llama)[0] for m in stacks)
 parts_8b = {name: (two[name] - one[name]) / 4 / 2048 / 4096 for name in two if two[name] > one[name]}
 n_kept_8b = 4096 * sum(parts_8b.values())
 n_blockwise = n_kept_8b - 4096 * parts_8b["weights of attention"]
