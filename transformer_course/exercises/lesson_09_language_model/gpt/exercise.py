@@ -46,6 +46,7 @@ GPT_EXERCISE = Exercise(
         Mistake(
             "norm_after_every_block",
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
+            STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
             does="the last norm is used in the loop",
             says="{does}: the residual stream is normalised again and again. Pre-norm blocks only add to it.",
         ),
