@@ -85,12 +85,6 @@ cross, both = (
     n[n.index.str.contains(names)].sum() / n.sum() for names in ("cross_attention", "encoder|cross_attention")
 )
 
-
-# %% id="what-goes-with-the-encoder-4"
-def nearest(value: float, *guesses: float) -> float:
-    return min(guesses, key=lambda guess: abs(guess - value))
-
-
 # %% id="what-goes-with-the-encoder-5"
 compare(prediction, measured=both, choices=(0.3, 0.45, 0.6))
 print(f"cross-attention {cross:.1%}, together with the encoder {both:.1%}")
@@ -117,7 +111,8 @@ diagrams.language_model.stripped()
 diagrams.language_model.gpt(["Return", "the", "name"], ["the", "name", "of"], n_layers=2)
 
 # %% [markdown]
-# At each position, the residual stream (thick) runs from the embedding up to the prediction of the next token.
+# At each position, the residual stream (thick) runs from the embedding up to the prediction of the next token. Only
+# attention connects the positions (blue): each attends to itself and all earlier ones.
 #
 # **Exercise.** Write `forward` as drawn. Each block needs a causal mask; the embeddings are not scaled. A logit is the
 # dot product of the normalised stream with a token's row of `embedding.weight`.
@@ -589,7 +584,7 @@ print(" ".join(continued(large, stored.tokenizer, "Raise ValueError if", 50).spl
 
 # %% tags=["hide-input"]
 def words_that_exist(texts: list[str]) -> float:
-    """Return the fraction of words that occur in the documentation that was trained on."""
+    """Return the fraction of words that occur in the documentation that was trained on, be they copied or not."""
     words = [word for text in texts for word in re.findall(r"[a-z]+", text.lower())]
     return sum(word in known for word in words) / len(words)
 
@@ -601,16 +596,16 @@ for name, model, reader, n in (("yours", gpt, tokenizer, 64), ("stored", large, 
     prompts = encode(["Return the"], reader).repeat(8, 1)
     with torch.no_grad():
         generated = parts.generate(model, prompts, 60, n, samplers["top_p = 0.9"])
-    texts[name] = [reader.decode(row) for row in generated.tolist()]
+    texts[name] = [reader.decode(row) for row in generated[:, prompts.shape[1] :].tolist()]  # without the prompt
 exist = {name: words_that_exist(some) for name, some in texts.items()}
 pd.Series(exist, name="words that exist").round(2).to_frame()
 
 # %% [markdown]
-# Its words exist about as often as those of real text (where names are invented, too). Its sentences sound like
-# documentation and seldom mean anything.
+# Beyond the prompt, its words occur in the training text about as often as those of real text (where names are
+# invented, too). That measures spelling: its sentences sound like documentation and seldom mean anything.
 #
 # Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. It has about your GPT's
-# perplexity, but on another text: neither perplexity nor bits can be compared here. Write a first line of your own.
+# perplexity, but on another text, so nothing can be compared here. Write a first line of your own.
 
 # %% tags=["nbval-ignore-output"]
 of_plays = trained("gpt-plays")
@@ -691,7 +686,7 @@ class AttentionOnly(nn.Module):
 
 # %% [markdown]
 # **Predict.** One model has one layer of attention, another two. What fraction of the repeated tokens does each
-# predict: 0.2, 0.6 or 1.0?
+# predict correctly: 0.2, 0.6 or 1.0?
 
 # %% tags=["prediction"]
 one_layer, two_layers = ..., ...
@@ -726,11 +721,11 @@ for (n_layers, models), curves in zip(copiers.items(), rise.values()):
         curves.append([right(model)[8:].mean().item() for step in steps if step % 10 == 0])
 
 
-# %%
+# %% tags=["nbval-ignore-output"]
 by_position = {n_layers: torch.stack([right(model) for model in models]) for n_layers, models in copiers.items()}
 copied = {n_layers: runs[:, 8:].mean(dim=1) for n_layers, runs in by_position.items()}  # of each seed
-compare(one_layer, measured=nearest(copied[1].median().item(), 0.2, 0.6, 1.0))
-compare(two_layers, measured=nearest(copied[2].median().item(), 0.2, 0.6, 1.0))
+compare(one_layer, measured=copied[1].median().item(), choices=(0.2, 0.6, 1.0))
+compare(two_layers, measured=copied[2].median().item(), choices=(0.2, 0.6, 1.0))
 print("more than twice as many with two layers, with each seed:", (copied[2] > 2 * copied[1]).all().item())
 lines = {"one layer": by_position[1], "two layers": by_position[2]}
 ax = plots.lines(range(1, 32), lines, "position that is predicted (the second period begins at 8)", "fraction right")
@@ -844,7 +839,7 @@ diagrams.language_model.induction()
 #
 # ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead.)
 #
-# As the text grows, earlier outputs stay as they are, so nothing has to be read twice (lesson 10):
+# The third row is what lesson 10 builds on:
 
 # %%
 leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
@@ -874,17 +869,18 @@ check(induction_score)
 # %% [markdown]
 # ### Induction heads in a model of language
 #
-# Our copiers have read nothing but repeats. The stored GPT has read documentation. We give it a passage of 16 tokens
-# from held-out modules, and then the same passage again.
+# Our copiers have read nothing but repeats; the stored GPT, documentation. We give it a passage of 16 tokens from
+# held-out modules, and then the same passage again. The gain from repeating is how much lower the loss is the second
+# time.
 #
 # **Predict.** How many of the model's 4 × 4 heads have an induction score above 0.2 (equal weights would give 0.04): 0,
-# 1 or 8? And we silence the best head: what fraction of the gain from repeating is lost, 0.05, 0.5 or 1?
+# 1 or 8? And we silence the best head: what fraction of the gain is lost, 0.05, 0.5 or 1?
 
 # %% tags=["prediction"]
 on_language, without_best = ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 @torch.no_grad()
 def scores_of(model: nn.Module, texts: Tensor, period: int) -> Tensor:
     """Return the induction scores of all heads, (layer, head), over the first two periods of the texts."""
@@ -894,7 +890,7 @@ def scores_of(model: nn.Module, texts: Tensor, period: int) -> Tensor:
     return torch.stack([parts.induction_score(weights[..., :n, :n], period) for weights in recorded.values()])
 
 
-# %%
+# %% tags=["hide-input"]
 @torch.no_grad()
 def second_reading(model: nn.Module, once: Tensor) -> tuple[float, float]:
     """Return the loss on passages of 16 tokens after other passages, and after themselves."""
@@ -924,13 +920,14 @@ compare(without_best, measured=lost.view(4, 4)[best].item(), choices=(0.05, 0.5,
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 maps = torch.stack([of_language, of_random, lost.view(4, 4).clamp(min=0)])
-axes = plots.heads(maps, *([f"{name} {i}" for i in range(4)] for name in ("block", "head")), xlabel="", ylabel="")
-for ax, title, values in zip(axes, ("documentation", "random tokens", "gain lost without it"), maps.tolist()):
-    _ = ax.set_title(title, fontsize=9)
-    ax.tick_params("x", rotation=90)
+axes = plots.heads(maps, "0123", "0123", xlabel="head", ylabel="block")
+axes[0].figure.axes[-1].remove()  # the colour bar: each cell has its number
+axes[0].figure.set_size_inches(9, 3.2)
+for ax, of, values in zip(axes, ("score, documentation", "score, random tokens", "gain lost without it"), maps):
+    _ = ax.set_title(of)
     for block, head in names:
-        _ = ax.text(head, block, f"{values[block][head]:.2f}", ha="center", va="center", color="white", fontsize=7)
-_ = axes[0].figure.axes[-1].set_ylabel("score, or fraction lost")
+        colour = "white" if values[block, head] < 0.43 else "black"
+        _ = ax.text(head, block, f"{values[block, head]:.2f}", ha="center", va="center", color=colour)
 silent = f"without head {best[1]} of block {best[0]}"
 rows = {("documentation", "all heads"): (other, itself), ("documentation", silent): silenced[best]}
 rows |= {("random tokens", "all heads"): second_reading(large, random_tokens)}
@@ -945,6 +942,25 @@ table.round(2)
 # much. On random tokens, the usual test, the gain is smaller, and again about half of it is lost without this head,
 # though its score there is less than half as high. In the models of Olsson et al., from two layers on, such heads form
 # suddenly during training.
+#
+# And in ordinary text? We silence each head of the block, and measure the loss early and late in the window.
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+batch = windows(large_ids, torch.linspace(0, len(large_ids) - 128, 110).long(), 128)
+models = {"all heads": large} | {f"without head {i} of block {best[0]}": without[best[0], i] for i in range(4)}
+rows = {}
+for name, model in models.items():
+    with torch.no_grad():
+        logits = model(batch)
+    spans = (slice(0, 9), slice(63, 128))  # the logits at each position predict the next
+    rows[name] = [parts.next_token_loss(logits[:, span], batch[:, span], PAD_ID).item() for span in spans]
+early_late = pd.DataFrame(rows, index=["loss at positions 1 to 8", "loss at positions 64 to 127"]).T
+early_late.round(2)
+
+# %% [markdown]
+# Late tokens are guessed better than early ones, by about half a nat: in-context learning, as Olsson et al. measure it.
+# Without the induction head, the loss rises by about a tenth of a nat late, and hardly at all early. No other head of
+# the block does that.
 
 # %% [markdown]
 # ### A name that was read once
@@ -970,21 +986,65 @@ def of_last_token(model: nn.Module, name: str, read_before: str) -> float:
 # %% tags=["hide-input", "nbval-ignore-output"]
 verbs, nouns = "paint fold melt tickle borrow rinse whisper knit", "path error queue text host list color version"
 invented = [f"{verb}_{noun}" for verb in verbs.split() for noun in nouns.split()]
+others = [model for name, model in without.items() if name[0] == best[0] and name != best]
 p = pd.DataFrame(index=invented)
 p["read once"] = [of_last_token(large, name, name) for name in invented]
-p[f"read once, {silent}"] = [of_last_token(without[best], name, name) for name in invented]
+p[silent] = [of_last_token(without[best], name, name) for name in invented]
+p[f"without another of block {best[0]}"] = [
+    sum(of_last_token(model, name, name) for model in others) / 3 for name in invented
+]
 p["not read"] = [of_last_token(large, name, "it") for name in invented]
 medians = p.median()
 compare(with_head, measured=medians.iloc[0], choices=(0.001, 0.01, 0.1))
 compare(without_it, measured=medians.iloc[1], choices=(0.001, 0.01, 0.1))
-print(f"less probable without the head: {(p.iloc[:, 1] < p.iloc[:, 0]).sum()} of {len(p)} names")
+print(f"less probable {silent}: {(p.iloc[:, 1] < p.iloc[:, 0]).sum()} of {len(p)} names")
+factors = p[["read once"]].to_numpy() / p
+for name, factor in factors.iloc[:, 1:].median().items():
+    print(f"{name}: {factor:.2g} times less probable (median)")
 spread = p.quantile([0.1, 0.5, 0.9]).set_axis(["a tenth is below", "median of the 64", "a tenth is above"])
 pd.concat([p.iloc[::9], spread]).map("{:.2%}".format)
 
 # %% [markdown]
 # A name that was read once is (median of the ratios) about fifty times as probable as after a sentence without it.
-# Without the head *every* name is less probable, at the median five times less. What is left, other heads must copy.
-# The names differ widely, read or not.
+# Without the induction head *every* name is less probable, at the median five times less; without another head of its
+# block (the mean of three), hardly less. What is left, other heads must copy.
+#
+# Is there a previous-token head, too? Here are all heads of the blocks below.
+
+
+# %% tags=["hide-input"]
+@torch.no_grad()
+def at_last_token(model: nn.Module, name: str) -> tuple[Tensor, float, float]:
+    """Return all heads' weights from a name's last token to the one before, (block, head); then what finds that token.
+
+    These are, when the name comes again, the weight of the best head on the token, and the token's probability.
+    """
+    known, again = (f"Return the value of {name}", f"Return the value of {name}. If {name}")
+    at, ids = len(stored.tokenizer.encode(known).ids) - 1, torch.tensor([stored.tokenizer.encode(again).ids])
+    with record_attention(model) as recorded:
+        p_last = model(ids[:, :-1])[0, -1].softmax(dim=-1)[ids[0, -1]].item()
+    weights = torch.cat([*recorded.values()])  # (block, head, query, key)
+    return weights[:, :, at, at - 1], weights[*best, -1, at].item(), p_last
+
+
+# %% tags=["hide-input", "nbval-ignore-output"]
+below = [name for name in names if name[0] < best[0]]
+models = {"none": large} | {f"head {head} of block {block}": without[block, head] for block, head in below}
+runs = {name: [at_last_token(model, some) for some in invented] for name, model in models.items()}
+before = torch.stack([weights for weights, *_ in runs["none"]]).median(dim=0).values
+found, left = (pd.DataFrame({name: [one[i] for one in run] for name, run in runs.items()}) for i in (1, 2))
+its_weight = f"without it: weight of head {best[1]} of block {best[0]}"
+circuit = pd.DataFrame({"weight on the token before": [before[name].item() for name in below]}, list(models)[1:])
+circuit[its_weight] = found.median()
+circuit["without it: times less probable"] = (p[["read once"]].to_numpy() / left).median()
+print(f"medians of 64 names; weight of head {best[1]} of block {best[0]} with all heads: {found['none'].median():.2f}")
+circuit.round(2)
+
+# %% [markdown]
+# Head 0 of block 1 attends from `path` to the token before, and without it the weight of the induction head on `path`
+# falls by half; without any other head it stays. These are the two steps of our copiers, in a model of language. But
+# they are not all: head 1 of block 0 matters even more, in another way, and in repeated passages, above, head 0 of
+# block 1 hardly mattered.
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
@@ -1022,10 +1082,9 @@ print("predicted:", prediction, " measured:", holds)
 # - Compute the baselines first. On one text, perplexities compare only under one tokenizer, bits per byte under any.
 # - Stored parameters fit into any class that has the same names and shapes.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
-# - Our copiers need two layers: one stores the previous token, the next searches for it. A model of language learned to
-#   copy by itself, with one head above all: without it, a name that was read once is five times less probable.
-# - Why is guessing enough? Whatever helps the guess lowers the loss. Here we saw it for copying. Nobody told the stored
-#   GPT to copy.
+# - Our copiers need two layers: one stores the previous token, the next searches for it. A model of language learned
+#   both by itself: without its induction head, a name that was read once is five times less probable.
+# - Why is guessing enough? Whatever helps the guess lowers the loss. Here we saw it for copying.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -1114,7 +1173,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # Let it read a passage twice over, and take each head's mean weight on the token that followed the current one the
 # first time. Then silence the head: the loss on the second reading must rise, and hardly any other. Compare heads
-# rather than set a threshold: on random tokens, a small model's best head may score low. (<i>★ Transfer</i>)
+# rather than set a threshold, and silence others, too: on random tokens, a small model's best head may score low.
+# (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]

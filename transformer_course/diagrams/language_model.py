@@ -6,7 +6,6 @@ fine-tuning and DPO count.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from transformer_course.diagrams.canvas import (
     BLUE,
@@ -92,26 +91,28 @@ def gpt(
     d = Diagram(
         f"A GPT over {len(tokens)} tokens. At each position a residual stream runs from the embedding and its position "
         f"up through {n_layers} blocks. In each block it is read twice, through norm_1 by self_attention and through "
-        "norm_2 by feed_forward, and what these compute is added to it. Only self_attention connects the positions, "
-        f"and only from left to right. Above, norm and embedding.weight.T give the logits of the next token: {read}.",
+        "norm_2 by feed_forward, and what these compute is added to it. Only self_attention connects the positions: it "
+        "reads norm_1 of its own position and of all to the left. "
+        f"Above, norm and embedding.weight.T give the logits of the next token: {read}.",
         lists=False,
     )
     columns = [
         _position(d, i * COLUMN, i, token, following, notes[i] if notes else "")
         for i, (token, following) in enumerate(zip(tokens, predicted, strict=True))
     ]
-    attentions, inside = [attention for attention, _ in columns], [box for _, boxes in columns for box in boxes]
-    for earlier, later in pairwise(attentions):
-        d.arrow(earlier, later, colour=BLUE)
+    inside = [box for boxes in columns for box in boxes]
+    for i, (_, attention, *_) in enumerate(columns):
+        for back, (norm, *_) in enumerate(reversed(columns[: i + 1])):  # what is further back comes in further left
+            d.arrow(norm.top, attention.spot(0.5 - 0.4 * back / max(1, i), 0), colour=BLUE)
     below = Box("", inside[-1].x, 1.6, 0.3, 0.0, GREY, "outlined", "", SIZE, "square")  # where the stream is read
     d.frame(f"PreNormEncoderLayer × {n_layers}", [*inside, below], dashed=True, pad=0.12, size=SIZE - 2)
-    for words, y in (("tokens", 0.0), (names, 5.95)):
+    for words, y in (("tokens", 0.0), (names, 6.65)):
         d.text(words, (-0.75, y), align="right", bold=True)
     return d
 
 
-def _position(d: Diagram, x: float, i: int, token: str, following: str, note: str) -> tuple[Box, Sequence[Area]]:
-    """Put one position of a GPT on a diagram; return its attention, and all that is in a block."""
+def _position(d: Diagram, x: float, i: int, token: str, following: str, note: str) -> Sequence[Area]:
+    """Put one position of a GPT on a diagram; return all that is in a block, from norm_1 and attention up."""
     left = x - LANE
     read = _token(d, token, (x, 0.0), width=_room_for(token))
     embedding = d.box("embedding", (x, 0.6), PINK)
@@ -120,26 +121,28 @@ def _position(d: Diagram, x: float, i: int, token: str, following: str, note: st
     d.arrow(embedding, start, thick=True)
     d.arrow(d.box(f"positions[{i}]", (left, 1.1), PINK, size=SIZE - 1), start)
     below: Box = start
-    sublayers: list[Box] = []
     inside: list[Box] = []
-    for k, (name, colour, y) in enumerate([("self_attention", BLUE, 1.6), ("feed_forward", GREEN, 3.05)], start=1):
-        norm = d.box(f"norm_{k}", (left, y + 0.3), size=SIZE - 1, height=0.24)
-        sublayer = d.box(name, (left, y + 0.75), colour, width=1.12)
-        plus = d.plus((x, y + 1.15))
+    for name, reads, colour, y, room in (
+        ("self_attention", "norm_1", BLUE, 1.6, 0.7),  # room for the arrows from other positions
+        ("feed_forward", "norm_2", GREEN, 3.75, 0.0),
+    ):
+        norm = d.box(reads, (left, y + 0.3), size=SIZE - 1, height=0.24)
+        sublayer = d.box(name, (left, y + 0.75 + room), colour, width=1.12)
+        plus = d.plus((x, y + 1.15 + room))
         d.path([below.top, plus.bottom], thick=True)
         d.path([Spot(x, y, below.name), (left, y), norm.bottom])
-        d.arrow(norm, sublayer)
+        if not room:
+            d.arrow(norm, sublayer)
         d.path([sublayer.top, (left, plus.y), plus.left])
         below = plus
-        sublayers.append(sublayer)
         inside += [norm, sublayer, plus]
-    norm = d.box("norm", (x, 4.9))
+    norm = d.box("norm", (x, 5.6))
     d.path([below.top, norm.bottom], thick=True)
-    output = d.box("embedding.weight.T", (x, 5.38), PINK, size=SIZE - 1)
+    output = d.box("embedding.weight.T", (x, 6.08), PINK, size=SIZE - 1)
     d.arrow(norm, output)
-    top = d.box(following, (x, 5.95), GREY, "highlighted", note, width=_room_for(following), outline="square")
+    top = d.box(following, (x, 6.65), GREY, "highlighted", note, width=_room_for(following), outline="square")
     d.arrow(output, top)
-    return sublayers[0], inside
+    return inside
 
 
 def _room_for(token: str) -> float:

@@ -48,12 +48,20 @@ def test_the_parts_of_its_block_are_those_of_a_layer_and_its_stream_is_read_and_
     assert ("feed_forward", "+") in d.links()
 
 
-def test_only_attention_joins_positions_and_only_from_left_to_right():
+def test_only_attention_joins_positions_and_each_reads_itself_and_all_earlier_ones():
     d = gpt(TOKENS, FOLLOWING, 2)
-    ends = [(a.points[0], a.points[-1]) for a in d.arrows]
-    across = [(tail, head) for tail, head in ends if tail.of == head.of and abs(tail.x - head.x) > 0.5]
-    assert {tail.of for tail, _ in across} == {"self_attention"}
-    assert len(across) == 2 and all(tail.x < head.x for tail, head in across)
+    boxes = [box for box in d.boxes if box.name in ("norm_1", "self_attention")]
+    column = {x: i for i, x in enumerate(sorted({box.x for box in boxes}))}
+    reads = []
+    for arrow in d.arrows:
+        tail, head = arrow.points[0], arrow.points[-1]
+        if head.of == "self_attention":
+            read, by = (min(boxes, key=lambda box: abs(box.x - end.x)) for end in (tail, head))
+            assert tail.of == "norm_1"
+            reads.append((column[read.x], column[by.x]))
+        else:
+            assert abs(tail.x - head.x) < 1.1
+    assert sorted(reads) == [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
 
 
 def test_a_gpt_predicts_at_each_position():

@@ -41,11 +41,12 @@ GPT_EXERCISE = Exercise(
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
     ],
     mistakes=[
-        *layer_stack_mistakes.layer_mistakes(STEPS),
+        *layer_stack_mistakes.layer_mistakes(STEPS)[:-1],  # one more norm before the last changes next to nothing
         *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
         Mistake(
             "norm_after_every_block",
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
+            STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
             does="the last norm is used in the loop",
             says="{does}: the residual stream is normalised again and again. Pre-norm blocks only add to it.",
         ),
