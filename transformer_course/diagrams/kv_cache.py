@@ -1,8 +1,8 @@
 """KV caches in diagrams: what is kept from step to step, heads that share keys and values, and a cache in pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Box, Cells, Diagram
+from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Box, Cells, Diagram, Look
 
 CELL = 0.46
 ROW = 0.72
@@ -46,11 +46,44 @@ def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
         d.arrow(row, predicted, f"{n_new} quer{'y' if n_new == 1 else 'ies'}", label_at=0.45)
     d.text("keys and values in the cache", (0, 0.42), align="left", bold=True)
     d.text("next", (right, 0.42), bold=True)
-    below = -(len(tokens) - n_prompt - 1) * ROW - 0.48
-    for x, words, colour in ((0.0, "computed in this pass", BLUE), (1.9, "kept", GREY)):
-        d.box("", (x + 0.1, below), colour, width=0.2, height=0.16, outline="square")
-        d.text(words, (x + 0.28, below), size=SIZE - 1, align="left")
+    _legend(d, len(tokens) - n_prompt, {"computed in this pass": (0.0, BLUE), "kept": (1.9, GREY)})
     return d
+
+
+def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
+    """Draw passes of speculative decoding: which drafted tokens are accepted, and what comes next.
+
+    Args:
+        text: The tokens so far.
+        passes: For each pass, the drafted tokens, how many of them are accepted, and the token after these.
+
+    >>> [table.texts for table in drafts("G", [("er", 1, "n"), ("er", 2, "a")]).tables]
+    [(('G', 'e', 'r'),), (('G', 'e', 'n', 'e', 'r'),)]
+    """
+    d = Diagram(
+        "A row for each pass: the text so far, and the drafted tokens. Those before the first rejection are accepted; "
+        "the rejected one is replaced, and those behind it are dropped. If all are accepted, there is one token more."
+    )
+    right = (len(text) + sum(len(drafted) for drafted, _, _ in passes) + 1) * CELL
+    for step, (drafted, n, following) in enumerate(passes):
+        fill = [[GREY] * len(text) + [BLUE] * n + [PINK, *[None] * len(drafted)][: len(drafted) - n]]
+        at = (len(text) + len(drafted)) * CELL / 2, -step * ROW
+        row = d.cells([text + drafted], at, cell=CELL, fill=fill, row_names=[f"pass {step + 1}"])
+        box = d.box(following, (right, at[1]), look="outlined", outline="square", width=0.4, height=0.3)
+        d.arrow(row, box, "one more" if n == len(drafted) else f"instead of {drafted[n]}", label_at=0.45)
+        text += drafted[:n] + following
+    words = {"text so far": (0.0, GREY), "accepted": (1.2, BLUE), "rejected": (2.2, PINK), "dropped": (3.2, None)}
+    _legend(d, len(passes), words)
+    return d
+
+
+def _legend(d: Diagram, n_rows: int, words: Mapping[str, tuple[float, str | None]]) -> None:
+    """Say below the rows what the colours mean; each word has its place."""
+    below = 0.24 - n_rows * ROW
+    for word, (x, colour) in words.items():
+        look: Look = "outlined" if colour is None else "filled"
+        d.box("", (x + 0.1, below), colour or GREY, look=look, width=0.2, height=0.16, outline="square")
+        d.text(word, (x + 0.28, below), size=SIZE - 1, align="left")
 
 
 def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from transformer_course.diagrams.canvas import BLUE, GREY, light
-from transformer_course.diagrams.kv_cache import pages, shared_heads, steps
+from transformer_course.diagrams.canvas import BLUE, GREY, PINK, light
+from transformer_course.diagrams.kv_cache import drafts, pages, shared_heads, steps
 from transformer_lab.attention.grouped_query import repeat_kv
 from transformer_lab.attention.kv_cache import KVCache
 
@@ -41,6 +41,16 @@ def test_a_predicted_token_is_fed_to_the_next_pass():
 def test_there_is_a_prompt_and_something_to_generate(n_prompt):
     with pytest.raises(ValueError, match=f"n_prompt must be from 1 to 4 for 5 tokens; got {n_prompt}"):
         steps(TOKENS, n_prompt)
+
+
+def test_what_is_accepted_stays_in_the_text_and_what_follows_a_rejection_does_not():
+    d = drafts("Ge", [("nure", 1, "e"), ("rate", 4, "d")])
+    assert ["".join(table.texts[0]) for table in d.tables] == ["Genure", "Generate"]
+    grey, blue, pink = map(light, (GREY, BLUE, PINK))
+    assert d.tables[0].colours == ((grey, grey, blue, pink, "white", "white"),)
+    assert d.tables[1].colours == ((*[grey] * 4, *[blue] * 4),)
+    assert [arrow.label for arrow in d.arrows] == ["instead of u", "one more"]
+    assert d.flaws() == []
 
 
 def test_query_heads_use_the_heads_that_repeat_kv_gives_them():

@@ -570,6 +570,15 @@ def attend_with_cache(query, key, value, cache):
     return output[:, :, -1:], (key, value)
 
 
+def accept(p, q, drafted, uniforms):
+    """One token after the other."""
+    for i, (token, number) in enumerate(zip(drafted.tolist(), uniforms.tolist(), strict=True)):
+        if number * q[i, token] >= p[i, token]:
+            rest = F.relu(p[i].double() - q[i].double())
+            return i, F.normalize(rest, p=1, dim=0).float()
+    return len(drafted), p[-1]
+
+
 def cache_bytes(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number):
     number = np.zeros((), dtype=f"V{bytes_per_number}")
     return np.broadcast_to(number, (n_layers, 2, batch, n_kv_heads, length, d_head)).nbytes
@@ -829,6 +838,7 @@ INDEPENDENT = {
     "generate": generate,
     "induction_score": induction_score,
     "attend_with_cache": attend_with_cache,
+    "accept": accept,
     "cache_bytes": cache_bytes,
     "repeat_kv": lambda x, n_repeats: torch.from_numpy(np.repeat(x.numpy(), n_repeats, axis=1)),
     "beam_search": beam_search,

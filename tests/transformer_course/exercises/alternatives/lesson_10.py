@@ -40,6 +40,26 @@ def bytes_of_tensors(n_layers, n_kv_heads, d_head, length, batch, bytes_per_numb
     return n_layers * layer.numel() * bytes_per_number
 
 
+def accepts_with_a_draft_of_zeros_at_the_end(p, q, drafted, uniforms):
+    """Where nothing was drafted, the draft's probabilities are 0, and the rest is p itself."""
+    rows = torch.arange(len(drafted))
+    rejected = (uniforms * q[rows, drafted] >= p[rows, drafted]).nonzero()
+    n = rejected.min() if len(rejected) else torch.tensor(len(drafted))
+    rest = F.relu(p - F.pad(q, (0, 0, 0, 1)))[n]
+    return n, rest / rest.sum()
+
+
+def accepts_until_the_first_rejection(p, q, drafted, uniforms):
+    """The rest is p without what it has in common with q."""
+    n = 0
+    while n < len(drafted) and uniforms[n] < min(1, p[n, drafted[n]] / q[n, drafted[n]]):
+        n += 1
+    if n == len(drafted):
+        return [n, p[n]]
+    common = torch.minimum(p[n], q[n])
+    return [n, (p[n] - common) / (1 - common.sum())]
+
+
 def score(text, total, length_penalty):
     return total / ((5 + len(text)) / 6) ** length_penalty
 
@@ -187,6 +207,10 @@ UNUSUAL = {
         "layer by layer": lambda n_layers, n_kv_heads, d_head, length, batch, bytes_per_number: sum(
             batch * length * n_kv_heads * d_head * bytes_per_number for _ in range(n_layers) for _ in "kv"
         ),
+    },
+    "accept": {
+        "a draft of zeros at the end": accepts_with_a_draft_of_zeros_at_the_end,
+        "until the first rejection": accepts_until_the_first_rejection,
     },
     "repeat_kv": {
         "expand": lambda x, n_repeats: x[:, :, None].expand(-1, -1, n_repeats, -1, -1).flatten(1, 2),

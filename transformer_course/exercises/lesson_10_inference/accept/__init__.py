@@ -1,0 +1,1 @@
+"""The exercise ``accept``: its cases, its reference, its mistakes."""
