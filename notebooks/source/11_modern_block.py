@@ -16,8 +16,8 @@
 # **Afterwards you can** write the parts of a Llama block and DeepSeek's attention, measure a change against the noise
 # of seeds, and load a Llama's folder into your own parts.
 #
-# Reading: 39 minutes. Exercises: 85 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 150 minutes.
+# Reading: 39 minutes. Exercises: 95 minutes (six core, one stretch ★). With all predictions, runs and questions: about
+# 160 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -857,29 +857,40 @@ def own_llama(options: dict, tensors: dict[str, Tensor], reorder: Callable) -> M
 
 
 # %%
-def pairs_from_halves(weight: Tensor, d_k: int) -> Tensor:
-    """Reorder the rows of each head: 0, d_k/2, 1, d_k/2 + 1, …"""
-    return weight.unflatten(0, (-1, 2, d_k // 2)).transpose(1, 2).flatten(0, 2)
-
-
 tokens = torch.randint(61, (3, 40))
 with torch.no_grad():
     reference = load_language_model(folder)(tokens)
     untouched = own_llama(options, published, lambda weight, _: weight)(tokens)
-    reordered = own_llama(options, published, pairs_from_halves)(tokens)
 compare(prediction, measured="same" if torch.allclose(untouched, reference, atol=1e-3) else "other")
 print("the first position has the same logits:", torch.allclose(untouched[:, 0], reference[:, 0], atol=1e-3))
-print("with reordered rows, all logits are the same:", torch.allclose(reordered, reference, atol=1e-3))
 
 # %% [markdown]
 # No error: the shapes fit, and the first position, which attends to itself alone, looks right. But your RoPE pairs
 # neighbouring features, 0 with 1, 2 with 3. So do Meta's own Llama files. The hub's code pairs feature i with the one
 # d_k/2 after it, in the other half of the head, so whoever converted the files for the hub [permuted the
 # rows](https://github.com/huggingface/transformers/issues/25199) of `w_q` and `w_k`. A score adds up products over all
-# features, so any order will do, if queries and keys have the same: `pairs_from_halves` undoes what the conversion did.
+# features, so any order will do, if queries and keys have the same.
 
 # %%
 diagrams.modern_block.rotary_pairs()
+
+# %% [markdown]
+# **Exercise.** Undo what the conversion did, as in the picture, for any number of heads, each of d_k rows (even).
+
+
+# %% id="pairs_from_halves" tags=["exercise"]
+def pairs_from_halves(weight: Float[Tensor, "rows d_model"], d_k: int) -> Float[Tensor, "rows d_model"]:
+    """Reorder the rows of each head, so that those which RoPE rotates together are neighbours."""
+    raise NotImplementedError
+
+
+# %% id="check-pairs_from_halves"
+check(pairs_from_halves)
+
+# %%
+with torch.no_grad():
+    reordered = own_llama(options, published, parts.pairs_from_halves)(tokens)
+print("with reordered rows, all logits are the same:", torch.allclose(reordered, reference, atol=1e-3))
 
 # %% [markdown]
 # <details><summary>Who checks the reference, and are there other traps?</summary>
@@ -902,7 +913,7 @@ def published_model(where: Path) -> tuple[Model, Tokenizer]:
     """Return a model of your own classes with the parameters of a folder, and its tokenizer."""
     tensors = read_model_tensors(where)
     tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
-    model = own_llama(read_json(where / "config.json"), tensors, pairs_from_halves)
+    model = own_llama(read_json(where / "config.json"), tensors, parts.pairs_from_halves)
     return model, Tokenizer.from_file(str(where / "tokenizer.json"))
 
 
@@ -1161,7 +1172,7 @@ print("predicted:", prediction, " measured:", holds)
 # large scale. The shape of 2017 is still there: attend, transform, add.
 
 # %%
-table = trace_shapes(own_llama(options, published, pairs_from_halves), tokens[:2, :11])
+table = trace_shapes(own_llama(options, published, parts.pairs_from_halves), tokens[:2, :11])
 table.drop(columns="class")[:16]
 
 # %% [markdown]

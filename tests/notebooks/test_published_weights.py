@@ -14,7 +14,7 @@ from transformer_course.stored_models import stored_model
 from transformer_lab.pretrained.load import load_language_model
 
 NEEDED = {"RMSNorm", "HeadProjection", "two_matrices", "Block", "Model", "NAMES", "SIZES", "own_llama"}
-NEEDED |= {"pairs_from_halves", "published_model", "continued"}
+NEEDED |= {"published_model", "continued"}
 WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))]
 
 
@@ -64,7 +64,7 @@ def test_a_published_model_has_the_same_logits_in_the_lessons_classes(lesson, pu
     ids = torch.randint(len(WORDS), (3, 29))
     with torch.no_grad():
         expected = theirs(published)(ids).logits
-        ours = lesson["own_llama"](options, tensors, lesson["pairs_from_halves"])(ids)
+        ours = lesson["own_llama"](options, tensors, lesson["parts"].pairs_from_halves)(ids)
         as_they_are = lesson["own_llama"](options, tensors, lambda weight, _: weight)(ids)
     torch.testing.assert_close(ours, expected, atol=1e-4, rtol=1e-4)
     assert (as_they_are - expected).abs().max() > 0.01
