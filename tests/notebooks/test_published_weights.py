@@ -1,6 +1,5 @@
 """What lesson 11 does with published weights, on a random model with SmolLM2's heads: as ``transformers`` does it."""
 
-import ast
 import json
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from notebooks.build import FOLDER, read_source
+from authoring.train_block_seeds import defined
 from transformer_course.stored_models import stored_model
 from transformer_lab.pretrained.load import load_language_model
 
@@ -21,15 +20,7 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))
 @pytest.fixture(scope="module")
 def lesson() -> dict[str, object]:
     """Execute what the lesson defines for the purpose, and nothing else of it."""
-    names: dict[str, object] = {"__name__": "lesson"}
-    for cell in read_source(FOLDER / "source" / "11_modern_block.py").cells:
-        if cell.cell_type == "code":
-            for node in ast.parse(cell.source).body:
-                targets = {target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)}
-                defines = targets | {getattr(node, "name", "")}
-                if isinstance(node, ast.Import | ast.ImportFrom) or defines & NEEDED:
-                    exec(compile(ast.Module([node], []), cell.id, "exec"), names)
-    return names
+    return defined(NEEDED)
 
 
 @pytest.fixture(scope="module")
