@@ -324,7 +324,9 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 #
 # It is the price of the absorbed form: each head compares and averages vectors of r numbers, not of its own width. In
 # DeepSeek-V3, r is 512, and a head 128 wide. But where one token is generated at a time, reading the cache takes longer
-# than computing with it (lesson 10), and 8 heads of keys and values are four times as much to read.
+# than computing with it (lesson 10), and 8 heads of keys and values are four times as much to read. Grouped queries with
+# 2 heads are as much to read as r = 256, and cheaper to compute; but DeepSeek-V2's models learned less with grouped
+# queries than with all heads, and more with MLA (its paper, appendix D).
 # </details>
 
 # %% [markdown]
@@ -841,8 +843,8 @@ print("even start: the least load of an expert, with three seeds:", *least)
 
 # %% [markdown]
 # With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
-# wide one knows more still, and the gaps grow while they learn. So sparsity buys a part of what size brings, at the
-# operations of the small FFN. It costs the memory of the large one, a router, and balancing.
+# wide one knows more still, and the gap between narrow and wide grows with the steps. So sparsity buys a part of what
+# size brings, at the operations of the small FFN. It costs the memory of the large one, a router, and balancing.
 #
 # Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient, so it does not improve. A
 # loss or a bonus gives it nearly an even load. The facts known hardly change: seven experts learn about as many as
