@@ -324,9 +324,9 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 #
 # It is the price of the absorbed form: each head compares and averages vectors of r numbers, not of its own width. In
 # DeepSeek-V3, r is 512, and a head 128 wide. But where one token is generated at a time, reading the cache takes longer
-# than computing with it (lesson 10), and 8 heads of keys and values are four times as much to read. Grouped queries with
-# 2 heads are as much to read as r = 256, and cheaper to compute; but DeepSeek-V2's models learned less with grouped
-# queries than with all heads, and more with MLA (its paper, appendix D).
+# than computing with it (lesson 10), and 8 heads of keys and values are four times as much to read. Grouped
+# queries with 2 heads are as much to read as r = 256, and cheaper to compute. But the authors of DeepSeek-V2 found them
+# worse than attention with all its heads, and MLA better (appendix D).
 # </details>
 
 # %% [markdown]
