@@ -324,9 +324,10 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 #
 # It is the price of the absorbed form: each head compares and averages vectors of r numbers, not of its own width. In
 # DeepSeek-V3, r is 512, and a head 128 wide. But where one token is generated at a time, reading the cache takes longer
-# than computing with it (lesson 10), and 8 heads of keys and values are four times as much to read. Grouped
-# queries with 2 heads are as much to read as r = 256, and cheaper to compute. But the authors of DeepSeek-V2 found them
-# worse than attention with all its heads, and MLA better (appendix D).
+# than computing with it (lesson 10), and 8 heads of keys and values are four times as much to read.
+#
+# Grouped queries with 2 heads are as much to read as r = 256, and cheaper to compute. But the authors of DeepSeek-V2
+# found grouped queries worse than attention with all its heads, and MLA better (appendix D).
 # </details>
 
 # %% [markdown]
@@ -744,13 +745,13 @@ class Experts(nn.Module):
 # %% [markdown]
 # ### Keeping all experts busy
 #
-# The task is lesson 06's 2,304 random facts. Three mixtures have eight experts of d_ff 16, two of them active. A narrow
+# The task: lesson 06's 2,304 random facts. The mixtures have eight experts of d_ff 16, two of them active. A narrow
 # FFN of d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*. All take 160 steps.
 #
-# Expert 0 begins behind: its logit is lower by 3. Two mixtures have **load balancing**. One has an extra loss (Fedus et
-# al., 2021): 8 times the sum of load · mean probability, which is 1 when both are even. The other needs none ([Wang et
-# al., 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3 adds only a tiny one): each expert has a bonus, used only in
-# choosing, that rises by a step where the load is too small and falls where it is too large.
+# Expert 0 begins behind: its logit is lower by 3 (but not in `even start`). Two mixtures have **load balancing**. One
+# has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean probability, which is 1 when both are even. The
+# other needs none ([Wang et al., 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3 adds only a tiny one): each
+# expert has a bonus, used only in choosing, that rises by a step where the load is too small, and else falls.
 
 # %% [markdown]
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the narrow FFN, and
