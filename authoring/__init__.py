@@ -3,8 +3,8 @@
 ``glossary`` and ``interview_questions`` collect from the sections that ``lesson_text`` finds; ``page_to_keep`` puts the
 course on one sheet of paper. ``notebooks/build.py`` and ``docs/site`` use them. ``train_residual_runs`` trains what a
 view shows, and ``train_translator`` the model that lesson 08 loads, on what ``message_pairs`` reads. ``train_gpt`` and
-``train_plays``, which reads ``plays``, train those of lessons 09 and 11, by the recipe of
-``language_model_training``. ``downloads`` fetches what they read, ``model_card`` is what all their cards say.
-``build_slips`` makes the catalogues of slips that a check recognises, and ``room_map`` draws which room may import
-which.
+``train_plays``, which reads ``plays``, train those of lessons 09 and 11, by the recipe of ``language_model_training``;
+``train_block_seeds`` gives lesson 11 more seeds than it runs. ``downloads`` fetches what they read, ``model_card`` is
+what all their cards say. ``build_slips`` makes the catalogues of slips that a check recognises, and ``room_map`` draws
+which room may import which.
 """

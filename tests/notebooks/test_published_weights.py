@@ -1,6 +1,5 @@
 """What lesson 11 does with published weights, on a random model with SmolLM2's heads: as ``transformers`` does it."""
 
-import ast
 import json
 from pathlib import Path
 
@@ -9,27 +8,19 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from notebooks.build import FOLDER, read_source
+from authoring.train_block_seeds import defined
 from transformer_course.stored_models import stored_model
 from transformer_lab.pretrained.load import load_language_model
 
 NEEDED = {"RMSNorm", "HeadProjection", "two_matrices", "Block", "Model", "NAMES", "SIZES", "own_llama"}
-NEEDED |= {"pairs_from_halves", "published_model", "continued"}
+NEEDED |= {"published_model", "continued"}
 WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))]
 
 
 @pytest.fixture(scope="module")
 def lesson() -> dict[str, object]:
     """Execute what the lesson defines for the purpose, and nothing else of it."""
-    names: dict[str, object] = {"__name__": "lesson"}
-    for cell in read_source(FOLDER / "source" / "11_modern_block.py").cells:
-        if cell.cell_type == "code":
-            for node in ast.parse(cell.source).body:
-                targets = {target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)}
-                defines = targets | {getattr(node, "name", "")}
-                if isinstance(node, ast.Import | ast.ImportFrom) or defines & NEEDED:
-                    exec(compile(ast.Module([node], []), cell.id, "exec"), names)
-    return names
+    return defined(NEEDED)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +55,7 @@ def test_a_published_model_has_the_same_logits_in_the_lessons_classes(lesson, pu
     ids = torch.randint(len(WORDS), (3, 29))
     with torch.no_grad():
         expected = theirs(published)(ids).logits
-        ours = lesson["own_llama"](options, tensors, lesson["pairs_from_halves"])(ids)
+        ours = lesson["own_llama"](options, tensors, lesson["parts"].pairs_from_halves)(ids)
         as_they_are = lesson["own_llama"](options, tensors, lambda weight, _: weight)(ids)
     torch.testing.assert_close(ours, expected, atol=1e-4, rtol=1e-4)
     assert (as_they_are - expected).abs().max() > 0.01

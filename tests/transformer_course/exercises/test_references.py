@@ -663,6 +663,14 @@ def route(logits, k):
     return exponentials / exponentials.sum(dim=1, keepdim=True), experts
 
 
+def pairs_from_halves(weight, d_k):
+    """Every second row of each head, from the first on, is of its first half."""
+    heads = weight.clone().view(-1, d_k, weight.shape[1])
+    for head, sorted_head in zip(weight.split(d_k), heads, strict=True):
+        sorted_head[::2], sorted_head[1::2] = head[: d_k // 2], head[d_k // 2 :]
+    return heads.reshape(weight.shape)
+
+
 class LoRALinear(nn.Module):
     """One linear layer of the merged weight, W + (alpha / rank) B A, in float64."""
 
@@ -849,6 +857,7 @@ INDEPENDENT = {
     "SwiGLU": SwiGLU,
     "GroupedQueryAttention": GroupedQueryAttention,
     "route": route,
+    "pairs_from_halves": pairs_from_halves,
     "LoRALinear": LoRALinear,
     "gradient_norms": gradient_norms,
     "cached_difference": cached_difference,

@@ -185,7 +185,19 @@ def attends_in_the_latent_space(q, latent, w_k, w_v):
     return scores.softmax(dim=-1) @ latent.unsqueeze(1) @ w_v
 
 
+def pairs_by_index(weight, d_k):
+    rows = torch.arange(len(weight))
+    place, head = rows % d_k, rows // d_k
+    return weight[head * d_k + place // 2 + place % 2 * (d_k // 2)]
+
+
+def pairs_head_by_head(weight, d_k):
+    heads = [torch.stack(head.chunk(2), dim=1).reshape(d_k, -1) for head in weight.split(d_k)]
+    return torch.cat(heads)
+
+
 UNUSUAL = {
+    "pairs_from_halves": {"by index": pairs_by_index, "head by head": pairs_head_by_head},
     "latent_attention": {"by torch": attends_by_torch, "in the latent space": attends_in_the_latent_space},
     "rms_norm": {
         "torch's": lambda x, weight, eps=1e-6: F.rms_norm(x, x.shape[-1:], weight, eps),

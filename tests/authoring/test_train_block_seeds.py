@@ -1,0 +1,22 @@
+"""The losses that lesson 11 reads are those of its own models."""
+
+import json
+
+import pytest
+
+from authoring.train_block_seeds import COMMAND, FILE, RATES, SEEDS, defined, losses
+
+
+def test_every_model_is_stored_at_every_rate_with_a_loss_for_each_seed():
+    card = json.loads(FILE.read_text(encoding="utf-8"))
+    assert card["command"] == COMMAND
+    assert list(card["losses"]) == [str(rate) for rate in RATES]
+    for by_model in card["losses"].values():
+        assert list(by_model) == list(defined({"RMSNorm", "CHANGES"})["CHANGES"])
+        assert {len(by_seed) for by_seed in by_model.values()} == {len(SEEDS)}
+
+
+def test_the_command_still_gives_what_is_stored():
+    stored = json.loads(FILE.read_text(encoding="utf-8"))["losses"]["0.03"]
+    for name, again in losses((0.03,), SEEDS[:1])["0.03"].items():
+        assert again == pytest.approx(stored[name][:1], abs=0.06), name

@@ -1,0 +1,1 @@
+"""The exercise ``pairs_from_halves``: its cases, its reference, its mistakes."""
