@@ -136,7 +136,8 @@ def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
 
 def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
     """Open the file with the parts; delete it, and spoil the record, while the home page is open."""
-    home.locator("#tl-part-01_lookup").click()
+    with page.expect_response(lambda answer: "/checkpoints" in answer.url and answer.request.method == "POST"):
+        home.locator("#tl-part-01_lookup").click()  # JupyterLab's last question about the file, which then goes
     page.wait_for_selector(".jp-FileEditor")
     go_home(page)
     home.locator("#tl-go-on").focus()
@@ -224,6 +225,7 @@ def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
 
 def go_home(page: Page) -> None:
     page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
+    expect(page.locator(".tl-home")).to_be_visible()
 
 
 def dark(element: Locator) -> bool:
