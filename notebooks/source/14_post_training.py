@@ -634,8 +634,9 @@ for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()
     print(f"{name}:", *(judge(answer, accepted([date(2021, 3, 3)])).item() for judge in judges))
 
 # %% [markdown]
-# **Predict.** We train with her judge, at twice the learning rate. What mean reward will it give the last ten
-# batches: 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: 0.4, 0.6 or 0.8?
+# **Predict.** We train with her judge, at twice the learning rate. What mean reward will it give the last ten batches:
+# 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: nearest to 0.4 or 0.8? As a
+# control, the exact judge trains at the same rate.
 
 # %% tags=["prediction"]
 her_reward, really_right = ..., ...
@@ -655,7 +656,7 @@ fair, _ = zip(*(grpo(model, parts.exact_reward, seed, rate=1e-3) for seed, model
 curves = {"her judge": torch.tensor(hacked_rewards), "exact judge": torch.tensor(really).view(3, -1)}
 right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
 compare(her_reward, measured=curves["her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
-compare(really_right, measured=right.median(), choices=(0.4, 0.6, 0.8))
+compare(really_right, measured=right.median(), choices=(0.4, 0.8))
 show(hacked[0])
 by_judge = judged | {"her judge": hacked, "exact judge, same rate": fair}
 print("right:", {name: [round(1 - probabilities(m)["other"], 2) for m in models] for name, models in by_judge.items()})
@@ -665,10 +666,10 @@ ax = plots.lines(
 
 # %% [markdown]
 # Both judges have seen the same samples. At first both curves fall: at this rate Adam's steps are long, the advantages
-# of a few samples are noisy, and the model forgets faster than it learns. (With random rewards it goes on falling.)
-# Then her judge accepts more answers than are right, and the policy has found out which:
-# a cut-off answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does not
-# show it. Samples do, and so does a second judge that the policy is not trained on.
+# of a few samples are noisy, and the model forgets faster than it learns. The rate is not to blame for the rest: with
+# the exact judge, it leaves about three of four answers right. Her judge accepts more answers than are right, and the
+# policy has found out which: a cut-off answer came up by chance, was rewarded, and came up more often. The curve of
+# *her* reward alone does not show it. Samples do, and so does a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
