@@ -16,7 +16,7 @@
 # **Afterwards you can** write the parts of a Llama block and the core of DeepSeek's attention, measure a change against
 # the noise of seeds, and load a Llama's folder into your own parts.
 #
-# Reading: 39 minutes. Exercises: 95 minutes (six core, one stretch ★). With all predictions, runs and questions: about
+# Reading: 40 minutes. Exercises: 95 minutes (six core, one stretch ★). With all predictions, runs and questions: about
 # 160 minutes.
 
 # %% [markdown]
@@ -266,8 +266,9 @@ class LatentAttention(nn.Module):
 
 # %% [markdown]
 # Must the keys of all old tokens be made again for each new one? A score is $q^\top (W^\top c) = (W q)^\top c$: the
-# matrix can be applied to the *query*, as on the right of the picture, and `w_v` after the average. (RoPE would rotate
-# between q and W: hence its 64 numbers.)
+# matrix can be applied to the *query*, as on the right of the picture, and `w_v` after the average. (RoPE would put
+# between q and W a rotation that differs for each old token, so no one matrix would do: hence 64 separate numbers,
+# rotated and cached beside c.)
 
 
 # %%
@@ -322,9 +323,11 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 # %% [markdown]
 # <details><summary>With r = 256, five times the operations: why do models do that?</summary>
 #
-# It is the price of the absorbed form: each head compares and averages vectors of r numbers, not of its own width. In
-# DeepSeek-V3, r is 512, and a head 128 wide. But where one token is generated at a time, reading the cache takes longer
-# than computing with it (lesson 10), and 8 heads of keys and values are four times as much to read.
+# It is the price of the absorbed form: each head compares and averages vectors of r numbers, not of its own width. What
+# it buys is bytes: 8 heads of keys and values are four times as much to store and read. With few heads, reading takes
+# the time (lesson 10). In DeepSeek-V3, with r = 512 and 128 heads, each byte read serves about 240 operations, near the
+# H100's limit (989 / 3.35, about 295): DeepSeek calls its own decode kernel
+# [compute-bound](https://github.com/deepseek-ai/FlashMLA/blob/main/docs/20250422-new-kernel-deep-dive.md).
 #
 # Grouped queries with 2 heads are as much to read as r = 256, and cheaper to compute. But the authors of DeepSeek-V2
 # found grouped queries worse than attention with all its heads, and MLA better (appendix D).
@@ -514,8 +517,8 @@ for name, (change, _) in CHANGES.items():
 # ## What does each change buy?
 #
 # We train five models with three seeds each. The first is 2017's, but pre-norm and without biases; each next has one
-# more change. A change is visibly `better` or `worse` if all its seeds are better, or worse, than all those
-# of the row before. The dotted line is no model: bigrams, counted.
+# more change. A change is visibly `better` or `worse` if all its seeds are better, or worse, than all those of the row
+# before. The dotted line is a table of counted bigrams.
 #
 # **Predict.** Which name in `CHANGES` improves the loss most, at this size and in 300 steps?
 
@@ -586,14 +589,15 @@ for rate, by_model in stored["losses"].items():
 pd.DataFrame(nine, index=list(CHANGES))
 
 # %% [markdown]
-# RoPE's step is the largest at every rate. Of these, 0.03 suits every row best, so the shared rate held none back.
+# RoPE's mean step is the largest at every rate, at 0.1 not clearly. Of these rates, 0.03 suits every row best, so the
+# shared rate held none back.
 #
 # <details><summary>And the other steps, at other rates and sizes?</summary>
 #
-# At 0.03, SwiGLU's gain is hardly more than its error (the first three seeds, those of our table, promised more), and
-# grouped queries cost about 0.02. At 0.1, too high a rate for all rows, RMSNorm and SwiGLU gain more: a change may also
-# pay by withstanding such a rate. Rates in between, larger models and longer runs were not tried.
-# </details>
+# At 0.01, SwiGLU gains 0.04 ± 0.01; at 0.03 hardly more than its error (the first three seeds, those of our table,
+# promised more), and grouped queries, with fewer parameters, cost about 0.02. At 0.1 a mean misleads: four of nine RoPE
+# runs end near 2.85, five below 2.52. SwiGLU helps the four, not the five: a change may also pay by withstanding too
+# high a rate. Rates in between, larger models and longer runs were not tried. </details>
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
@@ -643,13 +647,25 @@ def largest_score(model: Model, tokens: Tensor) -> float:
     return (q @ k.mT / q.shape[-1] ** 0.5).abs().max().item()
 
 
-def watched(change: dict, rate: float, seed: int) -> tuple[Tensor, float]:
-    """Return the largest score before every step, and the mean loss of the last 10 steps."""
+@torch.no_grad()
+def added_by_the_ffn(model: Model, tokens: Tensor) -> float:
+    """Return the root mean square of what the FFN adds, over that of the embedded tokens."""
+    block, sizes = model.blocks[0], []
+    last = block.norm_2 if block.norm_after else block.feed_forward
+    hook = last.register_forward_hook(lambda _, __, output: sizes.append(output.pow(2).mean()))
+    model(tokens)
+    hook.remove()
+    return (sizes[0] / model.embedding(tokens).pow(2).mean()).sqrt().item()
+
+
+# %% tags=["hide-input"]
+def watched(change: dict, rate: float, seed: int) -> tuple[Tensor, float, float]:
+    """Return the largest score before every step, the mean loss of the last 10, and what the FFN adds in the end."""
     torch.manual_seed(seed)
     model, scores = Model(len(CHARACTERS), **configs["grouped queries"] | change), []
     tokens, _ = excerpts(testing, 16, 0)()
     losses = fit(model, excerpts(training, 16, seed), 40, rate, lambda: scores.append(largest_score(model, tokens)))
-    return torch.tensor(scores), losses[-10:].mean().item()
+    return torch.tensor(scores), losses[-10:].mean().item(), added_by_the_ffn(model, tokens)
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -657,17 +673,19 @@ CALM = {"neither": {}, "QK-norm": {"qk_norm": True}, "norms after": {"norm_after
 kinds = {f"{name}, rate 0.3": (change, 0.3) for name, change in CALM.items()}
 kinds |= {f"{name}, rate 0.03": (CALM[name], 0.03) for name in ("neither", "norms after")}
 runs = {name: [watched(*kind, seed) for seed in range(3)] for name, kind in kinds.items()}
-scores = {name: torch.stack([scores for scores, _ in three]) for name, three in runs.items()}
+scores = {name: torch.stack([scores for scores, _, _ in three]) for name, three in runs.items()}
 shown = {name: scores[name] for name in kinds if name != "norms after, rate 0.03"}
 ax = plots.lines(range(40), shown, "step", "largest score", legend_beside=True)
 ax.set_yscale("log")
 ax.set_yticks(ticks := [3, 10, 30, 100, 300, 1000, 3000], ticks)
 last = {name: three[:, -1].mean().item() for name, three in scores.items()}
-late = {name: [loss for _, loss in three] for name, three in runs.items()}
+late = {name: [loss for _, loss, _ in three] for name, three in runs.items()}
+adds = {name: sum(added for _, _, added in three) / 3 for name, three in runs.items()}
 compare(prediction_with, measured=last["QK-norm, rate 0.3"], choices=(10, 100, 1000))
 compare(prediction_without, measured=last["neither, rate 0.3"], choices=(10, 100, 1000))
 compare(lower_loss, measured=min(("QK-norm", "norms after"), key=lambda name: sum(late[f"{name}, rate 0.3"])))
-pd.DataFrame(late, index=["loss, seed 0", "seed 1", "seed 2"]).T.round(2).assign(score=pd.Series(last).round())
+table = pd.DataFrame(late, index=["loss, seed 0", "seed 1", "seed 2"]).T.round(2)
+table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series(adds).round()})
 
 # %% [markdown]
 # Without QK-norm the scores grow to hundreds or thousands; with it they stay near 10. Yet QK-norm alone helps the loss
@@ -675,10 +693,10 @@ pd.DataFrame(late, index=["loss, seed 0", "seed 1", "seed 2"]).T.round(2).assign
 #
 # <details><summary>How do norms after the sublayers save it?</summary>
 #
-# The loss is about that of the usual learning rate, though the scores are as large as without them: presumably because
-# what is added stays bounded. (In 2017 the norms came after, too, but on the stream itself.) At the usual rate this
-# model needs neither.
-# </details>
+# At rate 0.3 the FFN comes to add thousands of times what is in the stream, with QK-norm or without: see the last
+# column. Beside that, everything else is drowned. With norms after, what is added stays small, and the loss is about
+# that of the usual learning rate, though the scores are as large as without them. (In 2017 the norms came after, too,
+# but on the stream itself.) At the usual rate this model needs neither. </details>
 #
 # <details><summary>Then what is QK-norm for?</summary>
 #
@@ -702,7 +720,7 @@ diagrams.modern_block.experts()
 
 # %% [markdown]
 # **Exercise.** `logits` are the router's scores, (n, n_experts) for n tokens. Choose the k largest of each token, in
-# any order. The weights are a softmax over the *chosen* logits. Return the weights, then the experts.
+# any order. The weights are a softmax over the *chosen* logits (as in Mixtral). Return the weights, then the experts.
 
 
 # %% id="route" tags=["exercise"]
@@ -822,7 +840,7 @@ def than(one: str, other: str) -> str:
 # %% tags=["hide-input", "nbval-ignore-output"]
 compare(prediction_narrow, measured=than("not balanced", "narrow FFN"))
 compare(prediction_wide, measured=than("not balanced", "wide FFN"))
-shown = {name: three for name, three in curves.items() if name != "even start"}
+shown = {name: three for name, three in curves.items() if name not in ("even start", "balanced by a bonus")}
 plots.lines(range(0, N_STEPS + 1, 20), shown, "step", "fraction of facts known", legend_beside=True)
 rows = []
 for name, three in learned.items():
@@ -845,11 +863,11 @@ print("even start: the least load of an expert, with three seeds:", *least)
 # %% [markdown]
 # With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
 # wide one knows more still, and the gap between narrow and wide grows with the steps. So sparsity buys a part of what
-# size brings, at the operations of the small FFN. It costs the memory of the large one, a router, and balancing.
+# size brings, at the operations of the small FFN and the memory of the large one.
 #
-# Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient, so it does not improve. A
-# loss or a bonus gives it nearly an even load. The facts known hardly change: seven experts learn about as many as
-# eight. What balancing prevents here is an expert that takes memory and does nothing.
+# Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient. A loss or a bonus gives it
+# nearly an even load. Seven experts learn nearly as many facts as eight. What balancing prevents here is an expert that
+# takes memory and does nothing.  Across machines (lesson 13) it matters more: all wait for the busiest.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
@@ -877,7 +895,9 @@ print("even start: the least load of an expert, with three seeds:", *least)
 # | Qwen 3 8B (2025) | 36 | 32, 8 | none | all before it | RMSNorm before; QK-norm |
 # | gpt-oss-120b (2025) | 36 | 64, 8 | 128, 4 | the last 128; all, in every second layer | RMSNorm before |
 #
-# All but GPT-2 have RoPE and gated units. A shared expert sees every token.
+# All but GPT-2 have RoPE and gated units. A shared expert sees every token. Newer hybrids go further: in
+# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct), three layers of four have linear attention
+# (lesson 02), with a state of fixed size and no cache that grows.
 #
 # <details><summary>Sources</summary>
 #
@@ -1313,9 +1333,9 @@ table.drop(columns="class")[:16]
 #
 # <details><summary>You changed one part of a model, and the loss fell by 0.02. Is it better?</summary>
 #
-# Run both with several seeds first. With nine, our SwiGLU gained 0.02, hardly more than its standard error. And with
-# three each, chance separates two equal models in one case of ten. (<i>What does each change buy</i>)
-# </details>
+# Run both with several seeds first. With nine, our SwiGLU gained 0.02, hardly more than its standard error (at a lower
+# rate 0.04 ± 0.01). And with three each, chance separates two equal models in one case of ten. (<i>What does each
+# change buy</i>) </details>
 #
 # <details><summary>What does MLA cache, and must it make all keys again for each token?</summary>
 #
@@ -1367,7 +1387,7 @@ table.drop(columns="class")[:16]
 # - Touvron et al. (2023), [arXiv:2302.13971](https://arxiv.org/abs/2302.13971), section 2.2: Llama's
 #   block.
 # - Narang et al. (2021), [arXiv:2102.11972](https://arxiv.org/abs/2102.11972): many changes, tested by one team; most
-#   do not improve the model in a meaningful way.
+#   do not improve the model in a meaningful way. Among the exceptions: RMSNorm, and gated units such as SwiGLU.
 # - `transformer_lab/pretrained/llama.py` and `tensor_layout.py`: layouts in the library.
 #
 # <details><summary>Where each part comes from</summary>

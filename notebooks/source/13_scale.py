@@ -207,7 +207,7 @@ check(memory_bill)
 
 # %% [markdown]
 # **Predict.** Your model with 8 layers, 64 wide, takes a step with 16 texts of 32 characters. Which line of its bill is
-# the longest, `"parameters"`, `"gradients"`, `"optimizer"` or `"activations"`? They are a quarter of the bill of
+# the longest, `"parameters"`, `"gradients"`, `"optimizer"` or `"activations"`? Activations are a quarter of the bill of
 # Llama 3 8B with one text: is their share `"larger"` or `"smaller"` with 70B?
 
 # %% tags=["prediction"]
@@ -288,7 +288,7 @@ table.assign(all=table.sum(axis=1)).map(lambda n: f"{n / 1e9:,.0f} GB" if n > 1e
 # %% [markdown]
 # Whatever the size, three lines take 4 + 4 + 8 = 16 bytes for each parameter: 128 GB for 8 billion. Activations grow
 # with the tokens; but with twice the width a layer has four times the parameters and twice the activations, so their
-# share falls. (A measured step keeps a little more: the bill omits what follows the layers.)
+# share falls.
 #
 # Each technique from here on cuts some lines: *which, and at what price*, in arithmetic, digits, or bytes sent?
 
@@ -392,8 +392,7 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# The price is a second forward pass: about a third more arithmetic, and so time. (Your bill also counts the one
-# layer that the backward pass has computed again.)
+# The price is a second forward pass: about a third more arithmetic.
 #
 # Blockwise attention (lesson 10) does the same within a layer: it keeps one number for each head and query, and
 # computes the weights again. *Cuts: the weights of attention. Price: arithmetic; on a GPU it is faster even so
@@ -420,8 +419,9 @@ pd.Series(n_kept).unstack(sort=False).round(1)
 #
 # *Cuts: activations, and whatever is sent, by half at best. Price: digits.*
 #
-# GPUs multiply numbers of 16 bits faster. float16 has 10 bits for the digits and 5 for the exponent, **bfloat16** has 7
-# and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5 (E5M2).
+# GPUs multiply numbers of 16 bits faster (an H100, 15 times as many a second). float16 has 10 bits for the digits and 5
+# for the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5
+# (E5M2).
 #
 # **Predict.** What is 256 + 1 in bfloat16? And 10⁻⁸ in float16?
 
@@ -717,7 +717,8 @@ for name, matrix in {"gradient": gradient, "step of Muon": orthogonalise(gradien
 pd.DataFrame(tuned).transpose().round(3)
 
 # %% [markdown]
-# In 100 steps of a small model, Muon ends lower with each seed, by about 0.1.
+# In 100 steps of a small model, Muon ends lower with each seed, by about 0.1. But it needs whole matrices: ZeRO cannot
+# cut them anywhere.
 
 # %% [markdown]
 # ## A layer in parts: tensor parallelism
@@ -835,8 +836,7 @@ diagrams.pipeline.schedule(schedule)
 # ## The bill, shared by eight
 #
 # Llama 3 8B on eight H100s, with mixed precision, and a step of eight texts of 2,048 tokens, one for each device. The
-# log-probabilities, which stay in float32, are now a line of the bill. (A tensor-parallel part has an eighth of the
-# heads, of `d_ff` and of the vocabulary.)
+# log-probabilities, which stay in float32, are now a line of the bill.
 #
 # **Predict.** Which fit into 80 GB: plain data parallelism? ZeRO, stage 1? (`"yes"` or `"no"`.) Computing takes each
 # device 0.25 s (6 operations for each parameter and token, at 40 % of its speed: see below). How long does data
@@ -861,12 +861,13 @@ def bill_of_eight(n: float, n_layers: int, n_kept: float, n_texts: int, n_worker
 
 plain, zero_3 = (bill_of_eight(n, 32, kept, 1, n_workers, False) for n_workers in (1, 8))
 sent_by_zero_3 = 3 * ring * 2 * n / 1e9
+n_first = n_parameters(llama(llama_8b, 4)) - 4096 * (128_256 + 1)  # with the embedding, without the last layer
 ways = {
     "data parallel": (plain, 2 * ring * 2 * n / 1e9),
     "ZeRO, stage 1": (plain | {"optimizer": zero_3["optimizer"]}, 2 * ring * 2 * n / 1e9),
     "ZeRO, stage 3": (zero_3, sent_by_zero_3),
     "tensor": (bill_of_eight(n / 8, 32, kept_part, 8, 1, False), 4 * 32 * 8 * 2 * ring * inputs),
-    "pipeline": (bill_of_eight(n / 8, 4, kept, 8, 1, False) | {"log-probabilities": 0}, 2 * 8 * inputs),
+    "pipeline": (bill_of_eight(n_first, 4, kept, 8, 1, False) | {"log-probabilities": 0}, 2 * 8 * inputs),
     "ZeRO 3, blockwise": (bill_of_eight(n, 32, n_blockwise, 1, 8, False), sent_by_zero_3),
     "… and checkpointing": (bill_of_eight(n, 32, n_blockwise, 1, 8, True), sent_by_zero_3),
 }  # the fullest stage of the pipeline is the first: it holds 8 micro-batches of an eighth of the layers
@@ -895,22 +896,33 @@ in_gb = shared.assign(all=shared.sum(axis=1)).join(sent[["sent"]]).map("{:.1f} G
 in_gb.join(sent.drop(columns="sent").map("{:.3f} s".format))
 
 # %% [markdown]
-# (450 GB/s is one way of NVLink's [900](https://www.nvidia.com/en-us/data-center/h100/), 50 a network card of
-# [400 Gb/s](https://www.nvidia.com/en-us/data-center/dgx-h100/).) Between machines, all but the pipeline send for over
-# twice as long as they compute. Gradients can be sent while the backward pass still computes; in tensor parallelism
-# everybody waits in each layer, so it stays within a machine. A pipeline sends least, but idles for 7/15 of the time.
+# Between machines, all but the pipeline send for over twice as long as they compute. A pipeline sends least, but idles
+# for 7/15 of the time.
 #
-# Tensor parallelism leaves the inputs of each layer whole, for all eight texts: hence its long bar. Three more ways:
+# But data parallelism and ZeRO send as much however many tokens a step has, while computing grows: from about 4,600
+# tokens for each device on (stage 3: 6,900), computing takes longer, and gradients can be sent meanwhile. In tensor
+# parallelism both grow, and everybody waits in each layer: it stays within a machine.
+#
+# <details><summary>Where do 450 and 50 GB/s come from?</summary>
+#
+# One way of NVLink's [900](https://www.nvidia.com/en-us/data-center/h100/), and a network card of [400
+# Gb/s](https://www.nvidia.com/en-us/data-center/dgx-h100/). (A tensor-parallel part has an eighth of the heads, of
+# `d_ff` and of the vocabulary.)
+#
+# </details>
+
+# %% [markdown]
+# Tensor parallelism leaves the inputs of each layer whole: hence its long bar. Three more ways:
 #
 # | | divides | cuts | sends, in each layer |
 # |---|---|---|---|
 # | **sequence parallelism** | tokens, where tensor parallelism divides nothing | what makes its bar long | no more |
 # | **context parallelism** | the tokens of a long text | activations | keys and values; backward, their gradients |
-# | **expert parallelism** | a mixture's experts (lesson 11) | their first three lines | tokens to experts, and back |
+# | **expert parallelism** | the experts (lesson 11) | their first three lines | tokens there and back (all-to-all) |
 #
 # ---
 #
-# **Half-way.** Now comes the time.
+# **Half-way.** A good place to stop for today.
 
 # %% [markdown]
 # ## Is it arithmetic or memory that takes the time?
@@ -1009,7 +1021,7 @@ ladder["bill (GB)"] = 16 * ladder["parameters"] / 1e9
 ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{value:,.{int(value < 100)}f}")
 
 # %% [markdown]
-# Ten times the parameters cost a hundred times the operations, as there are ten times the tokens.
+# Ten times the parameters cost a hundred times the operations: there are ten times the tokens.
 #
 # Why 20 tokens? A given budget of FLOPs buys more parameters or more tokens. Hoffmann et al. (2022) trained over 400
 # models of N parameters on D tokens, and fitted $L = E + A / N^{\alpha} + B / D^{\beta}$ to their losses. The best N on
@@ -1207,9 +1219,9 @@ for flops, (mean, *of_each) in bottoms.items():
 # better than the size.
 
 # %% [markdown]
-# The law of Hoffmann et al., fitted to hundreds of models of up to 16 billion parameters, gives IsoFLOP curves without
-# training, and without noise. Take four budgets, and the bottom of each curve by your `compute_optimal_size`. In
-# log-log axes the bottoms lie near a line, a **scaling law**; we follow it to the budgets of published models.
+# The law of Hoffmann et al., fitted to hundreds of models, gives IsoFLOP curves without training, and without noise.
+# Your `compute_optimal_size` finds the bottom of each curve. In log-log axes the bottoms lie near a line, a **scaling
+# law**; we follow it to published models.
 #
 # **Predict.** With ten times the operations, how many times as large is the best size, nearest to 2, 3 or 5? And for
 # the operations of Llama 3 8B, which size is best: nearest to 8, 80 or 800 billion?
@@ -1253,9 +1265,9 @@ line = np.geomspace(1e18, 1e26)
 axes[1].plot(line, np.exp(constant) * line**exponent, "--", color="0.5", label="the line through them")
 axes[1].plot(rows["FLOPs"], rows["parameters"], "o", color=plots.COLOURS[1], label="published models")
 for name, row in rows.iterrows():
-    beside = {"xytext": (-6, 4), "ha": "right"} if name == "GPT-3" else {"xytext": (6, -10)}
+    beside = {"xytext": (-6, 4), "ha": "right"} if name in ("GPT-3", "Llama 3 405B") else {"xytext": (6, -10)}
     axes[1].annotate(name, (row["FLOPs"], row["parameters"]), textcoords="offset points", **beside)
-axes[1].set(xscale="log", yscale="log", xlim=(3e17, 3e29), xlabel="operations", ylabel="parameters")
+axes[1].set(xscale="log", yscale="log", xlim=(3e17, 3e27), xlabel="operations", ylabel="parameters")
 axes[1].legend(frameon=False)
 shown = (rows.drop(columns=["FLOPs", "loss above the best"]) / 1e9).map("{:,.0f} billion".format)
 shown.join(rows["FLOPs"].map("{:.0e}".format)).join(rows["loss above the best"].map("{:.2f}".format))
@@ -1263,19 +1275,20 @@ shown.join(rows["FLOPs"].map("{:.0e}".format)).join(rows["loss above the best"].
 # %% [markdown]
 # With ten times the operations, the best size is about three times as large, and so is the number of tokens. (Kaplan et
 # al., 2020, had found over five times, and GPT-3 followed them.) Chinchilla lies on the line. Llama 3 8B has a tenth of
-# the best size: by the law that costs 0.05 of loss, and saves nine tenths of the operations for each token it writes.
-# For the budget of Llama 3 405B, our line says over 600 billion, and Meta's, from its own models and data,
-# [402](https://arxiv.org/abs/2407.21783). A law holds for what it was fitted to.
+# the best size. By the law, 34 billion parameters would reach its loss with a fifth of its training; the small model
+# makes up for that after writing some 11 trillion tokens. For the budget of Llama 3 405B, our line says over 600
+# billion, and Meta's, from its own models and data, [402](https://arxiv.org/abs/2407.21783). A law holds for what it
+# was fitted to.
 
 # %% [markdown]
 # ## A model of 8 billion, on paper
 #
 # By the table of costs, 20 tokens for each parameter take an H100 5,434 hours. Llama 3 8B read over 90 times as many
-# tokens: half a million hours. Meta
-# [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3 million, as if at 16 % and not 40 %. On 64
-# GPUs that is over two years: hence the thousands.
+# tokens: half a million hours. Meta [reports](https://github.com/meta-llama/llama3/blob/main/MODEL_CARD.md) 1.3
+# million, as if at 16 % and not 40 %. (For its 405B, Meta reports 38 to 43 % while it runs.) On 64 GPUs that is over
+# two years: hence the thousands.
 #
-# And this is left of the first page's bill, on each of eight H100s with a text each.
+# This is left of the first page's bill on each of eight H100s.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 left, features = ways["… and checkpointing"][0], 2048 * 4096 * 2 / 1e9  # GB of d_model features of each token
@@ -1293,13 +1306,15 @@ draw_bill(
 )
 
 # %% [markdown]
-# All but the 16 bits leave the result as it was, except in its last digits. And a trained model only continues texts:
-# making it answer is the next lesson.
+# ZeRO shares and does not shrink: together, the eight still hold 128 GB of the first three lines. The activations are
+# really gone. All but the 16 bits leave the result as it was, except in its last digits. And a trained model only
+# continues texts: making it answer is the next lesson.
 #
-# <details><summary>Is every large model a Transformer throughout?</summary>
+# <details><summary>How are these ways combined?</summary>
 #
-# No. In *hybrids* most layers are recurrent again, with a state of fixed size (lesson 02 shows how much it
-# recalls).
+# Those that send most go where links are fastest. Llama 3 405B was trained on 16,384 GPUs: tensor 8 (within a machine)
+# × pipeline 16 × data 128; with texts of 131,072 tokens, context 16 and data 8
+# ([table 4](https://arxiv.org/abs/2407.21783)).
 # </details>
 
 # %% [markdown]

@@ -8,8 +8,8 @@
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
 #
-# Reading: 35 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 130 minutes.
+# Reading: 36 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 131 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -395,6 +395,7 @@ by_step.agg(["min", "max"]).round(2)
 # | | learns from | models in memory |
 # |---|---|---|
 # | SFT | answers that somebody wrote | model |
+# | SFT on samples | its own that were judged right (*rejection sampling*), or a larger model's (distillation) | model |
 # | RLHF with PPO | its own samples, judged by a reward model | model, reference, reward model, value model |
 # | DPO | pairs that somebody compared | model, reference |
 # | GRPO, with verifiable rewards | its own samples, judged by a program | model, and reference if β > 0 |
@@ -470,11 +471,14 @@ diagrams.post_training.group(
 # %% [markdown]
 # A rare success counts for a lot. A group in which all answers are right teaches nothing, nor does one in which all are
 # wrong. So prompts should be neither too easy nor too hard.
-#
-# Why does step 4 raise the mean reward? The gradient of the mean reward is the mean of r ∇ log p over the model's *own*
-# samples (REINFORCE, [Williams, 1992](https://doi.org/10.1007/BF00992696)): that of SFT, each sample weighted by its
-# reward r. A number that does not depend on the sample may be subtracted from r, since the mean of ∇ log p is 0. On
-# average nothing changes, but the noise shrinks: hence advantages.
+
+# %% [markdown]
+# Why does step 4 raise the mean reward? The gradient of the mean reward is the mean of r ∇ log p over the
+# model's *own* samples (REINFORCE, [Williams, 1992](https://doi.org/10.1007/BF00992696)): that of SFT, each sample
+# weighted by its reward r. A number that does not depend on the sample may be subtracted from r, since the mean of ∇
+# log p is 0. On average nothing changes, but the noise shrinks: hence advantages. (Dividing by the standard deviation
+# is another matter: it gives more weight to prompts that are nearly always right or nearly always wrong. [Liu et al.,
+# 2025](https://arxiv.org/abs/2503.20783) leave it out.)
 
 # %% [markdown]
 # ### The loss
@@ -583,12 +587,15 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 
 # %% [markdown]
 # GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model it
-# started from. And in at least one of the three models, one form is on its way out, though the judge prefers neither:
-# what is sampled more often is raised more often, so a small lead can grow.
-#
-# This **loss of diversity** is a price of reinforcement learning, and a reason for β. The *value* of our drift would
-# stop at log 2, about 0.69, when one of two equal forms is gone. Its *gradient* at the first update is that of the KL
-# divergence the other way round, of the reference from the model, which grows without limit ([Tang and Munos,
+# started from. At first the reward fell, though: the advantages of a few samples are noisy. And it has only won back
+# part of what SFT lost: in the form of its text, the pretrained model was right in about nine of ten. In at least one
+# of the three models, one form is on its way out, though the judge prefers neither: what is sampled more often is
+# raised more often, so a small lead can grow.
+
+# %% [markdown]
+# This **loss of diversity** is a price of reinforcement learning, and a reason for β. The *value* of our drift
+# would stop at log 2, about 0.69, when one of two equal forms is gone. Its *gradient* at the first update is that of
+# the KL divergence the other way round, of the reference from the model, which grows without limit ([Tang and Munos,
 # 2025](https://arxiv.org/abs/2506.09477)).
 
 # %% [markdown]
@@ -665,18 +672,18 @@ ax = plots.lines(
 )
 
 # %% [markdown]
-# Both judges have seen the same samples. At first both curves fall: at this rate Adam's steps are long, the advantages
+# Both judges have seen the same samples. At first both curves fall, as at half the rate, only further: the advantages
 # of a few samples are noisy, and the model forgets faster than it learns. The rate is not to blame for the rest: with
-# the exact judge, it leaves about three of four answers right. Her judge accepts more answers than are right, and the
-# policy has found out which: a cut-off answer came up by chance, was rewarded, and came up more often. The curve of
-# *her* reward alone does not show it. Samples do, and so does a second judge that the policy is not trained on.
+# the exact judge, it leaves about three of four answers right. Her judge accepts more answers than are right, and in at
+# least one run the policy has found out which (compare the three runs in the line `right`): a cut-off answer came up by
+# chance, was rewarded, and came up more often. The curve of *her* reward alone does not show it. Samples do, and so
+# does a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
 # quality of the answers, then goes on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)).
-# There β is needed: the further the policy drifts, the more that costs. That does not fix the judge; it limits how far
-# the gap is exploited. Where a program judges, many set β to 0 and fix
-# the program.
+# There β is a brake: the further the policy drifts, the more that costs. It does not fix the judge, and did no better
+# in these measurements than stopping earlier. Where a program judges, many set β to 0 and fix the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k
@@ -771,8 +778,14 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # %% [markdown]
 # ## What you have built
 #
-# From a dictionary lookup to a policy that learns from rewards. Parts of your own that have passed are in colour here;
-# the others were the library's while you read.
+# Your date, asked at every stage. Below it, the way there, from a dictionary lookup to a policy that learns from
+# rewards: parts of your own that have passed are in colour, the others were the library's while you read.
+
+# %% tags=["nbval-ignore-output"]
+stages = {"pretrained": pretrained, "SFT": sft[0], "DPO": by_dpo[0], "GRPO": by_grpo[0], "her judge": hacked[0]}
+for name, model in stages.items():
+    print(name.rjust(10), end=":  ")
+    show(model)
 
 # %% tags=["nbval-ignore-output"]
 whose = {lesson.partition("_")[0]: row for lesson, row in whose_parts().items()}
@@ -782,14 +795,15 @@ diagrams.post_training.built(whose)
 # Now read what trains published models: in `grpo_trainer.py` of the library TRL, `coef_1` is your ratio, `coef_2` the
 # clipped one, and `per_token_kl` your drift.
 #
-# What next? Something of your own. The course's page *What to build next* (`docs/capstones.md` in its repository) has
-# three projects for a weekend, each with a rubric of which a program grades a part:
+# What next? The page *What to build next* (`docs/capstones.md` in the repository) has four projects for a weekend, each
+# with a rubric of which a program grades a part:
 #
 # - **A language pair**: your Transformer translates between two languages that you choose.
 # - **An ablation**: ten seeds decide about one change of the modern block.
-# - **A bug for the clinic**: a patient with an address, which the next learners will diagnose.
+# - **A bug for the clinic**: a patient with an address, which the next learners will diagnose. - **A judge of your
+#   own**: a task that a program can judge, a policy trained on it, and a gap that it may find.
 #
-# And a race: how many bits per byte of Python's docstrings can you reach in 120 seconds of processor time?
+# And a race: how few bits per byte of Python's docstrings in 120 seconds of processor time?
 
 # %% [markdown]
 # ## New words

@@ -153,7 +153,7 @@ class Clinic:
             for n, c in sorted(self.cases.items())
         ]
         if closed := [row for row in rows if row[-1]]:
-            rows.append(("all closed", *(sum(numbers) for numbers in list(zip(*closed))[1:-1]), True))
+            rows.append(("all closed", *(sum(numbers) for numbers in list(zip(*closed, strict=True))[1:-1]), True))
         return pd.DataFrame(rows, columns=columns)
 
 
