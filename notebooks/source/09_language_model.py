@@ -1001,10 +1001,12 @@ p[f"without another of block {best[0]}"] = [
     sum(of_last_token(model, name, name) for model in others) / 3 for name in invented
 ]
 p["not read"] = [of_last_token(large, name, "it") for name in invented]
-p["another verb read"] = [
-    of_last_token(large, name, other) for name, other in zip(invented, invented[8:] + invented[:8])
-]
-p["only the noun read"] = [of_last_token(large, name, "self." + name.split("_")[1]) for name in invented]
+reads = {
+    "another verb": invented[8:] + invented[:8],
+    "only the noun": [f"self.{some.split('_')[1]}" for some in invented],
+}
+for what, first in reads.items():
+    p[f"{what} read"] = [of_last_token(large, *both) for both in zip(invented, first)]
 medians = p.median()
 compare(with_head, measured=medians.iloc[0], choices=(0.001, 0.01, 0.1))
 compare(without_it, measured=medians.iloc[1], choices=(0.001, 0.01, 0.1))
@@ -1019,20 +1021,20 @@ pd.concat([p.iloc[::9], spread]).map("{:.2%}".format)
 # A name that was read once is (median of the ratios) about fifty times as probable as after a sentence without it.
 # Without the induction head *every* name is less probable, at the median five times less; without another head of its
 # block (the mean of three), hardly less. But the model does not know the *name*: behind `paint_`, `path` is as probable
-# if `fold_path` was read, and half as probable if `self.path` was. The head searches mostly for the last token, `_`,
-# and most of the factor of fifty comes from the noun alone.
+# if `fold_path` was read, and half as probable if `self.path` was: most of the factor of fifty comes from the noun
+# alone.
 #
 # Is there a previous-token head, too? Here are all heads of the blocks below.
 
 
 # %% tags=["hide-input"]
 @torch.no_grad()
-def at_last_token(model: nn.Module, name: str) -> tuple[Tensor, float, float]:
-    """Return all heads' weights from a name's last token to the one before, (block, head); then what finds that token.
+def at_last_token(model: nn.Module, name: str, read_before: str) -> tuple[Tensor, float, float]:
+    """Return all heads' weights from what was read to the token before, (block, head); then what finds its last token.
 
-    These are, when the name comes again, the weight of the best head on the token, and the token's probability.
+    These are, when the name comes, the weight of the best head on the token, and the token's probability.
     """
-    known, again = (f"Return the value of {name}", f"Return the value of {name}. If {name}")
+    known, again = (f"Return the value of {read_before}", f"Return the value of {read_before}. If {name}")
     at, ids = len(stored.tokenizer.encode(known).ids) - 1, torch.tensor([stored.tokenizer.encode(again).ids])
     with record_attention(model) as recorded:
         p_last = model(ids[:, :-1])[0, -1].softmax(dim=-1)[ids[0, -1]].item()
@@ -1043,21 +1045,26 @@ def at_last_token(model: nn.Module, name: str) -> tuple[Tensor, float, float]:
 # %% tags=["hide-input", "nbval-ignore-output"]
 below = [name for name in names if name[0] < best[0]]
 models = {"none": large} | {f"head {head} of block {block}": without[block, head] for block, head in below}
-runs = {name: [at_last_token(model, some) for some in invented] for name, model in models.items()}
+runs = {name: [at_last_token(model, some, some) for some in invented] for name, model in models.items()}
 before = torch.stack([weights for weights, *_ in runs["none"]]).median(dim=0).values
 found, left = (pd.DataFrame({name: [one[i] for one in run] for name, run in runs.items()}) for i in (1, 2))
 its_weight = f"without it: weight of head {best[1]} of block {best[0]}"
 circuit = pd.DataFrame({"weight on the token before": [before[name].item() for name in below]}, list(models)[1:])
 circuit[its_weight] = found.median()
 circuit["without it: times less probable"] = (p[["read once"]].to_numpy() / left).median()
-print(f"medians of 64 names; weight of head {best[1]} of block {best[0]} with all heads: {found['none'].median():.2f}")
+searched = {"the name": found["none"].median()}
+for what, first in reads.items():
+    searched[what] = torch.tensor([at_last_token(large, *both)[1] for both in zip(invented, first)]).median().item()
+print(f"medians of 64 names; with all heads, weight of head {best[1]} of block {best[0]} after", end=" ")
+print(", ".join(f"{what}: {weight:.2f}" for what, weight in searched.items()))
 circuit.round(2)
 
 # %% [markdown]
 # Head 0 of block 1 attends from `path` to the token before, and without it the weight of the induction head on `path`
-# falls by half; without any other head it stays. These are the two steps of our copiers, in a model of language. But
-# they are not all: head 1 of block 0 matters even more, in another way, and in repeated passages, above, head 0 of
-# block 1 hardly mattered.
+# falls by half; without any other head it stays. These are the two steps of our copiers, in a model of language. The
+# induction head searches mostly for the last token, `_`: its weight on `path` is the same if `fold_path` was read, and
+# a third if `self.path` was. But the two are not all: head 1 of block 0 matters even more, in another way, and in
+# repeated passages, above, head 0 of block 1 hardly mattered.
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
