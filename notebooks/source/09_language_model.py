@@ -43,6 +43,7 @@
 
 # %% id="imports"
 import copy
+import lzma
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -561,11 +562,15 @@ table["bits per byte"] = [parts.bits_per_byte(loss, n_tokens, n_bytes) for loss,
 fractions = table.loc["stored"] / table.loc["yours"]
 compare(its_perplexity, measured="higher" if fractions["perplexity"] > 1 else "lower")
 compare(its_bits, measured="more" if fractions["bits per byte"] > 1 else "fewer")
+squeezed = 8 * len(lzma.compress("\n".join(held_out_texts).encode())) / n_bytes
+print(f"the compressor lzma, which was trained on nothing: {squeezed:.2f} bits per byte")
 table.round({"perplexity": 0}).astype({"perplexity": int}).round(2)
 
 # %% [markdown]
 # Its tokens have 1.5 times as many bytes, so each is harder to guess: a *higher* perplexity, and yet far fewer bits per
-# byte. (The card measures the whole text, the table about half of it.) And what does it write?
+# byte. A compressor, which mostly copies, beats *your* GPT: it searches the whole text, yours the last 64 tokens. ([By
+# arithmetic coding](https://arxiv.org/abs/2309.10668), a model compresses a text to its bits per byte.) And what does
+# the stored model write?
 
 
 # %%
@@ -601,11 +606,11 @@ exist = {name: words_that_exist(some) for name, some in texts.items()}
 pd.Series(exist, name="words that exist").round(2).to_frame()
 
 # %% [markdown]
-# Beyond the prompt, its words occur in the training text about as often as those of real text (where names are
-# invented, too). That measures spelling: its sentences sound like documentation and seldom mean anything.
+# Beyond the prompt, its words occur in the training text about as often as those of real text. That measures spelling:
+# its sentences sound like documentation and seldom mean anything.
 #
-# Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. It has about your GPT's
-# perplexity, but on another text, so nothing can be compared here. Write a first line of your own.
+# Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. Write a first line of your
+# own.
 
 # %% tags=["nbval-ignore-output"]
 of_plays = trained("gpt-plays")
@@ -620,8 +625,8 @@ print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy
 # %% [markdown]
 # ### Greedy or sampled text
 #
-# **Predict.** We let your GPT continue eight prompts by 200 greedy tokens each. What fraction of all runs of 8 tokens
-# has occurred before in the same text: about 0.05, 0.4 or 0.9?
+# **Predict.** We let the stored GPT continue eight prompts by 200 greedy tokens each. What fraction of all runs of 8
+# tokens has occurred before in the same text: about 0.05, 0.5 or 0.95?
 
 # %% id="greedy-text-repeats-itself-2" tags=["prediction"]
 prediction = ...
@@ -634,16 +639,16 @@ def repetition(texts: Tensor, n: int = 8) -> float:
     return 1 - sum(len(set(text)) for text in runs) / sum(len(text) for text in runs)
 
 
-# %% id="greedy-text-repeats-itself-4" tags=["nbval-ignore-output"]
-starts = torch.linspace(0, len(held_out_ids) - 210, 8).long()
-prompts = windows(held_out_ids, starts, 10)
+# %% id="greedy-text-repeats-itself-4" tags=["hide-input", "nbval-ignore-output"]
+starts = torch.linspace(0, len(large_ids) - 210, 8).long()
+prompts = windows(large_ids, starts, 10)
 samplers = {"greedy": lambda logits: logits.argmax(dim=-1), "top_p = 0.9": samplers["top_p = 0.9"]}
 with torch.no_grad():
-    generated = {name: parts.generate(gpt, prompts, 200, 64, sample)[:, 10:] for name, sample in samplers.items()}
-generated["held-out text"] = windows(held_out_ids, starts + 10, 200)
+    generated = {name: parts.generate(large, prompts, 200, 128, sample)[:, 10:] for name, sample in samplers.items()}
+generated["held-out text"] = windows(large_ids, starts + 10, 200)
 repeated = {name: repetition(texts) for name, texts in generated.items()}
-compare(prediction, measured=repeated["greedy"], choices=(0.05, 0.4, 0.9))
-print("greedy:", " ".join(tokenizer.decode(generated["greedy"][0, :60].tolist()).split()))
+compare(prediction, measured=repeated["greedy"], choices=(0.05, 0.5, 0.95))
+print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][4, -60:].tolist()).split()))
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
@@ -732,8 +737,7 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 
 
 # %% [markdown]
-# From position 9 on, two layers copy; one does not. (At 8 it can only be guessed; at 16 and 24, a period's first token,
-# it is a little worse.)
+# From position 9 on, two layers copy; one does not. (At 8 it can only be guessed.)
 
 # %% tags=["nbval-ignore-output"]
 curves = {name: torch.tensor(runs) for name, runs in rise.items()}  # (3, 30) each
@@ -807,8 +811,8 @@ diagrams.language_model.induction()
 
 # %% [markdown]
 # In layer 0, a **previous-token head** stores at each position of the first period which token came before it. In layer
-# 1, the induction head searches for the position that stores the current token, and copies what stands there. A single
-# layer cannot search for what it is only just storing.
+# 1, the induction head searches for the position that stores the current token (dashed), and copies what stands there.
+# A single layer cannot search for what it is only just storing.
 #
 # Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So
 # ablating a single head may miss what a layer does.
@@ -837,7 +841,8 @@ diagrams.language_model.induction()
 # | any task becomes a prompt | shown by Brown et al. at 175 billion parameters, not at our size |
 # | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
 #
-# ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead.)
+# ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead,
+# with twice the parameters at the same compute.)
 #
 # The third row is what lesson 10 builds on:
 
@@ -939,28 +944,30 @@ table.round(2)
 # %% [markdown]
 # One head of the last block acts as an induction head, though nobody trained it to copy. Without it, about half of the
 # gain from repeating is lost, and the loss after *another* passage stays as it was; no other head matters nearly as
-# much. On random tokens, the usual test, the gain is smaller, and again about half of it is lost without this head,
-# though its score there is less than half as high. In the models of Olsson et al., from two layers on, such heads form
-# suddenly during training.
+# much. On random tokens, the gain is smaller, and again about half of it is lost without this head, though its score
+# there is less than half as high. In the models of Olsson et al., from two layers on, such heads form in a narrow
+# window early in training.
 #
-# And in ordinary text? We silence each head of the block, and measure the loss early and late in the window.
+# And in ordinary text? We silence each head of the block, and split the tokens from position 64 on: was this pair, the
+# token and the one before it, read before in the window?
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 batch = windows(large_ids, torch.linspace(0, len(large_ids) - 128, 110).long(), 128)
 models = {"all heads": large} | {f"without head {i} of block {best[0]}": without[best[0], i] for i in range(4)}
+pairs = batch[:, :-1] * 2048 + batch[:, 1:]
+again = (pairs[:, :, None] == pairs[:, None, :]).tril(-1).any(dim=-1)[:, 63:]
 rows = {}
 for name, model in models.items():
     with torch.no_grad():
-        logits = model(batch)
-    spans = (slice(0, 9), slice(63, 128))  # the logits at each position predict the next
-    rows[name] = [parts.next_token_loss(logits[:, span], batch[:, span], PAD_ID).item() for span in spans]
-early_late = pd.DataFrame(rows, index=["loss at positions 1 to 8", "loss at positions 64 to 127"]).T
-early_late.round(2)
+        late = -model(batch)[:, :-1].log_softmax(dim=-1).gather(-1, batch[:, 1:, None])[:, 63:, 0]
+    rows[name] = [late[again].mean().item(), late[~again].mean().item()]
+print(f"read before: {again.float().mean():.0%} of the pairs")
+by_pair = pd.DataFrame(rows, index=["loss if the pair was read before", "loss if it is new"]).T
+by_pair.round(2)
 
 # %% [markdown]
-# Late tokens are guessed better than early ones, by about half a nat: in-context learning, as Olsson et al. measure it.
-# Without the induction head, the loss rises by about a tenth of a nat late, and hardly at all early. No other head of
-# the block does that.
+# A quarter of the late tokens end a pair that was read before. There the loss rises by 0.4 without the induction head,
+# and on new pairs hardly. No other head of the block does that.
 
 # %% [markdown]
 # ### A name that was read once
@@ -994,6 +1001,12 @@ p[f"without another of block {best[0]}"] = [
     sum(of_last_token(model, name, name) for model in others) / 3 for name in invented
 ]
 p["not read"] = [of_last_token(large, name, "it") for name in invented]
+reads = {
+    "another verb": invented[8:] + invented[:8],
+    "only the noun": [f"self.{some.split('_')[1]}" for some in invented],
+}
+for what, first in reads.items():
+    p[f"{what} read"] = [of_last_token(large, *both) for both in zip(invented, first)]
 medians = p.median()
 compare(with_head, measured=medians.iloc[0], choices=(0.001, 0.01, 0.1))
 compare(without_it, measured=medians.iloc[1], choices=(0.001, 0.01, 0.1))
@@ -1007,19 +1020,21 @@ pd.concat([p.iloc[::9], spread]).map("{:.2%}".format)
 # %% [markdown]
 # A name that was read once is (median of the ratios) about fifty times as probable as after a sentence without it.
 # Without the induction head *every* name is less probable, at the median five times less; without another head of its
-# block (the mean of three), hardly less. What is left, other heads must copy.
+# block (the mean of three), hardly less. But the model does not know the *name*: behind `paint_`, `path` is as probable
+# if `fold_path` was read, and half as probable if `self.path` was: most of the factor of fifty comes from the noun
+# alone.
 #
 # Is there a previous-token head, too? Here are all heads of the blocks below.
 
 
 # %% tags=["hide-input"]
 @torch.no_grad()
-def at_last_token(model: nn.Module, name: str) -> tuple[Tensor, float, float]:
-    """Return all heads' weights from a name's last token to the one before, (block, head); then what finds that token.
+def at_last_token(model: nn.Module, name: str, read_before: str) -> tuple[Tensor, float, float]:
+    """Return all heads' weights from what was read to the token before, (block, head); then what finds its last token.
 
-    These are, when the name comes again, the weight of the best head on the token, and the token's probability.
+    These are, when the name comes, the weight of the best head on the token, and the token's probability.
     """
-    known, again = (f"Return the value of {name}", f"Return the value of {name}. If {name}")
+    known, again = (f"Return the value of {read_before}", f"Return the value of {read_before}. If {name}")
     at, ids = len(stored.tokenizer.encode(known).ids) - 1, torch.tensor([stored.tokenizer.encode(again).ids])
     with record_attention(model) as recorded:
         p_last = model(ids[:, :-1])[0, -1].softmax(dim=-1)[ids[0, -1]].item()
@@ -1030,21 +1045,26 @@ def at_last_token(model: nn.Module, name: str) -> tuple[Tensor, float, float]:
 # %% tags=["hide-input", "nbval-ignore-output"]
 below = [name for name in names if name[0] < best[0]]
 models = {"none": large} | {f"head {head} of block {block}": without[block, head] for block, head in below}
-runs = {name: [at_last_token(model, some) for some in invented] for name, model in models.items()}
+runs = {name: [at_last_token(model, some, some) for some in invented] for name, model in models.items()}
 before = torch.stack([weights for weights, *_ in runs["none"]]).median(dim=0).values
 found, left = (pd.DataFrame({name: [one[i] for one in run] for name, run in runs.items()}) for i in (1, 2))
 its_weight = f"without it: weight of head {best[1]} of block {best[0]}"
 circuit = pd.DataFrame({"weight on the token before": [before[name].item() for name in below]}, list(models)[1:])
 circuit[its_weight] = found.median()
 circuit["without it: times less probable"] = (p[["read once"]].to_numpy() / left).median()
-print(f"medians of 64 names; weight of head {best[1]} of block {best[0]} with all heads: {found['none'].median():.2f}")
+searched = {"the name": found["none"].median()}
+for what, first in reads.items():
+    searched[what] = torch.tensor([at_last_token(large, *both)[1] for both in zip(invented, first)]).median().item()
+print(f"medians of 64 names; with all heads, weight of head {best[1]} of block {best[0]} after", end=" ")
+print(", ".join(f"{what}: {weight:.2f}" for what, weight in searched.items()))
 circuit.round(2)
 
 # %% [markdown]
 # Head 0 of block 1 attends from `path` to the token before, and without it the weight of the induction head on `path`
-# falls by half; without any other head it stays. These are the two steps of our copiers, in a model of language. But
-# they are not all: head 1 of block 0 matters even more, in another way, and in repeated passages, above, head 0 of
-# block 1 hardly mattered.
+# falls by half; without any other head it stays. These are the two steps of our copiers, in a model of language. The
+# induction head searches mostly for the last token, `_`: its weight on `path` is the same if `fold_path` was read, and
+# a third if `self.path` was. But the two are not all: head 1 of block 0 matters even more, in another way, and in
+# repeated passages, above, head 0 of block 1 hardly mattered.
 #
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
@@ -1083,8 +1103,9 @@ print("predicted:", prediction, " measured:", holds)
 # - Stored parameters fit into any class that has the same names and shapes.
 # - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
 # - Our copiers need two layers: one stores the previous token, the next searches for it. A model of language learned
-#   both by itself: without its induction head, a name that was read once is five times less probable.
-# - Why is guessing enough? Whatever helps the guess lowers the loss. Here we saw it for copying.
+#   both by itself: without its induction head, what followed `_` once is five times less probable the next time.
+# - Why is guessing enough? To guess the end of `3 + 4 =` one must add, of a translation, translate: whatever helps the
+#   guess lowers the loss. We saw that only for copying.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")

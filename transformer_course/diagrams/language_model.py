@@ -178,8 +178,10 @@ def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
         colour = BLUE if is_one else GREY
         d.arrow(below[i - 1].spot(0.7, 1), above[i].spot(0.3, 0), colour=colour, thick=is_one, dashed=not is_one)
     d.arrow(above[last], predicted)
-    found = above[first + 1]
+    found, searching = above[first + 1], above[last]
     d.path([found.top, (found.x, 1.5), (predicted.x, 1.5)], head=False, colour=BLUE, thick=True)
+    tail, head = searching.spot(0.25, 1), found.spot(0.75, 1)
+    d.path([tail, (tail.x, 1.34), (head.x, 1.34), head], f"after {tokens[last]}?", dashed=True)
     for words, y in (("layer 0: previous-token head", 0.5), ("layer 1: induction head", 1.5), ("prediction", 2.0)):
         d.text(words, (-0.5, y), align="right", bold=True)
     d.text("tokens", (-0.5, 0), align="right", bold=True)

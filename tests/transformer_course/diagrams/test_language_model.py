@@ -76,6 +76,7 @@ def test_the_induction_head_predicts_what_followed_before(tokens, follower):
     d = induction(tokens)
     assert [box.name for box in d.boxes if box.look == "highlighted"] == [follower]
     [strong] = [arrow for arrow in d.arrows if arrow.thick and arrow.head]
+    assert f"after {tokens[-1]}?" in [label.words for label in d.labels]
     assert (strong.points[0].of, strong.points[-1].of) == (tokens[-1], follower)
     assert d.flaws() == []
 
