@@ -228,15 +228,15 @@ print("without the query before it, the newest token: equal", torch.allclose(wit
 # %% [markdown]
 # The last line shows why nobody caches queries: no later token needs them.
 #
-# With RoPE, a key is rotated before it is kept, once, by its own position. Now count.
+# With RoPE, a key is rotated before it is kept, once, by its own position. Now sample with and without a cache.
 
 
 # %%
 def generate(model: nn.Module, n: int, cached: bool) -> Tensor:
-    tokens, cache = torch.full((1, 1), BOS), None
+    tokens, cache, draws = torch.full((1, 1), BOS), None, torch.Generator().manual_seed(10)  # the same each time
     for _ in range(n):
         logits, cache = read(model, tokens[:, -1:], cache) if cached else (model(tokens), None)
-        tokens = torch.cat([tokens, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
+        tokens = torch.cat([tokens, logits[:, -1].softmax(dim=-1).multinomial(1, generator=draws)], dim=1)
     return tokens
 
 
@@ -250,6 +250,10 @@ with_cache = generate(model, 256, cached=True)
 compare(prediction_with, measured=sum(seen))
 hook.remove()
 print("the same text:", torch.equal(without, with_cache))
+print("positions from 0 again: the same text:", torch.equal(without, generate(forgetful, 256, cached=True)))
+
+# %% tags=["nbval-ignore-output"]
+print("".join(characters[i - 1] for i in without[0, 1:101]))
 
 # %% [markdown]
 # 1 + 2 + … + 256 = 256 · 257 / 2, so the work grows with the square of the length. With a cache, it is one vector per
