@@ -326,17 +326,19 @@ print("5 tokens in one pass take less time than 5 passes:", of_five < alone)
 
 # %% [markdown]
 # In prefill, each parameter that is loaded is used for 128 tokens, so arithmetic dominates: prefill is
-# **compute-bound**. In decode it is used for one. Merely adding up all parameters takes a large part of a step's time,
-# and at least twice as long as a token's arithmetic in prefill: the processor waits for bytes, and decode is
-# **memory-bound**. The **arithmetic intensity** is the number of operations per byte read. A parameter has 4 bytes and
-# costs each token a product and a sum: that is ½ in decode, and 64 in prefill with 128 tokens.
+# **compute-bound**. In decode it is used for one. Merely adding up all parameters takes a large part of a step's time:
+# the processor waits for bytes, and decode is **memory-bound**. The **arithmetic intensity** is the number of
+# operations per byte read. A parameter has 4 bytes and costs each token a product and a sum: that is ½ in decode, and
+# 64 in prefill with 128 tokens.
 
 # %% [markdown]
-# The H100 needs 4.8 ms to read the 16 GB of an 8-billion-parameter model (two bytes each) at 3.35·10¹² bytes a second:
-# at best, 209 tokens a second. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms.
+# The H100 reads 3.35·10¹² bytes a second: 4.8 ms for the 16 GB of an 8-billion-parameter model (two bytes each), so 209
+# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So about 300 tokens
+# (4.8 / 0.016) can share a pass in the time of one: a prompt, drafts, or the next tokens of many texts. Only a longer
+# prompt is compute-bound.
 #
-# So texts are generated side by side, as many as the memory for their caches allows. **Throughput** (tokens per second,
-# of all texts) grows, while **latency** (the time until a user's next token) grows by less.
+# With many texts, **throughput** (tokens per second, of all texts) grows, while **latency** (the time until a user's
+# next token) grows by less.
 
 # %% [markdown]
 # ## The bytes of a cache
@@ -386,11 +388,12 @@ for name, heads in {"MHA": 32, "GQA": 8, "MQA": 1}.items():
 pd.DataFrame(rows).T.round().astype(int)
 
 # %% [markdown]
-# Parameters are read once for all texts, but each text has its own cache. With GQA, 119 texts wait five times as long
-# for a token as one did, and together they get 24 times as many, at best.
+# With GQA, 119 texts wait five times as long for a token as one did, and together they get 24 times as many, at best. A
+# parameter is read once for all texts, a cached key only for the four query heads of its own text. So more texts never
+# make attention compute-bound.
 #
 # **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
-# per token, from which matrices compute the keys and values of all heads. (Lesson 11 builds it.) In DeepSeek-V3:
+# per token, from which matrices compute the keys and values of all heads. In DeepSeek-V3:
 
 # %%
 # DeepSeek-V3: 61 layers; MLA keeps 512 + 64 numbers; 128 heads would have keys of 192 and values of 128
