@@ -486,6 +486,7 @@ for name, kept in {"window only": -1, "and the sixth token": 5, "and bos": 0}.it
     masks = [(column <= row) & ((row - column < window) | (column == kept)) for window in windows]
     rises[name] = torch.tensor([[loss_of(m, mask=mask) - loss for mask in masks] for m, loss in zip(models, losses)])
 ax = plots.lines(windows, rises, xlabel="window", ylabel="rise of the loss (nats)")
+ax.set_xticks(windows, windows)
 ax.set_xscale("log", base=2)
 only, sixth, bos = rises.values()  # each (seeds, windows)
 compare(prediction_rise, measured=only[:, 2].mean().item(), choices=(1, 0.3, 0.03))
