@@ -709,8 +709,8 @@ print("less than half as many passes as tokens, with each seed:", bool((per_pass
 # %% [markdown]
 # ## Beam search
 #
-# Greedy decoding is fast because it follows one text. Beam search follows the `beam_size` most probable ones. In a
-# model made by hand, the next token depends only on the last one; after x, y or z comes the full stop, its eos.
+# Greedy decoding follows one text, beam search the `beam_size` most probable ones. In a model made by hand, the next
+# token depends only on the last one; after x, y or z comes the full stop, its eos.
 
 # %% tags=["hide-input"]
 words = ["<bos>", "a", "b", "x", "y", "z", "."]
@@ -771,6 +771,7 @@ compare(prediction_beam, measured=beam_of_2)
 print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {beam_of_1}")
 
 # %% [markdown]
+# Translation uses beams; chat models sample, as very probable texts repeat themselves (lesson 09).
 # Greedy decoding takes *a*, and no good text begins with it. With a `length_penalty` of 0, the most probable text found
 # wins. Each further token lowers the probability, which favours short texts; a positive penalty counters that.
 #
@@ -788,8 +789,8 @@ for name, rows in {"rows follow": followed, "rows stay": cache}.items():
 # %% [markdown]
 # ## Paged caches
 #
-# Nobody knows how long an output will be. If each text reserves memory for the longest possible one, much of it stays
-# empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands memory out in small pages; a
+# Nobody knows how long an output will be. In systems that reserved memory in advance, only 20 to 38 % of it held tokens
+# ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)). Their **paged attention** hands memory out in small pages; a
 # table for each text says where its pages are.
 #
 # <details><summary>What else does a server do?</summary>
