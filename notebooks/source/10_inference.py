@@ -47,7 +47,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally
-from transformer_lab import initialise, plots, record_attention
+from transformer_lab import initialise, plots, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 
 # %%
@@ -946,15 +946,7 @@ print("predicted:", prediction, " measured:", holds)
 #   These change it: windows, rounded weights, beam search. GQA, MQA and MLA are other models, trained as such.
 
 # %%
-x, kept, source = torch.randn(2, 3, 1, 8), torch.randn(2, 3, 5, 8), torch.zeros(2, 4, dtype=torch.long)
-rows = [
-    ("attend_with_cache", "(2, 3, 1, 8) × 3, (2, 3, 5, 8) × 2", parts.attend_with_cache(x, x, x, (kept, kept))[0]),
-    ("repeat_kv", "(2, 3, 5, 8), n_repeats = 4", parts.repeat_kv(kept, 4)),
-    ("beam_search", "(2, 4), max_length = 3", parts.beam_search(by_hand, source, 0, 6, 3, 2, 1.0)),
-    ("blockwise_attention", "(2, 3, 5, 8) × 3, block = 2", parts.blockwise_attention(kept, kept, kept, 2)),
-]
-rows = [(name, inputs, str(tuple(output.shape)), 0) for name, inputs, output in rows]
-pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameters"])
+trace_shapes(model, held_out[:2, :11]).drop(columns="class")[:13]
 
 # %% [markdown]
 # ## New words
