@@ -485,8 +485,8 @@ for name, kept in {"window only": -1, "and the sixth token": 5, "and bos": 0}.it
     masks = [(column <= row) & ((row - column < window) | (column == kept)) for window in windows]
     rises[name] = torch.tensor([[loss_of(m, mask=mask) - loss for mask in masks] for m, loss in zip(models, losses)])
 ax = plots.lines(windows, rises, xlabel="window", ylabel="rise of the loss (nats)")
-ax.set_xticks(windows, windows)
 ax.set_xscale("log", base=2)
+ax.set_xticks(windows, windows)
 only, sixth, bos = rises.values()  # each (seeds, windows)
 compare(prediction_rise, measured=only[:, 2].mean().item(), choices=(1, 0.3, 0.03))
 compare(prediction_kept, measured="bos" if (bos < sixth)[:, 1].all() else "another")
@@ -769,9 +769,9 @@ compare(prediction_beam, measured=beam_of_2)
 print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {beam_of_1}")
 
 # %% [markdown]
-# Translation uses beams; chat models sample, as very probable texts repeat themselves (lesson 09).
 # Greedy decoding takes *a*, and no good text begins with it. With a `length_penalty` of 0, the most probable text found
 # wins. Each further token lowers the probability, which favours short texts; a positive penalty counters that.
+# Translation uses beams; chat models sample, as very probable texts repeat themselves (lesson 09).
 #
 # Each text in the beam has a row in the cache. Where one text goes on twice, its row has to be copied:
 
@@ -931,12 +931,13 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - **The question, answered.** It waits for 16 GB, 4.8 ms per token. 8 bits halve that; drafts get several tokens from
-#   one pass; 119 users share one, for 5,000 tokens a second. Reading their caches keeps it from 60,000.
-# - Under a causal mask, keys and values never change. With a cache, each token costs one vector.
-# - Prefill is compute-bound, decode memory-bound; with many texts at once, each byte read is used many times.
-# - GQA, MQA, MLA and windows make the cache smaller; whoever copies the cache loses the time saved.
-# - These leave the output as it is: the cache, pages, the online softmax, and (in distribution) speculative decoding.
-#   These change it: windows, rounded weights, beam search. GQA, MQA and MLA are other models, trained as such.
+#   one pass; 119 users share one, for 5,000 tokens a second. Their caches keep it from 60,000: no more fit, and reading
+#   them takes four fifths of the time.
+# - With a cache, each token costs one vector. Cache and drafts together made 256 tokens at least three times as fast.
+# - A long prefill is compute-bound, decode memory-bound. Many texts share each read of a parameter.
+# - The cache, pages, the online softmax and (in distribution) speculative decoding keep the output; windows, rounding
+#   and beam search change it. GQA, MQA and MLA, with smaller caches, are other models; copying a cache costs the time
+#   saved.
 
 # %%
 trace_shapes(model, held_out[:2, :11]).drop(columns="class")[:13]
