@@ -47,7 +47,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from transformer_course import check, compare, diagrams, hint, parts, solution, tally
-from transformer_lab import initialise, plots, record_attention
+from transformer_lab import initialise, plots, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 
 # %%
@@ -228,15 +228,15 @@ print("without the query before it, the newest token: equal", torch.allclose(wit
 # %% [markdown]
 # The last line shows why nobody caches queries: no later token needs them.
 #
-# With RoPE, a key is rotated before it is kept, once, by its own position. Now count.
+# With RoPE, a key is rotated before it is kept, once, by its own position. Now sample with and without a cache.
 
 
 # %%
 def generate(model: nn.Module, n: int, cached: bool) -> Tensor:
-    tokens, cache = torch.full((1, 1), BOS), None
+    tokens, cache, draws = torch.full((1, 1), BOS), None, torch.Generator().manual_seed(10)  # the same each time
     for _ in range(n):
         logits, cache = read(model, tokens[:, -1:], cache) if cached else (model(tokens), None)
-        tokens = torch.cat([tokens, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
+        tokens = torch.cat([tokens, logits[:, -1].softmax(dim=-1).multinomial(1, generator=draws)], dim=1)
     return tokens
 
 
@@ -250,6 +250,10 @@ with_cache = generate(model, 256, cached=True)
 compare(prediction_with, measured=sum(seen))
 hook.remove()
 print("the same text:", torch.equal(without, with_cache))
+print("positions from 0 again: the same text:", torch.equal(without, generate(forgetful, 256, cached=True)))
+
+# %% tags=["nbval-ignore-output"]
+print("".join(characters[i - 1] for i in without[0, 1:101]))
 
 # %% [markdown]
 # 1 + 2 + … + 256 = 256 · 257 / 2, so the work grows with the square of the length. With a cache, it is one vector per
@@ -322,17 +326,19 @@ print("5 tokens in one pass take less time than 5 passes:", of_five < alone)
 
 # %% [markdown]
 # In prefill, each parameter that is loaded is used for 128 tokens, so arithmetic dominates: prefill is
-# **compute-bound**. In decode it is used for one. Merely adding up all parameters takes a large part of a step's time,
-# and at least twice as long as a token's arithmetic in prefill: the processor waits for bytes, and decode is
-# **memory-bound**. The **arithmetic intensity** is the number of operations per byte read. A parameter has 4 bytes and
-# costs each token a product and a sum: that is ½ in decode, and 64 in prefill with 128 tokens.
+# **compute-bound**. In decode it is used for one. Merely adding up all parameters takes a large part of a step's time:
+# the processor waits for bytes, and decode is **memory-bound**. The **arithmetic intensity** is the number of
+# operations per byte read. A parameter has 4 bytes and costs each token a product and a sum: that is ½ in decode, and
+# 64 in prefill with 128 tokens.
 
 # %% [markdown]
-# The H100 needs 4.8 ms to read the 16 GB of an 8-billion-parameter model (two bytes each) at 3.35·10¹² bytes a second:
-# at best, 209 tokens a second. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms.
+# The H100 reads 3.35·10¹² bytes a second: 4.8 ms for the 16 GB of an 8-billion-parameter model (two bytes each), so 209
+# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So about 300 tokens
+# (4.8 / 0.016) can share a pass in the time of one: a prompt, drafts, or the next tokens of many texts. Only a longer
+# prompt is compute-bound.
 #
-# So texts are generated side by side, as many as the memory for their caches allows. **Throughput** (tokens per second,
-# of all texts) grows, while **latency** (the time until a user's next token) grows by less.
+# With many texts, **throughput** (tokens per second, of all texts) grows, while **latency** (the time until a user's
+# next token) grows by less.
 
 # %% [markdown]
 # ## The bytes of a cache
@@ -374,19 +380,20 @@ pd.DataFrame({"GiB": gib, "of MHA": {name: size / gib["MHA: 32 heads"] for name,
 
 # %%
 rows = {}  # an H100 (80 GB) full of texts of 4,096 tokens; a step reads parameters and caches once
-for name, heads in {"MHA": 32, "GQA": 8, "MQA": 1}.items():
-    per_text = parts.cache_bytes(32, heads, 128, 4096, 1, 2)
-    n_texts = (80e9 - 16e9) // per_text
-    ms_step = (16e9 + n_texts * per_text) / 3.35e9
+for name, heads, n_bytes in [("MHA", 32, 2), ("GQA", 8, 2), ("MQA", 1, 2), ("GQA, 8 bits", 8, 1)]:
+    per_text = parts.cache_bytes(32, heads, 128, 4096, 1, n_bytes)
+    n_texts = (80e9 - n_bytes * 8e9) // per_text
+    ms_step = (n_bytes * 8e9 + n_texts * per_text) / 3.35e9
     rows[name] = {"texts": n_texts, "ms per step": ms_step, "tokens per second": 1000 * n_texts / ms_step}
 pd.DataFrame(rows).T.round().astype(int)
 
 # %% [markdown]
-# Parameters are read once for all texts, but each text has its own cache. With GQA, 119 texts wait five times as long
-# for a token as one did, and together they get 24 times as many, at best.
+# With GQA, 119 texts wait five times as long for a token as one did, and together they get 24 times as many, at best. A
+# parameter is read once for all texts, a cached key only for the four query heads of its own text. So more texts never
+# make attention compute-bound.
 #
 # **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
-# per token, from which matrices compute the keys and values of all heads. (Lesson 11 builds it.) In DeepSeek-V3:
+# per token, from which matrices compute the keys and values of all heads. In DeepSeek-V3:
 
 # %%
 # DeepSeek-V3: 61 layers; MLA keeps 512 + 64 numbers; 128 heads would have keys of 192 and values of 128
@@ -413,9 +420,8 @@ def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d"], n_repeats: int) -> Float
 check(repeat_kv)
 
 # %% [markdown]
-# **Predict.** One new token attends to 4,096 cached ones, in 8 texts at once. Decode is memory-bound, and 2 heads of
-# keys and values instead of 8 are a quarter of the bytes. With `repeat_kv`, is attention `"faster"` than with 8 heads,
-# about `"as fast"`, or `"slower"`?
+# **Predict.** One new token attends to 4,096 cached ones, in 8 texts at once. 2 heads of keys and values are a quarter
+# of the bytes of 8. With `repeat_kv`, is attention `"faster"` than with 8 heads, about `"as fast"`, or `"slower"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -452,8 +458,8 @@ pd.Series(ms, name="ms").round(1).to_frame()
 
 # %% [markdown]
 # `repeat_kv` copies the whole cache for every token, and memory traffic is what we wanted to save. (Obtaining memory
-# for the copies takes longer still: in the last row, it is there already.) Without the copy, GQA is faster than 8
-# heads. In torch, `enable_gqa=True` avoids it.
+# for the copies takes longer still; the last row leaves it out.) Without the copy, GQA is faster than 8 heads. In
+# torch, `enable_gqa=True` avoids it.
 #
 # ---
 #
@@ -480,6 +486,7 @@ for name, kept in {"window only": -1, "and the sixth token": 5, "and bos": 0}.it
     rises[name] = torch.tensor([[loss_of(m, mask=mask) - loss for mask in masks] for m, loss in zip(models, losses)])
 ax = plots.lines(windows, rises, xlabel="window", ylabel="rise of the loss (nats)")
 ax.set_xscale("log", base=2)
+ax.set_xticks(windows, windows)
 only, sixth, bos = rises.values()  # each (seeds, windows)
 compare(prediction_rise, measured=only[:, 2].mean().item(), choices=(1, 0.3, 0.03))
 compare(prediction_kept, measured="bos" if (bos < sixth)[:, 1].all() else "another")
@@ -547,18 +554,19 @@ compare(prediction_2, measured="0.001" if rise_2 < 0.01 else "0.1" if rise_2 < 0
 print(f"8 bits: {table['bytes'][8]:.2f} of the bytes; a rise below 0.01, with each seed: {rise_8 < 0.01}")
 
 # %% [markdown]
-# Eight bits cost almost nothing. Fast implementations also round the inputs of each layer. In large models a few of
-# these are so large that, with one scale, most others become 0 ([Dettmers et al.,
-# 2022](https://arxiv.org/abs/2208.07339)).
+# Eight bits cost almost nothing. In decode, only the stored bytes count: matrices are kept in 8 or 4 bits, and
+# [multiplied in 16](https://github.com/pytorch/ao/blob/03d01adcbcf8/torchao/quantization/README.md). Where arithmetic
+# limits, as in a long prefill, the inputs of layers are rounded, too. In large models a few of these are so large that,
+# with one scale, most others become 0 ([Dettmers et al., 2022](https://arxiv.org/abs/2208.07339)). If the cache takes 8
+# bits, too, the H100 above holds 268 texts, for 11,000 tokens a second.
 
 # %% [markdown]
 # ## Speculative decoding
 #
-# Decode waits for parameters. On the H100, five tokens in one pass would take about as long as one; here, they took
-# less than five passes. A cheap **draft** model proposes them, and the large one checks all at once: **speculative
-# decoding** ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)). A token x, drawn from the draft's q, is
-# accepted with probability min(1, p(x) / q(x)), where p is the large model's. At the first rejection a replacement is
-# drawn, and the rest are dropped. If all are accepted, the pass yields one token more.
+# Five tokens in one pass took less time than five passes. A cheap **draft** model proposes them, and the large one
+# checks all at once: **speculative decoding** ([Leviathan et al., 2023](https://arxiv.org/abs/2211.17192)). A token x,
+# drawn from the draft's q, is accepted with probability min(1, p(x) / q(x)), where p is the large model's. At the first
+# rejection a replacement is drawn, and the rest are dropped. If all are accepted, the pass yields one token more.
 #
 # **Predict.** The output should be distributed exactly as p. Is the replacement drawn from `"p"` itself, or from
 # `"max(0, p − q)"`, normalised?
@@ -644,12 +652,11 @@ pd.DataFrame(columns).round(2)
 # %%
 compare(prediction, measured="bigram" if (accepted["bigram"] > accepted["trigram"]).all() else "trigram")
 print("the trigram table predicts better:", in_loss["trigram"] < in_loss["bigram"] - 0.1)
-print("accepted more often than unigrams, with each seed:", (accepted["bigram"] > accepted["unigram"]).all().item())
 
 # %% [markdown]
 # The better draft is the one that agrees with the *model*, not with the text. After 300 steps, ours is nearer to the
-# bigrams. So a good draft is trained on the large model's own texts. (The last column is 1 + a + a² + a³ + a⁴, if each
-# token is accepted with probability a.)
+# bigrams. So drafts are often distilled from the large model ([Zhou et al., 2023](https://arxiv.org/abs/2310.08461)).
+# (The last column is 1 + a + a² + a³ + a⁴, if each token is accepted with probability a.)
 #
 # Here, rejected tokens leave the cache:
 
@@ -684,7 +691,8 @@ prediction = ...
 runs = [speculate(m, 256) for m in models]
 per_pass = torch.tensor([(tokens.shape[1] - 1) / n_passes for tokens, n_passes in runs])
 compare(prediction, measured=sum(n_passes for _, n_passes in runs) / 3, choices=(50, 100, 200))
-ways = {"one by one": lambda: speculate(model, 256, n_drafted=0), "speculative": lambda: speculate(model, 256)}
+ways = {"without a cache": lambda: generate(model, 256, cached=False)}
+ways |= {"one by one": lambda: speculate(model, 256, n_drafted=0), "speculative": lambda: speculate(model, 256)}
 ms = cpu_milliseconds(ways, n_turns=3)
 print("tokens per pass, with each seed:", *(f"{n:.1f}" for n in per_pass))
 print("ms for 256 tokens:", {name: round(duration) for name, duration in ms.items()})
@@ -693,13 +701,14 @@ print("ms for 256 tokens:", {name: round(duration) for name, duration in ms.item
 print("less than half as many passes as tokens, with each seed:", bool((per_pass > 2).all()))
 
 # %% [markdown]
-# The time falls by less than the passes: drafting and testing take time, and each pass is longer.
+# The time falls by less than the passes: drafting and testing take time, and each pass is longer. With hundreds of
+# texts in a pass, little arithmetic is spare: drafts gain less.
 
 # %% [markdown]
 # ## Beam search
 #
-# Greedy decoding is fast because it follows one text. Beam search follows the `beam_size` most probable ones. In a
-# model made by hand, the next token depends only on the last one; after x, y or z comes the full stop, its eos.
+# Greedy decoding follows one text, beam search the `beam_size` most probable ones. In a model made by hand, the next
+# token depends only on the last one; after x, y or z comes the full stop, its eos.
 
 # %% tags=["hide-input"]
 words = ["<bos>", "a", "b", "x", "y", "z", "."]
@@ -762,6 +771,7 @@ print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {b
 # %% [markdown]
 # Greedy decoding takes *a*, and no good text begins with it. With a `length_penalty` of 0, the most probable text found
 # wins. Each further token lowers the probability, which favours short texts; a positive penalty counters that.
+# Translation uses beams; chat models sample, as very probable texts repeat themselves (lesson 09).
 #
 # Each text in the beam has a row in the cache. Where one text goes on twice, its row has to be copied:
 
@@ -777,8 +787,8 @@ for name, rows in {"rows follow": followed, "rows stay": cache}.items():
 # %% [markdown]
 # ## Paged caches
 #
-# Nobody knows how long an output will be. If each text reserves memory for the longest possible one, much of it stays
-# empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands memory out in small pages; a
+# Nobody knows how long an output will be. In systems that reserved memory in advance, only 20 to 38 % of it held tokens
+# ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)). Their **paged attention** hands memory out in small pages; a
 # table for each text says where its pages are.
 #
 # <details><summary>What else does a server do?</summary>
@@ -888,11 +898,6 @@ compare(prediction_table, measured=with_table.n_bytes / 2**20)
 compare(prediction_blocks, measured=in_blocks.n_bytes / 2**20)
 print("equal to 1e-5:", torch.allclose(whole, blockwise, atol=1e-5))
 
-# %% id="transfer-attention-without-the-table-of-scores-6" tags=["nbval-ignore-output"]
-ways = {"table": lambda: parts.scaled_dot_product_attention(q, k, v)}
-ways |= {f"blocks of {n}": lambda n=n: parts.blockwise_attention(q, k, v, n) for n in (64, 256)}
-pd.Series(cpu_milliseconds(ways, n_turns=3), name="ms").round().to_frame()
-
 # %% id="transfer-attention-without-the-table-of-scores-7"
 diagrams.online_softmax.blocks([1.0, 3.0, 2.0, 5.0, 4.0, 0.0], block=2)
 
@@ -926,23 +931,16 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - **The question, answered.** It waits for 16 GB, 4.8 ms per token. 8 bits halve that; drafts get several tokens from
-#   one pass; 119 users share one, for 5,000 tokens a second. Reading their caches keeps it from 60,000.
-# - Under a causal mask, keys and values never change. With a cache, each token costs one vector.
-# - Prefill is compute-bound, decode memory-bound; with many texts at once, each byte read is used many times.
-# - GQA, MQA, MLA and windows make the cache smaller; whoever copies the cache loses the time saved.
-# - These leave the output as it is: the cache, pages, the online softmax, and (in distribution) speculative decoding.
-#   These change it: windows, rounded weights, beam search. GQA, MQA and MLA are other models, trained as such.
+#   one pass; 119 users share one, for 5,000 tokens a second. Their caches keep it from 60,000: no more fit, and reading
+#   them takes four fifths of the time.
+# - With a cache, each token costs one vector. Cache and drafts together made 256 tokens at least three times as fast.
+# - A long prefill is compute-bound, decode memory-bound. Many texts share each read of a parameter.
+# - The cache, pages, the online softmax and (in distribution) speculative decoding keep the output; windows, rounding
+#   and beam search change it. GQA, MQA and MLA, with smaller caches, are other models; copying a cache costs the time
+#   saved.
 
 # %%
-x, kept, source = torch.randn(2, 3, 1, 8), torch.randn(2, 3, 5, 8), torch.zeros(2, 4, dtype=torch.long)
-rows = [
-    ("attend_with_cache", "(2, 3, 1, 8) × 3, (2, 3, 5, 8) × 2", parts.attend_with_cache(x, x, x, (kept, kept))[0]),
-    ("repeat_kv", "(2, 3, 5, 8), n_repeats = 4", parts.repeat_kv(kept, 4)),
-    ("beam_search", "(2, 4), max_length = 3", parts.beam_search(by_hand, source, 0, 6, 3, 2, 1.0)),
-    ("blockwise_attention", "(2, 3, 5, 8) × 3, block = 2", parts.blockwise_attention(kept, kept, kept, 2)),
-]
-rows = [(name, inputs, str(tuple(output.shape)), 0) for name, inputs, output in rows]
-pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameters"])
+trace_shapes(model, held_out[:2, :11]).drop(columns="class")[:13]
 
 # %% [markdown]
 # ## New words
@@ -1057,8 +1055,7 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 # %% [markdown]
 # ## What to read next
 #
-# - Pope et al. (2022), [arXiv:2211.05102](https://arxiv.org/abs/2211.05102): what inference of large models costs, and
-#   why.
+# - Pope et al. (2022), [arXiv:2211.05102](https://arxiv.org/abs/2211.05102): what inference of large models costs.
 # - `transformer_lab/attention/kv_cache.py` and `grouped_query.py`, `transformer_lab/generation/beam_search.py` and
 #   `speculative.py`: the library's versions.
 
