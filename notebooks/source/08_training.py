@@ -671,7 +671,7 @@ for written, _, generated in translate(model, [(text, iso), ("3 mai 2021", ""), 
 
 # %% [markdown]
 # Each change moves one digit, the right one. The last digits of year and day are read where they stand. The month's 3
-# looks at `m`. But `mai` has one too: some earlier layer must have read on.
+# looks at `mars`, often at its `m`. But `mai` has an `m`, too: some earlier layer must have read on.
 #
 # <details><summary>And in the rows of the dashes, where nothing has to be read?</summary>
 #
@@ -708,7 +708,7 @@ views.ModelMap(model, read, tokenizer.id_to_token, [text])
 # %% tags=["prediction"]
 prediction = ...
 
-# %%
+# %% tags=["nbval-ignore-output"]
 forced = teacher_forced(model, held_out[:500]).all(dim=1).sum().item()
 free = round(500 * exact_match(model, held_out[:500]))
 compare(prediction, measured="as many" if forced == free else "more" if forced > free else "fewer")

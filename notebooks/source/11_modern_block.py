@@ -266,9 +266,8 @@ class LatentAttention(nn.Module):
 
 # %% [markdown]
 # Must the keys of all old tokens be made again for each new one? A score is $q^\top (W^\top c) = (W q)^\top c$: the
-# matrix can be applied to the *query*, as on the right of the picture, and `w_v` after the average. (RoPE would put
-# between q and W a rotation that differs for each old token, so no one matrix would do: hence 64 separate numbers,
-# rotated and cached beside c.)
+# matrix can be applied to the *query*, as on the right of the picture, and `w_v` after the average. (RoPE would put a
+# rotation between q and W, another for each old token: hence its 64 separate numbers.)
 
 
 # %%
@@ -452,7 +451,7 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# We train on the characters of Python's docstrings; the losses below are of held-out modules.
+# We train on the characters of Python's docstrings; losses are of held-out modules.
 
 
 # %% tags=["hide-input"]
@@ -573,7 +572,7 @@ pd.DataFrame(rows, columns=columns).round(2)
 compare(prediction, measured=max(gains, key=gains.get))
 
 # %% [markdown]
-# Is a visible step real? And is it there at another learning rate? The losses of nine seeds at three rates are stored.
+# Is a visible step real? And is it there at another learning rate? Nine seeds at three rates are stored.
 
 # %% tags=["hide-input"]
 stored = read_json(FOLDER / "block-seeds" / "losses.json")
@@ -622,8 +621,8 @@ pd.DataFrame(nine, index=list(CHANGES))
 # ## Stabilising training: QK-norm, and norms after
 #
 # Where scores differ by 50 or so, the softmax saturates and its gradient vanishes (lesson 02). With QK-norm, queries
-# and keys start with a root mean square of 1; then the norms' weights may grow. OLMo 2 also moves the other norms: each
-# acts on what its sublayer *adds*, as on the right.
+# and keys start with a root mean square of 1. OLMo 2 also moves the other norms: each acts on what its sublayer *adds*,
+# as on the right.
 
 # %%
 diagrams.layers.layers(Block(32, **config), Block(32, **config | {"norm_after": True}))
@@ -689,7 +688,7 @@ table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series
 
 # %% [markdown]
 # Without QK-norm the scores grow to hundreds or thousands; with it they stay near 10. Yet QK-norm alone helps the loss
-# little, if at all: it is the norms *after* the sublayers that save the training loss, with every seed.
+# little, if at all: the norms *after* the sublayers save it, with every seed.
 #
 # <details><summary>How do norms after the sublayers save it?</summary>
 #

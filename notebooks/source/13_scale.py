@@ -1161,16 +1161,14 @@ def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
 check(compute_optimal_size)
 
 # %% [markdown]
-# Models of one layer, 4 to 16 wide, get a budget of 4·10⁸ operations, and then four times as many, with three seeds
-# each. N counts all parameters: the embeddings are used again for the output. The learning rate is divided by the
-# width.
+# Models of one layer, 4 to 24 wide, get a budget of 1.6·10⁹ operations, with three seeds each. N counts all parameters:
+# the embeddings are used again for the output. The learning rate is divided by the width.
 #
-# **Predict.** On the small budget, the smallest model takes about five times as many steps as the largest. Whose loss
-# is lower there, that of the `"smallest"` or of the `"largest"`? And with four times the budget, is the bottom at a
-# `"smaller"` or a `"larger"` size?
+# **Predict.** The smallest model takes fifteen times as many steps as the largest. Which size ends with the lowest
+# loss: the `"smallest"`, the `"largest"`, or one `"between"` them?
 
 # %% tags=["prediction"]
-prediction_lowest, prediction_bottom = ..., ...
+prediction = ...
 
 
 # %% tags=["hide-input"]
@@ -1183,40 +1181,31 @@ def at_budget(flops: float, width: int, n_rows: int = 16) -> tuple[int, Tensor]:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-budgets = {4e8: (4, 6, 8, 12), 1.6e9: (6, 8, 12, 16)}
-at_sizes = {flops: [*zip(*(at_budget(flops, width) for width in widths))] for flops, widths in budgets.items()}
-three_seeds = {flops: torch.stack(losses, dim=1) for flops, (_, losses) in at_sizes.items()}
-bottoms = {
-    flops: [parts.compute_optimal_size([*at_sizes[flops][0]], losses.tolist()) for losses in (three.mean(0), *three)]
-    for flops, three in three_seeds.items()
-}  # of the mean of the three seeds, and of each
+FLOPS, WIDTHS = 1.6e9, (4, 6, 8, 12, 16, 24)
+sizes, losses = zip(*(at_budget(FLOPS, width) for width in WIDTHS))
+three_seeds = torch.stack(losses, dim=1)
+means = three_seeds.mean(dim=0).tolist()
+bottom, *of_each = [parts.compute_optimal_size([*sizes], losses) for losses in (means, *three_seeds.tolist())]
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")[1]
-for (flops, (sizes, _)), colour, marker in zip(at_sizes.items(), plots.COLOURS, "os"):
-    means, x = three_seeds[flops].mean(0), np.geomspace(sizes[0], sizes[-1])
-    curve = np.poly1d(np.polyfit(np.log(sizes), means, 2))
-    ax.plot(x, curve(np.log(x)), "--", color=colour)
-    ax.plot(sizes * 3, three_seeds[flops].flatten(), marker, color=colour, alpha=0.5, label=f"{flops:.1e} operations")
-    ax.axvline(bottoms[flops][0], linestyle=":", color=colour)
-ticks = sorted({size for sizes, _ in at_sizes.values() for size in sizes})
-ax.set(xscale="log", xticks=ticks, xticklabels=ticks, xlabel="parameters", ylabel="held-out loss (three seeds)")
+ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")[1]
+x, curve = np.geomspace(sizes[0], sizes[-1]), np.poly1d(np.polyfit(np.log(sizes), means, 2))
+ax.plot(x, curve(np.log(x)), "--", color=plots.COLOURS[0], label="parabola through the means")
+for seed, losses in enumerate(three_seeds):
+    ax.plot(sizes, losses, "os^"[seed], color=plots.COLOURS[0], alpha=0.5, label=f"seed {seed}")
+ax.axvline(bottom, linestyle=":", color=plots.INK)
+ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="parameters", ylabel="held-out loss")
 ax.minorticks_off()
-_ = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+print(f"bottom at {bottom:,.0f} parameters; of each seed:", *(f"{n:,.0f}" for n in of_each))
 
 # %%
-means = three_seeds[4e8].mean(0).tolist()
-compare(prediction_lowest, measured="smallest" if means[0] < means[-1] else "largest")
-compare(prediction_bottom, measured="larger" if bottoms[1.6e9][0] > bottoms[4e8][0] else "smaller")
-
-# %% tags=["nbval-ignore-output"]
-for flops, (mean, *of_each) in bottoms.items():
-    print(f"{flops:.1e} operations: bottom at {mean:,.0f} parameters; of each seed:", *(f"{n:,.0f}" for n in of_each))
+lowest = means.index(min(means))
+compare(prediction, measured={0: "smallest", len(WIDTHS) - 1: "largest"}.get(lowest, "between"))
 
 # %% [markdown]
-# On the small budget the largest model takes 42 steps, and is the worst. With four times the budget the bottom moves to
-# a larger size. How far, three seeds cannot say: near its bottom a parabola is flat, so they pin down the loss there
-# better than the size.
+# The smallest model is too weak for what it could read, the largest reads too little: it takes a fifteenth of the
+# steps. Near its bottom the parabola is flat, so three seeds pin down the loss there better than the size.
 
 # %% [markdown]
 # The law of Hoffmann et al., fitted to hundreds of models, gives IsoFLOP curves without training, and without noise.
@@ -1322,8 +1311,8 @@ draw_bill(
 #
 # Ungraded, about 20 minutes. Now test a claim of your own, or begin with this one:
 #
-# **Claim.** On the small budget, the best of the four sizes stays the best with half as many texts in a batch, and
-# twice as many steps. (`at_budget` trains one size with three seeds.)
+# **Claim.** The best of the six sizes stays the best with half as many texts in a batch, and twice as many steps.
+# (`at_budget` trains one size with three seeds.)
 #
 # **Prediction.** Before you run anything, write into the cell in how many of three runs it will hold.
 #
@@ -1331,10 +1320,10 @@ draw_bill(
 
 # %% id="experiment" tags=["experiment", "skip-execution"]
 prediction = ...  # the number of runs, 0 to 3, in which the claim will hold
-halved = torch.stack([at_budget(4e8, width, n_rows=8)[1] for width in budgets[4e8]], dim=1)
+halved = torch.stack([at_budget(FLOPS, width, n_rows=8)[1] for width in WIDTHS], dim=1)
 holds = []
 for seed in range(3):
-    same = halved[seed].argmin() == three_seeds[4e8][seed].argmin()
+    same = halved[seed].argmin() == three_seeds[seed].argmin()
     holds.append(...)  # True or False: for instance bool(same)
 print("predicted:", prediction, " measured:", holds)
 # Verdict:

@@ -799,9 +799,9 @@ diagrams.post_training.built(whose)
 # with a rubric of which a program grades a part:
 #
 # - **A language pair**: your Transformer translates between two languages that you choose.
-# - **An ablation**: ten seeds decide about one change of the modern block.
-# - **A bug for the clinic**: a patient with an address, which the next learners will diagnose. - **A judge of your
-#   own**: a task that a program can judge, a policy trained on it, and a gap that it may find.
+# - **An ablation**: ten seeds decide about one change of a block.
+# - **A bug for the clinic**: a patient for the next learners. - **A judge of your own**: a task that a program can
+#   judge, a policy trained on it, and a gap that it may find.
 #
 # And a race: how few bits per byte of Python's docstrings in 120 seconds of processor time?
 

@@ -289,8 +289,7 @@ print("the special token:", with_cuts.token_to_id("<eos>"), "  its characters:",
 #
 # `bpe_tokenizer` is compiled, so now it learns from all docstrings. The larger the vocabulary, the shorter the texts,
 # so losses per token cannot be compared. **Bits per byte** can: the loss of a text in bits (with log₂), divided by the
-# number of its bytes (an exercise of lesson 09). The model is the simplest, a **bigram**: how often does a token follow
-# the one before it?
+# number of its bytes . The model is a **bigram**: how often does a token follow the one before it?
 
 # %% [markdown]
 # **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
@@ -348,8 +347,8 @@ for name, function in {"the learned order": parts.encode, "the colleague's": enc
 # larger models the best size grows: by one estimate to 216,000 for Llama 2 70B, which has 32,000 ([Tao et al.,
 # 2024](https://arxiv.org/abs/2407.13623)); Llama 3 has 128,256.
 #
-# A token that is frequent in the text of the merges may be missing from that of the model. Then its row is never
-# trained, and the model stumbles over it, as over ` SolidGoldMagikarp` in GPT-2's vocabulary ([Land and Bartolo,
+# A token that is frequent in the text of the merges may be missing from that of the model. Its row is never trained,
+# and the model stumbles over it, as over ` SolidGoldMagikarp` in GPT-2's vocabulary ([Land and Bartolo,
 # 2024](https://arxiv.org/abs/2405.05417)).
 
 # %%
@@ -359,7 +358,7 @@ trace_shapes(model, torch.zeros(1, 11, dtype=torch.long)).drop(columns="class")
 # %% [markdown]
 # ## Who pays for the merges
 #
-# Frequent text gets long tokens. What was rare when the merges were learned is left with short ones.
+# What was rare when the merges were learned is left with short tokens.
 #
 # **Predict.** Merges of English docstrings, 4,096 tokens. How many times as many tokens does a date in Thai have as
 # the same date in English: about 1, 2 or 5?
@@ -383,7 +382,7 @@ table.loc[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1)
 # costs time, context and, if a service charges by the token, money. With published tokenizers, translations of a text
 # differ in length by up to 15 times ([Petrov et al., 2023](https://arxiv.org/abs/2305.15425)).
 #
-# The remedy is to learn the merges from all these languages. We add dates of other years.
+# The remedy is to learn from all these languages. We add dates of other years.
 #
 # **Predict.** The vocabulary keeps its 4,096 tokens. How many times as many tokens has a held-out *English* text now:
 # about 1, 1.06 or 1.2?
@@ -419,7 +418,7 @@ for text in ("strawberry", " strawberry", "Strawberry", "STRAWBERRY"):
 # %% [markdown]
 # ## What merges do to numbers
 #
-# Where does this tokenizer cut a number? Decide for `2000`, `2001` and `1234567` before you run the cell.
+# Where does this tokenizer cut a number? Decide for `2000`, `2001` and `1234567` first.
 
 # %% tags=["nbval-ignore-output"]
 for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "1234567"):

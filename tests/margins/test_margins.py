@@ -25,10 +25,6 @@ from tests.margins.stored import complaints, read
 from tests.margins.watch import Watch
 
 NOT_MEASURED = {
-    "00_bottleneck",
-    "06_encoder",
-    "07_decoder",
-    "08_training",
     "09_language_model",
     "10_inference",
     "11_modern_block",
