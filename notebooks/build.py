@@ -100,7 +100,7 @@ def _parsed(file: str, text: str) -> NotebookNode:
             number += 1
             name = section if number == 1 and heading else f"{section}-{number}"
         taken.add(name)
-        tags = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
+        tags: dict[str, Any] = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
         if FOLDED in tags.get("tags", []):
             tags["jupyter"] = {"source_hidden": True}  # in JupyterLab; the tag folds it on the web
         new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(lesson, name), **tags}}

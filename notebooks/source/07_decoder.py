@@ -380,8 +380,8 @@ ax = plots.weights(weights, labels, letters, xlabel="read", ylabel="generated")
 
 # %% [markdown]
 # Each row is named after the token generated there. The last digits of the year attend to the year, those of the month
-# mostly to the month, those of the day in large part to the day. The hyphens are the same in every date, so nothing has
-# to be looked up for them.
+# mostly to the month, those of the day in large part to the day. The hyphens are the same in every date: nothing has to
+# be looked up.
 #
 # But a weight says where the model attends, not what it finds there: the memory's vectors have themselves gathered
 # information from other positions. To test this, we hide the letters of the month from cross-attention at inference.

@@ -608,19 +608,6 @@ pd.Series(exist, name="words that exist").round(2).to_frame()
 # %% [markdown]
 # Beyond the prompt, its words occur in the training text about as often as those of real text. That measures spelling:
 # its sentences sound like documentation and seldom mean anything.
-#
-# Here is the model of the first page: the same class, trained on 35 plays of Shakespeare. Write a first line of your
-# own.
-
-# %% tags=["nbval-ignore-output"]
-of_plays = trained("gpt-plays")
-actor = of_plays.load_into(parts.GPT(**of_plays.sizes))
-loss, bits = (of_plays.card[f"held_out_{name}"] for name in ("loss", "bits_per_byte"))
-print(
-    f"{of_plays.card['cpu_minutes']} minutes; held out: loss {loss}, perplexity {math.exp(loss):.0f}, bits {bits:.2f}"
-)
-_ = torch.manual_seed(2)
-print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy business here?\n\n", 120))
 
 # %% [markdown]
 # ### Greedy or sampled text
@@ -654,6 +641,27 @@ pd.Series(repeated, name="repeated").round(2).to_frame()
 # %% [markdown]
 # Greedy text repeats itself far more often than real text, and sampled text hardly ever: like people, it does not
 # always take the most likely word (Holtzman et al.).
+
+# %% [markdown]
+# ## Why decoder-only?
+#
+# | the usual argument | verdict |
+# |---|---|
+# | fewer parameters at the same width | measured above; but the same number could be spent on a wider model |
+# | every token is an example; BERT and T5 predict 15 % of them | true by counting |
+# | what has been read, prompt included, stays valid as the text grows | tested below |
+# | any task becomes a prompt | shown by Brown et al. at 175 billion parameters, not at our size |
+# | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
+#
+# ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead,
+# with twice the parameters at the same compute.)
+#
+# The third row is what lesson 10 builds on:
+
+# %%
+leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
+print("does a later token change an earlier output?", leaks)
+
 
 # %% [markdown]
 # ## How a model copies: induction heads
@@ -826,30 +834,8 @@ diagrams.language_model.induction()
 #
 # <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
 #
-# It sees which eight tokens occur in its text, and names one of them, which is right one time in eight. The waves
-# suggest that it prefers the earliest.
+# It sees which eight tokens occur in its text, and names one of them, which is right one time in eight.
 # </details>
-
-# %% [markdown]
-# ## Why decoder-only?
-#
-# | the usual argument | verdict |
-# |---|---|
-# | fewer parameters at the same width | measured above; but the same number could be spent on a wider model |
-# | every token is an example; BERT and T5 predict 15 % of them | true by counting |
-# | what has been read, prompt included, stays valid as the text grows | tested below |
-# | any task becomes a prompt | shown by Brown et al. at 175 billion parameters, not at our size |
-# | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
-#
-# ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead,
-# with twice the parameters at the same compute.)
-#
-# The third row is what lesson 10 builds on:
-
-# %%
-leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
-print("does a later token change an earlier output?", leaks)
-
 
 # %% [markdown]
 # ## ★ Transfer: the induction score of a head
@@ -872,7 +858,7 @@ def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) ->
 check(induction_score)
 
 # %% [markdown]
-# ### Induction heads in a model of language
+# ## Induction heads in a model of language
 #
 # Our copiers have read nothing but repeats; the stored GPT, documentation. We give it a passage of 16 tokens from
 # held-out modules, and then the same passage again. The gain from repeating is how much lower the loss is the second
@@ -966,11 +952,11 @@ by_pair = pd.DataFrame(rows, index=["loss if the pair was read before", "loss if
 by_pair.round(2)
 
 # %% [markdown]
-# A quarter of the late tokens end a pair that was read before. There the loss rises by 0.4 without the induction head,
-# and on new pairs hardly. No other head of the block does that.
+# Over a quarter of the late tokens end a pair that was read before. There the loss rises by 0.4 without the induction
+# head, and on new pairs hardly. No other head of the block does that.
 
 # %% [markdown]
-# ### A name that was read once
+# ## A name that was read once
 #
 # Back to the question of the first page. We invent 64 names, such as `paint_path`, that the training text does not
 # have. The stored model reads `Return the value of paint_path. If paint_`: how probable is `path`?
@@ -1018,11 +1004,10 @@ spread = p.quantile([0.1, 0.5, 0.9]).set_axis(["a tenth is below", "median of th
 pd.concat([p.iloc[::9], spread]).map("{:.2%}".format)
 
 # %% [markdown]
-# A name that was read once is (median of the ratios) about fifty times as probable as after a sentence without it.
+# A name that was read once is (median of the ratios) nearly sixty times as probable as after a sentence without it.
 # Without the induction head *every* name is less probable, at the median five times less; without another head of its
 # block (the mean of three), hardly less. But the model does not know the *name*: behind `paint_`, `path` is as probable
-# if `fold_path` was read, and half as probable if `self.path` was: most of the factor of fifty comes from the noun
-# alone.
+# if `fold_path` was read, and half as probable if `self.path` was: most of this factor comes from the noun alone.
 #
 # Is there a previous-token head, too? Here are all heads of the blocks below.
 
@@ -1061,11 +1046,26 @@ circuit.round(2)
 
 # %% [markdown]
 # Head 0 of block 1 attends from `path` to the token before, and without it the weight of the induction head on `path`
-# falls by half; without any other head it stays. These are the two steps of our copiers, in a model of language. The
-# induction head searches mostly for the last token, `_`: its weight on `path` is the same if `fold_path` was read, and
-# a third if `self.path` was. But the two are not all: head 1 of block 0 matters even more, in another way, and in
-# repeated passages, above, head 0 of block 1 hardly mattered.
-#
+# falls by half; without any other head it stays. So your class, trained only to guess, copies in the two steps of our
+# copiers: one head stores what stood before, another searches for it. The induction head searches mostly for the last
+# token, `_`: its weight on `path` is the same if `fold_path` was read, and a third if `self.path` was. This is not the
+# whole circuit: without head 1 of block 0 the name suffers even more, and in repeated passages head 0 of block 1 hardly
+# mattered.
+
+# %% [markdown]
+# And here is the first page's model, the same class, trained on 35 plays. Write a first line of your own.
+
+# %% tags=["nbval-ignore-output"]
+of_plays = trained("gpt-plays")
+actor = of_plays.load_into(parts.GPT(**of_plays.sizes))
+loss, bits = (of_plays.card[f"held_out_{name}"] for name in ("loss", "bits_per_byte"))
+print(
+    f"{of_plays.card['cpu_minutes']} minutes; held out: loss {loss}, perplexity {math.exp(loss):.0f}, bits {bits:.2f}"
+)
+_ = torch.manual_seed(2)
+print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy business here?\n\n", 120))
+
+# %% [markdown]
 # A model that continues text is not yet one that answers: lesson 14 goes on from here.
 
 # %% [markdown]

@@ -333,9 +333,9 @@ print("5 tokens in one pass take less time than 5 passes:", of_five < alone)
 
 # %% [markdown]
 # The H100 reads 3.35·10¹² bytes a second: 4.8 ms for the 16 GB of an 8-billion-parameter model (two bytes each), so 209
-# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So about 300 tokens
-# (4.8 / 0.016) can share a pass in the time of one: a prompt, drafts, or the next tokens of many texts. Only a longer
-# prompt is compute-bound.
+# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So about 300 tokens (4.8
+# / 0.016; in 16 bits, also the arithmetic intensity) can share a pass in the time of one: a prompt, drafts, or the next
+# tokens of many texts. A longer prompt is compute-bound.
 #
 # With many texts, **throughput** (tokens per second, of all texts) grows, while **latency** (the time until a user's
 # next token) grows by less.
@@ -459,7 +459,7 @@ pd.Series(ms, name="ms").round(1).to_frame()
 # %% [markdown]
 # `repeat_kv` copies the whole cache for every token, and memory traffic is what we wanted to save. (Obtaining memory
 # for the copies takes longer still; the last row leaves it out.) Without the copy, GQA is faster than 8 heads. In
-# torch, `enable_gqa=True` avoids it.
+# torch, `enable_gqa=True` avoids it in fused kernels.
 #
 # ---
 #
@@ -702,7 +702,7 @@ print("less than half as many passes as tokens, with each seed:", bool((per_pass
 
 # %% [markdown]
 # The time falls by less than the passes: drafting and testing take time, and each pass is longer. With hundreds of
-# texts in a pass, little arithmetic is spare: drafts gain less.
+# short texts in a pass, little arithmetic is spare: drafts gain less.
 
 # %% [markdown]
 # ## Beam search
@@ -740,7 +740,7 @@ prediction_greedy, prediction_beam = ..., ...
 #
 # $$\frac{\log p(\text{text})}{((5 + \text{length}) / 6)^{\,\text{length\_penalty}}}$$
 #
-# The length includes the eos. Return no bos, and only eos after an eos. (Published variants pass, too.)
+# The length includes the eos. Return no bos, and only eos after an eos.
 
 
 # %% id="beam_search" tags=["exercise"]
@@ -909,7 +909,7 @@ diagrams.online_softmax.blocks([1.0, 3.0, 2.0, 5.0, 4.0, 0.0], block=2)
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 20 minutes. Now test a claim of your own as this course tests its claims, or begin with this one:
+# Ungraded, about 20 minutes. Test a claim of your own, or begin with this one:
 #
 # **Claim.** With 8 drafted tokens instead of 4, speculative decoding is faster.
 #

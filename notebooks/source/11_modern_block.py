@@ -280,8 +280,8 @@ class Absorbed(LatentAttention):
 
 # %% [markdown]
 # **Predict.** Both read 200 tokens, with 8 heads of width 64 and r = 64. How many times as many numbers would the cache
-# hold with the keys and values of every head? Is the output of `Absorbed` `"equal"` or `"another"`? And what fraction
-# of the operations of making all keys again: nearest to 0.5, 0.1 or 0.02? And with r = 256, how many times those of
+# hold with the keys and values of every head? Is the output of `Absorbed` `"equal"` or `"another"`? Its operations,
+# divided by those of making all keys again: nearest to 0.5, 0.1 or 0.02? And with r = 256, divided by those of
 # attending to *cached* keys and values: nearest to 0.2, 1 or 5?
 
 # %% tags=["prediction"]
@@ -515,11 +515,11 @@ for name, (change, _) in CHANGES.items():
 # %% [markdown]
 # ## What does each change buy?
 #
-# We train five models with three seeds each. The first is 2017's, but pre-norm and without biases; each next has one
-# more change. A change is visibly `better` or `worse` if all its seeds are better, or worse, than all those of the row
-# before. The dotted line is a table of counted bigrams.
+# We train five models of one block (d_model 32), with three seeds each. The first is 2017's, but pre-norm and without
+# biases; each next has one more change. A change is visibly `better` or `worse` if all its seeds are better, or worse,
+# than all those of the row before. The dotted line is a table of counted bigrams.
 #
-# **Predict.** Which name in `CHANGES` improves the loss most, at this size and in 300 steps?
+# **Predict.** Which name in `CHANGES` improves the loss most, in 300 steps?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -588,15 +588,16 @@ for rate, by_model in stored["losses"].items():
 pd.DataFrame(nine, index=list(CHANGES))
 
 # %% [markdown]
-# RoPE's mean step is the largest at every rate, at 0.1 not clearly. Of these rates, 0.03 suits every row best, so the
-# shared rate held none back.
+# RoPE's mean step is the largest at every rate, at 0.1 not clearly. Of these rates, 0.03 suits every row best, so among
+# these the shared rate held none back.
 #
 # <details><summary>And the other steps, at other rates and sizes?</summary>
 #
 # At 0.01, SwiGLU gains 0.04 ± 0.01; at 0.03 hardly more than its error (the first three seeds, those of our table,
 # promised more), and grouped queries, with fewer parameters, cost about 0.02. At 0.1 a mean misleads: four of nine RoPE
 # runs end near 2.85, five below 2.52. SwiGLU helps the four, not the five: a change may also pay by withstanding too
-# high a rate. Rates in between, larger models and longer runs were not tried. </details>
+# high a rate. Rates in between, larger models and longer runs were not tried.
+# </details>
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
@@ -695,7 +696,8 @@ table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series
 # At rate 0.3 the FFN comes to add thousands of times what is in the stream, with QK-norm or without: see the last
 # column. Beside that, everything else is drowned. With norms after, what is added stays small, and the loss is about
 # that of the usual learning rate, though the scores are as large as without them. (In 2017 the norms came after, too,
-# but on the stream itself.) At the usual rate this model needs neither. </details>
+# but on the stream itself.) At the usual rate this model needs neither.
+# </details>
 #
 # <details><summary>Then what is QK-norm for?</summary>
 #
@@ -861,12 +863,12 @@ print("even start: the least load of an expert, with three seeds:", *least)
 
 # %% [markdown]
 # With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
-# wide one knows more still, and the gap between narrow and wide grows with the steps. So sparsity buys a part of what
-# size brings, at the operations of the small FFN and the memory of the large one.
+# wide one knows more still. So sparsity buys a part of what size brings, at the operations of the small FFN and the
+# memory of the large one.
 #
 # Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient. A loss or a bonus gives it
 # nearly an even load. Seven experts learn nearly as many facts as eight. What balancing prevents here is an expert that
-# takes memory and does nothing.  Across machines (lesson 13) it matters more: all wait for the busiest.
+# takes memory and does nothing. Across machines (lesson 13) it matters more: all wait for the busiest.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
@@ -894,9 +896,10 @@ print("even start: the least load of an expert, with three seeds:", *least)
 # | Qwen 3 8B (2025) | 36 | 32, 8 | none | all before it | RMSNorm before; QK-norm |
 # | gpt-oss-120b (2025) | 36 | 64, 8 | 128, 4 | the last 128; all, in every second layer | RMSNorm before |
 #
-# All but GPT-2 have RoPE and gated units. A shared expert sees every token. Newer hybrids go further: in
-# [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct), three layers of four have linear attention
-# (lesson 02), with a state of fixed size and no cache that grows.
+# All but GPT-2 have RoPE and gated units. A shared expert sees every token. Why so many experts? Two of 16 make 120
+# choices, eight of 64 smaller ones 4.4 billion ([DeepSeekMoE](https://arxiv.org/abs/2401.06066)). Newer hybrids go
+# further: in [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct), three layers of four have linear
+# attention (lesson 02), with a state of fixed size and no cache that grows.
 #
 # <details><summary>Sources</summary>
 #
@@ -1003,72 +1006,6 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 # And not everything that counts is a tensor: RoPE's base and the norms' ε are in `config.json`, and so is the scaling
 # of RoPE in Llama 3.1, which `own_llama` does not know.
 # </details>
-
-# %% [markdown]
-# ### A model that talks
-#
-# The course has such a folder for a small Llama that was *trained*, on 35 plays of Shakespeare. Its head is the
-# embedding's matrix (lesson 08), which is stored once.
-
-
-# %% id="a-model-that-talks"
-def published_model(where: Path) -> tuple[Model, Tokenizer]:
-    """Return a model of your own classes with the parameters of a folder, and its tokenizer."""
-    tensors = read_model_tensors(where)
-    tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
-    model = own_llama(read_json(where / "config.json"), tensors, parts.pairs_from_halves)
-    return model, Tokenizer.from_file(str(where / "tokenizer.json"))
-
-
-actor, tokenizer = published_model(FOLDER / "llama-plays")
-card = read_json(FOLDER / "llama-plays" / "card.json")
-facts = ["command", "data", "parameters", "cpu_minutes", "held_out_loss", "held_out_bits_per_byte"]
-print("\n".join(f"{fact}: {card[fact]}" for fact in facts))
-
-
-# %% [markdown]
-# A play is a conversation: you write a line, and the model says who answers, and what (temperature 0.7, top-p 0.9).
-
-
-# %% id="a-model-that-talks-3"
-@torch.no_grad()
-def continued(model: Model, tokenizer: Tokenizer, text: str, n_tokens: int, sample: Callable, end: str = "") -> str:
-    """Return a text with n_tokens more, or up to the first ``end``."""
-    ids = tokenizer.encode(text).ids
-    for _ in range(n_tokens):
-        ids += sample(model(torch.tensor([ids[-256:]]))[:, -1]).tolist()
-        if end and end in tokenizer.decode(ids)[len(text) :]:
-            break
-    return tokenizer.decode(ids)
-
-
-# %% id="a-model-that-talks-4" tags=["nbval-ignore-output"]
-_ = torch.manual_seed(0)
-sample = partial(parts.sample_next, temperature=0.7, top_p=0.9)
-lines = ["ROMEO: Who art thou?", "ROMEO: Dost thou love me?", "ROMEO: Then come with me to Verona."]  # your lines
-play = ""
-for line in lines:
-    play = continued(actor, tokenizer, play + line + "\n\n", 80, sample, end="\n\n").strip() + "\n\n"
-print(play)
-
-# %% [markdown]
-# The manner is Shakespeare's, the sense is missing. Write your own lines, as HAMLET or as yourself.
-#
-# **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"` or to the folder of a model that you
-# trained, and it continues a text with *your* parts.
-#
-# <details><summary>What does that need?</summary>
-#
-# The internet, `pip install huggingface_hub`, 0.3 GB of disk, 2 GB of memory, and a few minutes. The model has 135
-# million parameters, 9 query heads, and 3 heads of keys and values. A test of this course compares the cell, on a
-# random model with such heads, with Hugging Face's own class. A model of your own needs none of this:
-# `transformer-course train --text FILES -o FOLDER` makes a small Llama.
-# </details>
-
-# %%
-real = None
-if real is not None:
-    print(continued(*published_model(fetch_model(real)), "The capital of France is", 20, lambda x: x.argmax(dim=-1)))
 
 # %% [markdown]
 # ## Bug hunt
@@ -1233,10 +1170,76 @@ some = dates["fr"][0][:150]
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), reader(some)))
 
 # %% [markdown]
-# With less than 2 % as many parameters, LoRA learns more than half of the new dates; training all parameters learned
-# more, in fewer steps, and forgot more (neither rate was tuned). Either way, most of the old ones are lost. But LoRA
-# can be taken out, and the old model is back, so one frozen model can serve many such *adapters*. (Added into the
-# matrix, it costs no extra time.)
+# With less than 2 % as many parameters, LoRA learns nearly as many of the new dates as training all parameters, which
+# takes a third of the steps (neither rate was tuned). Either way, most of the old ones are lost. But LoRA can be taken
+# out, and the old model is back, so one frozen model can serve many such *adapters*. (Added into the matrix, it costs
+# no extra time.)
+
+# %% [markdown]
+# ## A model that talks
+#
+# The course has such a folder for a small Llama that was *trained*, on 35 plays of Shakespeare. Its head is the
+# embedding's matrix (lesson 08), which is stored once.
+
+
+# %% id="a-model-that-talks"
+def published_model(where: Path) -> tuple[Model, Tokenizer]:
+    """Return a model of your own classes with the parameters of a folder, and its tokenizer."""
+    tensors = read_model_tensors(where)
+    tensors.setdefault("lm_head.weight", tensors["model.embed_tokens.weight"])
+    model = own_llama(read_json(where / "config.json"), tensors, parts.pairs_from_halves)
+    return model, Tokenizer.from_file(str(where / "tokenizer.json"))
+
+
+actor, tokenizer = published_model(FOLDER / "llama-plays")
+card = read_json(FOLDER / "llama-plays" / "card.json")
+facts = ["command", "data", "parameters", "cpu_minutes", "held_out_loss", "held_out_bits_per_byte"]
+print("\n".join(f"{fact}: {card[fact]}" for fact in facts))
+
+
+# %% [markdown]
+# A play is a conversation: you write a line, and the model says who answers, and what (temperature 0.7, top-p 0.9).
+
+
+# %% id="a-model-that-talks-3"
+@torch.no_grad()
+def continued(model: Model, tokenizer: Tokenizer, text: str, n_tokens: int, sample: Callable, end: str = "") -> str:
+    """Return a text with n_tokens more, or up to the first ``end``."""
+    ids = tokenizer.encode(text).ids
+    for _ in range(n_tokens):
+        ids += sample(model(torch.tensor([ids[-256:]]))[:, -1]).tolist()
+        if end and end in tokenizer.decode(ids)[len(text) :]:
+            break
+    return tokenizer.decode(ids)
+
+
+# %% id="a-model-that-talks-4" tags=["nbval-ignore-output"]
+_ = torch.manual_seed(0)
+sample = partial(parts.sample_next, temperature=0.7, top_p=0.9)
+lines = ["ROMEO: Who art thou?", "ROMEO: Dost thou love me?", "ROMEO: Then come with me to Verona."]  # your lines
+play = ""
+for line in lines:
+    play = continued(actor, tokenizer, play + line + "\n\n", 80, sample, end="\n\n").strip() + "\n\n"
+print(play)
+
+# %% [markdown]
+# The manner is Shakespeare's, the sense is missing. Write your own lines, as HAMLET or as yourself.
+#
+# **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"` or to the folder of a model that you
+# trained, and it continues a text with *your* parts.
+#
+# <details><summary>What does that need?</summary>
+#
+# The internet, `pip install huggingface_hub`, 0.3 GB of disk, 2 GB of memory, and a few minutes. The model has 135
+# million parameters, 9 query heads, and 3 heads of keys and values. A test of this course compares the cell, on a
+# random model with such heads, with Hugging Face's own class. A model of your own needs none of this:
+# `transformer-course train --text FILES -o FOLDER` makes a small Llama.
+# </details>
+
+# %%
+real = None
+if real is not None:
+    print(continued(*published_model(fetch_model(real)), "The capital of France is", 20, lambda x: x.argmax(dim=-1)))
 
 # %% [markdown]
 # ## Your experiment
@@ -1271,8 +1274,8 @@ print("predicted:", prediction, " measured:", holds)
 # - Small differences need many seeds.
 # - A loader can be wrong without an error: compare logits. (Lesson 12 hunts such bugs.)
 #
-# Of our table's steps, RoPE's lowered the loss most; the rest saves memory, is simpler, or pays, its papers say, at
-# large scale. The shape of 2017 is still there: attend, transform, add.
+# In our one block, RoPE lowered the loss most; the rest saves memory, is simpler, or pays, its papers say, at scale.
+# The shape of 2017 is still there: attend, transform, add.
 
 # %%
 table = trace_shapes(own_llama(options, published, parts.pairs_from_halves), tokens[:2, :11])
@@ -1334,7 +1337,8 @@ table.drop(columns="class")[:16]
 #
 # Run both with several seeds first. With nine, our SwiGLU gained 0.02, hardly more than its standard error (at a lower
 # rate 0.04 ± 0.01). And with three each, chance separates two equal models in one case of ten. (<i>What does each
-# change buy</i>) </details>
+# change buy</i>)
+# </details>
 #
 # <details><summary>What does MLA cache, and must it make all keys again for each token?</summary>
 #
@@ -1375,7 +1379,7 @@ table.drop(columns="class")[:16]
 #
 # <details><summary>Does LoRA prevent forgetting?</summary>
 #
-# Not quite: it "learns less and forgets less" than full fine-tuning ([Biderman et al.,
+# Not quite. In larger models it "learns less and forgets less" than full fine-tuning ([Biderman et al.,
 # 2024](https://arxiv.org/abs/2405.09673)). With our adapter in place most of the old dates were wrong. But it can be
 # taken out, and they are back. (<i>★ Transfer</i>)
 # </details>

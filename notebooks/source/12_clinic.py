@@ -150,8 +150,7 @@ print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
 # Three causes have one **symptom**: half of the digits are wrong. (The century is sure; the other digits are mostly
-# guessed.) All three curves fall. With the small rate the loss still falls at the end; nothing tells the mask from the
-# layers.  What do we measure?
+# guessed.) All three curves fall. With the small rate the loss still falls at the end. What do we measure?
 #
 # | | |
 # |---|---|
@@ -239,7 +238,7 @@ print("less than half as far with the small rate:", max(every["rate"]) < min(eve
 print("more than half as far with the mask:", min(every["mask"]) > min(every["none"]) / 2)
 
 # %% [markdown]
-# The repair is one line: give the optimizer `model.parameters()`.  Which test would have found this earlier?
+# The repair is one line: give the optimizer `model.parameters()`. Which test would have found this earlier?
 
 
 # %%
@@ -304,7 +303,8 @@ pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis(index=
 # <details><summary>What does it mean if the curves of patient and twin are one line?</summary>
 #
 # Training is the same, step by step. So if something is wrong, it is in what happens only when the model answers: the
-# cache, the padding, or `eval()`.  </details>
+# cache, the padding, or `eval()`.
+# </details>
 #
 # Each measurement adds 1 to your score, and each wrong diagnosis 2; low is good. The healthy twin's measurements cost
 # nothing. Not all of the twenty diagnoses occur.
@@ -335,9 +335,9 @@ def diagnose(number: int, letter: str) -> None:
 # %% [markdown]
 # ## Instruments
 #
-# We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0.  In the ward the
-# healthy twin supplies that result.  Each instrument covers some stages of training: a long bar in the picture, such as
-# that of the loss, tells *that* something is wrong, a short one *where*.
+# We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. In the ward the
+# healthy twin supplies that result. A bar in the picture shows the stages that take part; not every bug there shows. A
+# long bar, such as that of the loss, tells *that* something is wrong, a short one *where*.
 
 # %%
 diagrams.diagnosis.instruments()
@@ -578,7 +578,8 @@ measure(12, ...)
 # `clinic.admit(13).complaint` says why. Diagnose them before you read on: the next section shows which diagnoses occur.
 #
 # Beside your score stands that of a bot. It knows what every instrument finds with every bug, and measures in random
-# order until one diagnosis is left. You can do better: complaints, loss curves and answers cost nothing.
+# order until one diagnosis is left; if two are left after all sixteen, it guesses. You can do better: complaints, loss
+# curves and answers cost nothing.
 
 # %%
 for case in cases.values():
@@ -621,11 +622,10 @@ print("bugs that only one of the 16 finds:", sum(sum(column) == 1 for column in 
 print("different columns:", len(set(columns)), "of", len(columns))
 
 # %% [markdown]
-# In the picture, each row is an instrument, and a bright cell a bug that it finds. Overfitting one batch finds the two
-# models that hardly learn; embedding and head alone learn one by heart. With each of the other thirteen bugs, a model
-# overfits the batch, too. (We chose bugs with which a model trains; of those made while a model is being written,
-# overfitting finds more.) Comparing forced with generated answers finds the most, six bugs with little in common: it
-# tells *that* something is wrong, not where.
+# In the picture, each row is an instrument, and a bright cell a bug that it finds. Overfitting one batch finds E, which
+# does not learn, and M, which learns slowly. With each of the other thirteen bugs, a model overfits the batch, too. (We
+# chose bugs with which a model trains.) Comparing forced with generated answers finds the most, six bugs, three of them
+# of the cache: it tells *that* something is wrong, not where.
 #
 # B and C have the same column, and so have G and H: to *find* is not yet to tell apart. For that you need the numbers,
 # or a second measurement.
@@ -637,9 +637,9 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # |---|---|---|
 # | B | [PyTorch 61165], [burn 1056] | with silent sublayers, a layer returns its input |
 # | C | [xformers 233] | given ten times its input, a sublayer returns the same |
-# | D | [mlx 1636] | after one backward pass, every parameter has a gradient |
+# | D | [mlx 1636], with post-norm | after one backward pass, every parameter has a gradient |
 # | F | [PyTorch 103082], about `is_causal=True` | cached equals uncached |
-# | F, G or H? Not known | [nanoGPT 613]: with a cache, "coherent", but not the same | cached equals uncached |
+# | F, G, H, or rounding | [nanoGPT 613]: with a cache, "coherent", but not the same | cached equals uncached |
 # | H | [gpt-neox 363], "FIX: cache un-RoPE'd KVs": there unrotated keys are the repair | cached equals uncached |
 # | I | [transformers 34191] | micro-batches give the gradient of the whole batch |
 # | K | [transformers 21080], and [22382] for two other models | padding on the left changes nothing |
@@ -657,7 +657,8 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # [22382]: https://github.com/huggingface/transformers/pull/22382
 # [transformers 26441]: https://github.com/huggingface/transformers/pull/26441
 #
-# None of these bugs raises an error: the patients that have them were trained, and they answer.
+# None of these bugs raises an error. No patient has mislabelled data or a loss of NaN: for the first read a batch, for
+# the second find the first step with a gradient that is not finite.
 
 # %% [markdown]
 # ## Bug hunt
@@ -807,7 +808,8 @@ print("predicted:", prediction, " measured:", holds)
 # - An instrument says nothing about what it does not cover; try it on a model with a known bug. Outside the clinic
 #   there is no healthy twin: keep the numbers of your last good run.
 # - The loss curve and overfitting one batch find models that do not learn. With most bugs here, a model learns.
-# - A repair is finished when a test fails without it. - You have diagnosed models that nobody had explained to you.
+# - A repair is finished when a test fails without it.
+# - You have diagnosed models that nobody had explained to you.
 #   Your `padding_difference` and `never_trained` run on any model that takes tokens: put them into your own tests.
 
 # %%
@@ -856,7 +858,7 @@ table.drop(columns="class")[:12]
 #
 # <details><summary>What does overfitting one batch find?</summary>
 #
-# Models that cannot learn: two of our 15 bugs. With each of the others, a model overfits the batch, too.
+# Models that learn slowly or not at all: two of our 15 bugs. With each of the others, a model overfits the batch, too.
 # (<i>Which instrument finds which bug</i>)
 # </details>
 
@@ -866,7 +868,8 @@ table.drop(columns="class")[:12]
 # Run it twice alone: if the outputs differ, something is random, such as dropout. If not, add padding on the left: the
 # padding mask or the positions are wrong. (<i>Alone, and with padding</i>) If both are right, it may be rounding: a
 # batch changes the order of sums, so on a server even greedy decoding may give two answers ([He et al.,
-# 2025](https://thinkingmachines.ai/blog/defeating-nondeterminism-in-llm-inference/)). </details>
+# 2025](https://thinkingmachines.ai/blog/defeating-nondeterminism-in-llm-inference/)).
+# </details>
 #
 # <details><summary>How do you test a KV cache?</summary>
 #

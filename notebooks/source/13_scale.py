@@ -362,8 +362,8 @@ print("the sum over the total has the right gradient to 1e-6:", error(parts.accu
 #
 # **Activation checkpointing** is the `checkpointing` of your bill.
 #
-# **Predict.** With eight layers of width 64, how many times as much is kept without checkpointing, nearest to 1, 3 or
-# 10? And are the gradients `"equal"`, or `"different"`?
+# **Predict.** With eight layers of width 64, how many times as much has the forward pass kept at its end without
+# checkpointing, nearest to 1, 3 or 10? And are the gradients `"equal"`, or `"different"`?
 
 # %% tags=["prediction"]
 prediction_kept, prediction_gradients = ..., ...
@@ -392,7 +392,8 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# The price is a second forward pass: about a third more arithmetic.
+# (Your bill is higher by the one layer that is computed again.) The price is a second forward pass: about a third more
+# arithmetic.
 #
 # Blockwise attention (lesson 10) does the same within a layer: it keeps one number for each head and query, and
 # computes the weights again. *Cuts: the weights of attention. Price: arithmetic; on a GPU it is faster even so
@@ -419,9 +420,9 @@ pd.Series(n_kept).unstack(sort=False).round(1)
 #
 # *Cuts: activations, and whatever is sent, by half at best. Price: digits.*
 #
-# GPUs multiply numbers of 16 bits faster (an H100, 15 times as many a second). float16 has 10 bits for the digits and 5
-# for the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4 (E4M3), or 2 and 5
-# (E5M2).
+# GPUs multiply numbers of 16 bits faster (an H100, 15 times as many a second as plain float32). float16 has 10 bits for
+# the digits and 5 for the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8). **FP8** has 8 bits in all: 3 and 4
+# (E4M3), or 2 and 5 (E5M2).
 #
 # **Predict.** What is 256 + 1 in bfloat16? And 10⁻⁸ in float16?
 
@@ -498,7 +499,7 @@ print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item
 # moves add up: hence the **master weights** of mixed precision.
 #
 # So a parameter still costs 16 bytes: 2 for the bfloat16 copy, 2 for its gradient, and in float32 4 for the master
-# weight and 8 for Adam's means. Only activations shrink, to half at best.
+# weight and 8 for Adam's means. (`autocast`: 4 + 4 + 8.) Only activations shrink, to half at best.
 
 # %% [markdown]
 # DeepSeek-V3 ([arXiv:2412.19437](https://arxiv.org/abs/2412.19437)) was trained with FP8. Each 128 features of a token,
@@ -511,7 +512,7 @@ print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item
 # | bfloat16 | Adam's two means |
 # | float32 | sums, after every 128 products; gradients that are added up; master weights |
 #
-# In tests on two smaller models the loss stayed within 0.25 % of that with bfloat16.
+# In tests the loss stayed within 0.25 % of bfloat16's.
 
 # %% [markdown]
 # ## Several processes: data parallelism
@@ -1205,7 +1206,7 @@ compare(prediction, measured={0: "smallest", len(WIDTHS) - 1: "largest"}.get(low
 
 # %% [markdown]
 # The smallest model is too weak for what it could read, the largest reads too little: it takes a fifteenth of the
-# steps. Near its bottom the parabola is flat, so three seeds pin down the loss there better than the size.
+# steps. Near its bottom the parabola is flat, and seeds differ (see the line below the plot).
 
 # %% [markdown]
 # The law of Hoffmann et al., fitted to hundreds of models, gives IsoFLOP curves without training, and without noise.
@@ -1301,9 +1302,10 @@ draw_bill(
 #
 # <details><summary>How are these ways combined?</summary>
 #
-# Those that send most go where links are fastest. Llama 3 405B was trained on 16,384 GPUs: tensor 8 (within a machine)
-# × pipeline 16 × data 128; with texts of 131,072 tokens, context 16 and data 8
-# ([table 4](https://arxiv.org/abs/2407.21783)).
+# Llama 3 405B's steps of 16 million tokens gave each of 16,384 GPUs 1,000. ZeRO alone would need 6,900, whatever the
+# model's size. So other ways join it, and those that send most go where links are fastest: tensor 8 (within a machine)
+# × pipeline 16 × data 128; with texts of 131,072 tokens, context 16 and data 8 ([table
+# 4](https://arxiv.org/abs/2407.21783)).
 # </details>
 
 # %% [markdown]
@@ -1334,7 +1336,7 @@ print("predicted:", prediction, " measured:", holds)
 # - The memory bill has four lines: parameters, gradients and optimizer (together 16 bytes for each parameter), and
 #   activations, which grow with the tokens.
 # - Activations are cut by micro-batches, checkpointing (a second forward pass), blockwise attention, and 16 bits (the
-#   optimizer stays in float32).
+#   optimizer mostly stays in float32).
 # - The other lines are cut among devices: Adam anywhere (ZeRO), a matrix first by columns (nothing is sent), then by
 #   rows (the parts are added up), the layers by a pipeline (with a bubble).
 # - However a batch is cut, its loss is the sum over all tokens, divided by their number.
@@ -1413,7 +1415,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>float16 or bfloat16?</summary>
 #
 # float16 has more digits and less range: scores can overflow, and small gradients become 0 without loss scaling.
-# bfloat16 has float32's range, and 1 + 0.001 is 1 in it. Either way the optimizer keeps float32. (<i>16 bits</i>)
+# bfloat16 has float32's range, and 1 + 0.001 is 1 in it. Either way master weights keep float32. (<i>16 bits</i>)
 # </details>
 #
 # <details><summary>Why does mixed precision keep master weights in float32?</summary>
@@ -1449,8 +1451,9 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>How can a learning rate be found without trying it on the large model?</summary>
 #
-# Divide the rate of the layers after the first by the width, as μP does. Then the rate that is best for a narrow
-# network is about the best for a wide one; with one rate for all it is far too large. (<i>Learning rate and width</i>)
+# Divide the rate of the layers after the first by the width, as μP does (it also sets initial weights, and the output's
+# scale). Then the rate that is best for a narrow network is about the best for a wide one; with one rate for all it is
+# far too large. (<i>Learning rate and width</i>)
 # </details>
 #
 # <details><summary>How do you find the best size for a budget?</summary>

@@ -473,11 +473,12 @@ diagrams.post_training.group(
 # wrong. So prompts should be neither too easy nor too hard.
 
 # %% [markdown]
-# Why does step 4 raise the mean reward? The gradient of the mean reward is the mean of r ∇ log p over the
-# model's *own* samples (REINFORCE, [Williams, 1992](https://doi.org/10.1007/BF00992696)): that of SFT, each sample
-# weighted by its reward r. A number that does not depend on the sample may be subtracted from r, since the mean of ∇
-# log p is 0. On average nothing changes, but the noise shrinks: hence advantages. (Dividing by the standard deviation
-# is another matter: it gives more weight to prompts that are nearly always right or nearly always wrong. [Liu et al.,
+# Why does step 4 raise the mean reward? The gradient of the mean reward is the mean of r ∇ log p over the model's *own*
+# samples (REINFORCE, [Williams, 1992](https://doi.org/10.1007/BF00992696)): that of SFT, each sample weighted by its
+# reward r. A number that does not depend on the sample may be subtracted from r, since the mean of ∇ log p is 0. On
+# average nothing changes but the noise, which shrinks: hence advantages. (The group's mean contains the sample itself,
+# which only makes the gradient 1 − 1/G times as long. Dividing by the standard deviation is another matter: it gives
+# more weight to prompts that are nearly always right or nearly always wrong. [Liu et al.,
 # 2025](https://arxiv.org/abs/2503.20783) leave it out.)
 
 # %% [markdown]
@@ -582,21 +583,21 @@ for name, models in judged.items():
 ax = plots.lines(range(5, 41), {"exact judge": smooth(rewards)}, "batch", "mean reward of the last 5 batches")
 runs[["dashes", "slashes", "other"]].groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 
-# %%
+# %% tags=["nbval-ignore-output"]
 print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.loc["SFT", "other"]).all())
 
 # %% [markdown]
 # GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model it
-# started from. At first the reward fell, though: the advantages of a few samples are noisy. And it has only won back
-# part of what SFT lost: in the form of its text, the pretrained model was right in about nine of ten. In at least one
-# of the three models, one form is on its way out, though the judge prefers neither: what is sampled more often is
-# raised more often, so a small lead can grow.
+# started from. At first the reward fell, though, probably because the advantages of a few samples are noisy. And it has
+# only won back part of what SFT lost: in the form of its text, the pretrained model was right in about nine of ten. In
+# at least one of the three models, one form is on its way out, though the judge prefers neither: what is sampled more
+# often is raised more often, so a small lead can grow.
 
 # %% [markdown]
-# This **loss of diversity** is a price of reinforcement learning, and a reason for β. The *value* of our drift
-# would stop at log 2, about 0.69, when one of two equal forms is gone. Its *gradient* at the first update is that of
-# the KL divergence the other way round, of the reference from the model, which grows without limit ([Tang and Munos,
-# 2025](https://arxiv.org/abs/2506.09477)).
+# This **loss of diversity** is a price of reinforcement learning, and a reason for β. The *value* of our drift, summed
+# over an answer, would stop at log 2, about 0.69, when one of two equal forms is gone. Its *gradient* at the first
+# update is that of the KL divergence the other way round, of the reference from the model, which grows without limit
+# ([Tang and Munos, 2025](https://arxiv.org/abs/2506.09477)).
 
 # %% [markdown]
 # ## Reward hacking
@@ -630,7 +631,7 @@ check(mended, "exact_reward", save=False)
 # Try to cheat: give the judge what should get nothing, such as an empty answer, one that is cut off, or one that goes
 # on too long. This judge compares only where something was *written*, so whatever is cut off is right as far as it
 # goes, and an answer of no tokens at all has nothing wrong with it. Python's `zip`, which stops at the shorter of two
-# texts, has caused this bug many times.
+# texts, makes the same mistake.
 # </details>
 
 # %%
@@ -672,12 +673,12 @@ ax = plots.lines(
 )
 
 # %% [markdown]
-# Both judges have seen the same samples. At first both curves fall, as at half the rate, only further: the advantages
-# of a few samples are noisy, and the model forgets faster than it learns. The rate is not to blame for the rest: with
-# the exact judge, it leaves about three of four answers right. Her judge accepts more answers than are right, and in at
-# least one run the policy has found out which (compare the three runs in the line `right`): a cut-off answer came up by
-# chance, was rewarded, and came up more often. The curve of *her* reward alone does not show it. Samples do, and so
-# does a second judge that the policy is not trained on.
+# Both judges have seen the same samples. At first both curves fall, as at half the rate, only further, probably because
+# the advantages of a few samples are noisy. The rate is not to blame for the rest: with the exact judge, it leaves
+# about four of five answers right. Her judge accepts more answers than are right. Where the policy has found out which
+# (compare the three runs in the line `right`), a cut-off answer came up by chance, was rewarded, and came up more
+# often. The curve of *her* reward alone does not show it. Samples do, and so does a second judge that the policy is not
+# trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
@@ -735,9 +736,10 @@ ax = plots.lines((1, 2, 4, 8, 16), lines, "k", "pass@k")
 runs.groupby(level=0, sort=False).mean().round(2)
 
 # %% [markdown]
-# With 16 tries, the model was right on nearly every date before any reward. GRPO has mostly made probable what was
-# possible: it raises pass@1, and pass@16 less, if at all. Whether it does more for large models is disputed ([Yue et
-# al., 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
+# With 16 tries, the model was right on nearly every date before any reward, so pass@16 had little room to grow. Look
+# where the curves cross. GRPO has mostly made probable what was possible: it raises pass@1, and pass@16 less, if at
+# all. Whether it does more for large models is disputed ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any
+# case, report both.
 
 # %% [markdown]
 # ## Your experiment
@@ -800,7 +802,8 @@ diagrams.post_training.built(whose)
 #
 # - **A language pair**: your Transformer translates between two languages that you choose.
 # - **An ablation**: ten seeds decide about one change of a block.
-# - **A bug for the clinic**: a patient for the next learners. - **A judge of your own**: a task that a program can
+# - **A bug for the clinic**: a patient for the next learners.
+# - **A judge of your own**: a task that a program can
 #   judge, a policy trained on it, and a gap that it may find.
 #
 # And a race: how few bits per byte of Python's docstrings in 120 seconds of processor time?

@@ -171,7 +171,8 @@ print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
 print("the longest:", repr(longest.decode()))
 
 # %% [markdown]
-# First come pairs of characters, soon the first short word, later whatever the text repeats.
+# (For 50,000 tokens our table would have 2.5 billion entries. Real tokenizers keep pairs in a dict, and count each
+# different word once.)
 
 # %% [markdown]
 # ## Encoding
@@ -275,8 +276,7 @@ for text in ("the value is", "the value."):
     print("with cuts:   ", *(repr(with_cuts.decode([token])) for token in with_cuts.encode(text).ids))
 
 # %% [markdown]
-# Without cuts, a model has to learn twice what a value is. Cuts do not help all the way: `value` at the start of a
-# line, ` value` and `Value` still have different tokens.
+# Without cuts, a model has to learn twice what a value is.
 #
 # `<eos>` is a **special token**: a number that no merge makes. The characters `<eos>` in a text must not become it, or
 # a user could speak as the assistant (lesson 14).
@@ -289,7 +289,7 @@ print("the special token:", with_cuts.token_to_id("<eos>"), "  its characters:",
 #
 # `bpe_tokenizer` is compiled, so now it learns from all docstrings. The larger the vocabulary, the shorter the texts,
 # so losses per token cannot be compared. **Bits per byte** can: the loss of a text in bits (with log₂), divided by the
-# number of its bytes . The model is a **bigram**: how often does a token follow the one before it?
+# number of its bytes. The model is a **bigram**: how often does a token follow the one before it?
 
 # %% [markdown]
 # **Predict.** From bytes to 4,096 tokens: do the bits per byte of the bigram model fall (`"down"`) or rise (`"up"`)?
@@ -343,9 +343,9 @@ for name, function in {"the learned order": parts.encode, "the colleague's": enc
 
 # %% [markdown]
 # A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and of
-# the embedding, gains less, and the last one loses: most pairs are then too rare to be counted. With more text and
-# larger models the best size grows: by one estimate to 216,000 for Llama 2 70B, which has 32,000 ([Tao et al.,
-# 2024](https://arxiv.org/abs/2407.13623)); Llama 3 has 128,256.
+# the embedding, gains less, and the last one loses, probably because most pairs are then rare. With more text and
+# larger models the best size grows: by one estimate to at least 216,000 for Llama 2 70B, which has 32,000 ([Tao et al.,
+# 2024](https://arxiv.org/abs/2407.13623)).
 #
 # A token that is frequent in the text of the merges may be missing from that of the model. Its row is never trained,
 # and the model stumbles over it, as over ` SolidGoldMagikarp` in GPT-2's vocabulary ([Land and Bartolo,
@@ -403,7 +403,7 @@ for name, each in (("merges of English", tokenizer), ("merges of all", shared)):
     print(f"{name}: a date in Thai has {length(each, dates['th']) / length(each, dates['en_US']):.1f} times as many")
 
 # %% [markdown]
-# A vocabulary is a budget: what Thai gains, English pays.
+# What Thai gains, English pays. (These names were all learned; other Thai text gains less.)
 
 # %% [markdown]
 # And the strawberry? With 4,096 tokens:
@@ -413,12 +413,13 @@ for text in ("strawberry", " strawberry", "Strawberry", "STRAWBERRY"):
     print(*(repr(tokenizer.decode([token])) for token in tokenizer.encode(text).ids))
 
 # %% [markdown]
-# Four different rows of numbers, and none says how many r it holds.
+# Four different rows of numbers, and none says how many r it holds. How letters are cut changes how well models count
+# them ([Zhang et al., 2024](https://arxiv.org/abs/2410.19730)).
 
 # %% [markdown]
 # ## What merges do to numbers
 #
-# Where does this tokenizer cut a number? Decide for `2000`, `2001` and `1234567` first.
+# Where does it cut `2000`, `2001` and `1234567`?
 
 # %% tags=["nbval-ignore-output"]
 for number in ("2", "20", "200", "2000", "2001", "2021", "12345", "123456", "1234567"):
@@ -572,7 +573,8 @@ print("predicted:", prediction, " measured:", holds)
 #   (Unigram) choose their tokens by other rules.
 # - Liu et al. (2025), [arXiv:2503.13423](https://arxiv.org/abs/2503.13423): SuperBPE lifts the cuts at spaces late in
 #   learning, and needs up to a third fewer tokens.
-# - Petrov et al. (2023), [arXiv:2305.15425](https://arxiv.org/abs/2305.15425): what languages pay.
+# - Pagnoni et al. (2024), [arXiv:2412.09871](https://arxiv.org/abs/2412.09871): a model that reads bytes in patches,
+#   without a tokenizer.
 # - `transformer_lab/data/tokenizers.py`: the library's tokenizers.
 
 # %% [markdown]

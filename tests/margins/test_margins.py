@@ -26,10 +26,6 @@ from tests.margins.watch import Watch
 
 NOT_MEASURED = {
     "09_language_model",
-    "10_inference",
-    "11_modern_block",
-    "13_scale",
-    "14_post_training",
 }
 """Lessons whose margins are still to come."""
 
