@@ -397,7 +397,7 @@ beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step 
 compare(after_100, measured=beaten[100])
 compare(after_400, measured=beaten[400])
 
-# %%
+# %% tags=["nbval-ignore-output"]
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]

@@ -24,13 +24,8 @@ from tests.margins.runs import INSTRUCTIONS, NOISY, PLAN, PUBLISHED, ROOT
 from tests.margins.stored import complaints, read
 from tests.margins.watch import Watch
 
-NOT_MEASURED = {
-    "09_language_model",
-}
-"""Lessons whose margins are still to come."""
 
-
-@pytest.mark.parametrize("lesson", [name for name in lessons() if name not in NOT_MEASURED])
+@pytest.mark.parametrize("lesson", lessons())
 def test_what_a_lesson_says_of_training_holds_on_any_machine(lesson: str) -> None:
     found = list(complaints(lesson, book(lesson), claims(lesson), read(lesson)))
     assert not found, "\n".join(found)
