@@ -752,7 +752,7 @@ curves = {name: torch.tensor(runs) for name, runs in rise.items()}  # (3, 30) ea
 ax = plots.lines(range(10, 301, 10), curves, "step", "fraction copied right")
 
 # %% [markdown]
-# For nearly 100 steps, two layers are no better than one. Then, within as many again, they copy nearly all.
+# For some 70 steps, two layers are hardly better than one. Then, within 150 more, they copy nearly all.
 #
 # How?
 #
@@ -834,7 +834,7 @@ diagrams.language_model.induction()
 #
 # <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
 #
-# It sees which eight tokens occur in its text, and names one of them, which is right one time in eight.
+# It sees which eight tokens occur in its text: on average it is right one time in eight, as if it named any of them.
 # </details>
 
 # %% [markdown]
@@ -928,9 +928,9 @@ table["gain"] = table.iloc[:, 0] - table.iloc[:, 1]
 table.round(2)
 
 # %% [markdown]
-# One head of the last block acts as an induction head, though nobody trained it to copy. Without it, about half of the
-# gain from repeating is lost, and the loss after *another* passage stays as it was; no other head matters nearly as
-# much. On random tokens, the gain is smaller, and again about half of it is lost without this head, though its score
+# One head of the last block acts as an induction head, . Without it, about half of the gain from repeating is lost, and
+# the loss after *another* passage stays as it was; no other head matters nearly as much. On random tokens, the gain is
+# smaller, and again about half of it is lost without this head (but so rises the loss after another passage); its score
 # there is less than half as high. In the models of Olsson et al., from two layers on, such heads form in a narrow
 # window early in training.
 #

@@ -324,8 +324,8 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 #
 # It is the price of the absorbed form: each head compares and averages vectors of r numbers, not of its own width. What
 # it buys is bytes: 8 heads of keys and values are four times as much to store and read. With few heads, reading takes
-# the time (lesson 10). In DeepSeek-V3, with r = 512 and 128 heads, each byte read serves about 240 operations, near the
-# H100's limit (989 / 3.35, about 295): DeepSeek calls its own decode kernel
+# the time (lesson 10). In DeepSeek-V3, with r = 512 and 128 heads, each byte read serves about 240 operations, near an
+# H800's limit in use (865 / 3.35, about 258): DeepSeek calls its own decode kernel
 # [compute-bound](https://github.com/deepseek-ai/FlashMLA/blob/main/docs/20250422-new-kernel-deep-dive.md).
 #
 # Grouped queries with 2 heads are as much to read as r = 256, and cheaper to compute. But the authors of DeepSeek-V2
@@ -863,8 +863,8 @@ print("even start: the least load of an expert, with three seeds:", *least)
 
 # %% [markdown]
 # With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
-# wide one knows more still. So sparsity buys a part of what size brings, at the operations of the small FFN and the
-# memory of the large one.
+# wide one knows more still. So in 160 steps sparsity buys a part of what size brings, at the operations of the small
+# FFN and the memory of the large one.
 #
 # Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient. A loss or a bonus gives it
 # nearly an even load. Seven experts learn nearly as many facts as eight. What balancing prevents here is an expert that
@@ -1170,10 +1170,10 @@ some = dates["fr"][0][:150]
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), reader(some)))
 
 # %% [markdown]
-# With less than 2 % as many parameters, LoRA learns nearly as many of the new dates as training all parameters, which
-# takes a third of the steps (neither rate was tuned). Either way, most of the old ones are lost. But LoRA can be taken
-# out, and the old model is back, so one frozen model can serve many such *adapters*. (Added into the matrix, it costs
-# no extra time.)
+# With less than 2 % as many parameters and three times the steps, LoRA learns as many of the new dates as training all
+# parameters, or somewhat fewer (neither rate was tuned). Either way, most of the old ones are lost. But LoRA can be
+# taken out, and the old model is back, so one frozen model can serve many such *adapters*. (Added into the matrix, it
+# costs no extra time.)
 
 # %% [markdown]
 # ## A model that talks

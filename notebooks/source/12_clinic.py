@@ -157,7 +157,7 @@ print("more than 60 % without:", min(right["none"]) > 0.6)
 # | `"held-out"` | the loss on held-out days |
 # | `"longer"` | the loss after four times as many steps |
 # | `"early"` | whether outputs after the equals sign move if a letter of the month is changed |
-# | `"moved"` | how far each parameter is from where it began |
+# | `"moved"` | how far embedding, layers and head are each from where they began |
 #
 # **Predict.** Which *one* of the four gives a different result for each of the three causes?
 
@@ -336,8 +336,8 @@ def diagnose(number: int, letter: str) -> None:
 # ## Instruments
 #
 # We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. In the ward the
-# healthy twin supplies that result. A bar in the picture shows the stages that take part; not every bug there shows. A
-# long bar, such as that of the loss, tells *that* something is wrong, a short one *where*.
+# healthy twin supplies that result. A bar covers the stages whose bugs it may find, though not all. A long bar, such as
+# that of the loss, tells *that* something is wrong, a short one *where*.
 
 # %%
 diagrams.diagnosis.instruments()
@@ -387,8 +387,9 @@ print("with the mask:", *sorted({name.split(".")[-2] for name in zero["mask"]}))
 
 # %% [markdown]
 # With one key, the weight is 1 whatever the score, so queries and keys get no gradient: the instrument finds this
-# cause. Where the layers were never given to the optimizer, gradients arrive, but no step uses them. In the picture,
-# the bar of this instrument ends one stage too early: an instrument says nothing about what it does not cover.
+# cause. (`never_trained` would not: weight decay moves them.) Where the layers were never given to the optimizer,
+# gradients arrive, but no step uses them. In the picture, the bar of this instrument ends one stage too early: an
+# instrument says nothing about what it does not cover.
 #
 # In the ward, five owners have doubts although their models get most answers right.
 

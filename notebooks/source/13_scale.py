@@ -581,8 +581,9 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# With the same gradient both take the same step, and the copies stay equal. The speed-up is below 2. The all-reduce
-# explains little of that; half a batch takes over half the time, and both processes share one memory.
+# With the same gradient both take the same step, and the copies stay equal. The speed-up is below 2, here even below 1.
+# Half a batch takes over half the time; the all-reduce takes little. The rest is probably competition for memory and
+# cores.
 #
 # With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
 # there are workers, and in each step every worker sends one chunk to the next. In the picture, rows are workers,
@@ -603,7 +604,8 @@ sent = {n: 2 * (n - 1) / n for n in (10, 1000)}  # times the size of the gradien
 compare(prediction, measured=sent[1000] / sent[10], choices=(1, 10, 100))
 
 # %% [markdown]
-# Each sends less than twice the size of the gradients, however many workers there are.
+# Each sends less than twice the size of the gradients, however many workers there are. But steps, and so waiting, grow
+# with them.
 
 # %% [markdown]
 # ## An optimizer in parts: ZeRO
@@ -1055,7 +1057,7 @@ print(f"best: {n[best] / 1e9:.0f} billion parameters, {budget / 6 / n[best] ** 2
 #
 # Trying learning rates on a large model is too expensive. Does a narrow model tell? Networks 32, 128 and 512 wide take
 # ten steps of Adam with each of eight rates. Then again by a rule of **μP** (lesson 02; Yang et al., 2022): from the
-# second layer on, the rate is divided by the width (times 32, so that nothing changes at width 32).
+# second layer on, the rate is divided by width / 32 (μP spares biases; we do not).
 #
 # **Predict.** How many times as large is the best rate at width 32 as at width 512, nearest to 1 or 16: with one rate
 # for all layers? And by the rule?

@@ -674,11 +674,11 @@ ax = plots.lines(
 
 # %% [markdown]
 # Both judges have seen the same samples. At first both curves fall, as at half the rate, only further, probably because
-# the advantages of a few samples are noisy. The rate is not to blame for the rest: with the exact judge, it leaves
-# about four of five answers right. Her judge accepts more answers than are right. Where the policy has found out which
-# (compare the three runs in the line `right`), a cut-off answer came up by chance, was rewarded, and came up more
-# often. The curve of *her* reward alone does not show it. Samples do, and so does a second judge that the policy is not
-# trained on.
+# the advantages of a few samples are noisy. The rate is not to blame for the rest: with the exact judge, it leaves more
+# than two thirds of the answers right, about as many as SFT did. Her judge accepts more answers than are right. Where
+# the policy has found out which (compare the three runs in the line `right`), a cut-off answer came up by chance, was
+# rewarded, and came up more often. The curve of *her* reward alone does not show it. Samples do, and so does a second
+# judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real

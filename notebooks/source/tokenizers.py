@@ -342,10 +342,10 @@ for name, function in {"the learned order": parts.encode, "the colleague's": enc
     print(f"{name}: {bits:.2f} bits per byte")
 
 # %% [markdown]
-# A token of several bytes lets a bigram see further back, so the bits fall. But each doubling of the vocabulary, and of
-# the embedding, gains less, and the last one loses, probably because most pairs are then rare. With more text and
-# larger models the best size grows: by one estimate to at least 216,000 for Llama 2 70B, which has 32,000 ([Tao et al.,
-# 2024](https://arxiv.org/abs/2407.13623)).
+# A token of several bytes lets a bigram see further back, so the bits fall; a Transformer looks back anyway, and its
+# curve may differ. Each doubling of the vocabulary, and of the embedding, gains less; the last loses, probably because
+# most pairs are then rare. With more text and larger models the best size grows: by one estimate to at least 216,000
+# for Llama 2 70B, which has 32,000 ([Tao et al., 2024](https://arxiv.org/abs/2407.13623)).
 #
 # A token that is frequent in the text of the merges may be missing from that of the model. Its row is never trained,
 # and the model stumbles over it, as over ` SolidGoldMagikarp` in GPT-2's vocabulary ([Land and Bartolo,
@@ -357,8 +357,6 @@ trace_shapes(model, torch.zeros(1, 11, dtype=torch.long)).drop(columns="class")
 
 # %% [markdown]
 # ## Who pays for the merges
-#
-# What was rare when the merges were learned is left with short tokens.
 #
 # **Predict.** Merges of English docstrings, 4,096 tokens. How many times as many tokens does a date in Thai have as
 # the same date in English: about 1, 2 or 5?
