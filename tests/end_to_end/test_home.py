@@ -64,8 +64,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         page.evaluate("window.jupyterapp.shell.collapseLeft()")
         nothing_is_cut(home)
 
-        home.locator("#tl-map-01_lookup").focus()
-        page.keyboard.press("Enter")
+        home.locator("#tl-map-01_lookup").press("Enter")
         wait_until_ready(page, "01_lookup.ipynb")
         book.run_all()
         expect(checked(book, "softmax")).to_contain_text("Not started yet.")
@@ -124,8 +123,7 @@ def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
     expect(home.get_by_role("link", name="Begin with lesson 00")).to_be_visible()
     assert dark(home), "the system's theme is followed"
     nothing_is_cut(home)
-    home.locator("#tl-map-01_lookup").focus()
-    page.keyboard.press("Enter")
+    home.locator("#tl-map-01_lookup").press("Enter")
     expect(home.get_by_role("status")).to_have_text("JupyterLab is starting; then this opens.")
     assert not page.evaluate("Boolean(window.jupyterapp)")
     held.pop().continue_()
