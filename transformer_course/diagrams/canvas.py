@@ -309,6 +309,13 @@ class Diagram:
             height = 0.15 + LINE_HEIGHT * size / SIZE * (name.count("\n") + 1 + (0.85 if note else 0))
         return self._add(Box(name, at[0], at[1], width, height, colour, look, note, size, outline, face))
 
+    def swatch(self, words: str, at: tuple[float, float], colour: str | None) -> None:
+        """Say what a colour means, to the right of a place; None is the paper's."""
+        x, y = at
+        look: Look = "filled" if colour else "outlined"
+        self.box("", (x + 0.1, y), colour or GREY, look, width=0.2, height=0.16, outline="square")
+        self.text(words, (x + 0.28, y), size=SIZE - 1, align="left")
+
     def plus(self, at: Place, look: Look = "outlined", colour: str = INK) -> Box:
         """Put an addition on the diagram: a plus in a small circle."""
         return self.box("+", at, colour, look, width=0.22, height=0.22, size=SIZE + 2, outline="round")

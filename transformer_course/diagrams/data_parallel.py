@@ -1,6 +1,6 @@
 """Data parallelism in diagrams: one step of training by several processes, and how a ring adds up their gradients."""
 
-from transformer_course.diagrams.canvas import BLUE, GREEN, GREY, ORANGE, SIZE, Diagram
+from transformer_course.diagrams.canvas import BLUE, GREEN, GREY, ORANGE, Diagram
 
 COLUMN = 1.9
 """From process to process."""
@@ -79,8 +79,7 @@ def ring(n_processes: int = 3) -> Diagram:
     y = -n * CELL[1] / 2 - 0.3
     x = d.extent.x0
     for colour, words in ((BLUE, "a partial sum has arrived"), (GREEN, "the total")):
-        d.box("", (x + 0.1, y), colour, width=0.2, height=0.16, outline="square")
-        d.text(words, (x + 0.28, y), size=SIZE - 1, align="left")
+        d.swatch(words, (x, y), colour)
         x += 2.2
     return d
 

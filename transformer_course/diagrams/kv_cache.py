@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Box, Cells, Diagram, Look
+from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Box, Cells, Diagram
 
 CELL = 0.46
 ROW = 0.72
@@ -81,9 +81,7 @@ def _legend(d: Diagram, n_rows: int, words: Mapping[str, tuple[float, str | None
     """Say below the rows what the colours mean; each word has its place."""
     below = 0.24 - n_rows * ROW
     for word, (x, colour) in words.items():
-        look: Look = "outlined" if colour is None else "filled"
-        d.box("", (x + 0.1, below), colour or GREY, look=look, width=0.2, height=0.16, outline="square")
-        d.text(word, (x + 0.28, below), size=SIZE - 1, align="left")
+        d.swatch(word, (x, below), colour)
 
 
 def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:

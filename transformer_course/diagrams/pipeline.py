@@ -3,7 +3,7 @@
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, SIZE, Diagram
+from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, Diagram
 
 CELL = (0.36, 0.3)
 """Width and height of a tick."""
@@ -45,7 +45,6 @@ def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
     )
     x, y = d.tables[0].left.x, d.tables[0].bottom.y - 0.26
     for colour, words in ((BLUE, "forward"), (ORANGE, "backward"), (GREY, bubble)):
-        d.box("", (x + 0.1, y), colour, width=0.2, height=0.16, outline="square")
-        d.text(words, (x + 0.28, y), size=SIZE - 1, align="left")
+        d.swatch(words, (x, y), colour)
         x += 1.2
     return d
