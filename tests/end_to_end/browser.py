@@ -114,8 +114,10 @@ class Notebook:
         return ast.literal_eval(self.page.evaluate(ask, expression))
 
     def change_theme(self, theme: str) -> None:
-        """Switch to ``JupyterLab Light`` or ``JupyterLab Dark``."""
+        """Switch to ``JupyterLab Light`` or ``JupyterLab Dark``, and wait until JupyterLab shows its page again."""
         self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+        self.page.wait_for_function("theme => document.body.dataset.jpThemeName === theme", arg=theme, polling=200)
+        expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)  # under it nothing can have the focus
 
     def save(self) -> None:
         """Save the file."""
@@ -169,9 +171,19 @@ _STATE = """path => {
         cells: front?.content?.widgets?.length,
         codeShown: code.filter(node => node.offsetParent).length,
         dialogs: [...document.querySelectorAll('.jp-Dialog')].map(node => node.innerText),
+        inSight: [...window.jupyterapp?.shell.widgets('main') ?? []].filter(one => one.isVisible).map(one => one.id),
+        focus: `${document.activeElement?.tagName} ${document.activeElement?.id}`,
+        isCovered: Boolean(document.querySelector('#jupyterlab-splash')),
     };
     return {...state, ready: state.front === path && state.isLoaded && state.hasKernel && state.codeShown > 0};
 }"""
+
+
+_LATE_FRAMES = """(() => {
+    const ask = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = run => ask(() => setTimeout(() => run(performance.now()), 100));
+})()"""
+"""Every frame is drawn late, as on a busy machine: what a test looks at is waited for, and not met by luck."""
 
 
 @contextlib.contextmanager
@@ -193,6 +205,7 @@ def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 
             device_scale_factor=pixels,
             color_scheme="dark" if theme == "JupyterLab Dark" else "light",  # which our JupyterLab follows
         )
+        page.add_init_script(_LATE_FRAMES)
         page.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
         requests: list[str] = []
@@ -221,13 +234,9 @@ def open_notebook(
         page = notebook.page
         page.goto(f"{address}/lab?reset", wait_until="load")
         page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)", polling=200)
+        notebook.change_theme(theme)
         page.evaluate(
-            """([path, theme]) => {
-                const {commands} = window.jupyterapp;
-                commands.execute('apputils:change-theme', {theme});
-                commands.execute('docmanager:open', {path, factory: 'Notebook'});
-            }""",
-            [path, theme],
+            "path => void window.jupyterapp.commands.execute('docmanager:open', {path, factory: 'Notebook'})", path
         )
         wait_until_ready(page, path)
         yield notebook

@@ -1,6 +1,7 @@
 """The attention explorer in a real JupyterLab: by hover, by tap, by keys, and from Python."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.end_to_end.open_view import Lab, open_view
 
@@ -23,21 +24,21 @@ def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab)
     with open_view(lab, *CELLS) as explorer:
         groups = (explorer.root.get_by_role("group", name=name) for name in ("Queries", "Keys"))
         queries, keys = (group.get_by_role("button") for group in groups)
-        assert queries.locator(".ae-text").all_inner_texts() == ["I", "like", "you"]
+        expect(queries.locator(".ae-text")).to_have_text(["I", "like", "you"])
 
         explorer.shows("3 queries, 3 keys, head 0; lines are weights of 0.10 and more.")
         lines = explorer.root.locator(".ae-lines path[d]")
-        assert lines.count() == 5
+        expect(lines).to_have_count(5)
 
         queries.nth(1).hover()
         explorer.shows("Query like₁ attends most to like₁ 0.75, I₀ 0.25 (head 0; 1 hidden).")
         explorer.holds("(view.query, view.key)", (1, None))
-        assert keys.nth(2).get_attribute("data-hidden") == ""
-        assert lines.count() == 2
+        expect(keys.nth(2)).to_have_attribute("data-hidden", "")
+        expect(lines).to_have_count(2)
 
         queries.nth(1).click()  # stays selected when the pointer leaves
         explorer.root.get_by_label("numbers").check()
-        assert keys.locator(".ae-number").all_inner_texts() == ["0.25", "0.75", "hidden"]
+        expect(keys.locator(".ae-number")).to_have_text(["0.25", "0.75", "hidden"])
         explorer.holds("view.numbers", True)
 
         queries.nth(1).focus()
@@ -54,7 +55,7 @@ def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab)
         explorer.root.get_by_role("combobox", name="head").select_option("all")
         explorer.holds("(view.layer, view.head)", (1, -1))
         maps = explorer.root.get_by_role("button", name="show head")
-        assert maps.count() == 2
+        expect(maps).to_have_count(2)
         keys.nth(0).hover()
         explorer.shows("Key je₀ is attended to most by I₀ 0.90 (head 0), like₁ 0.80 (head 1).")
         keys.nth(0).click()

@@ -64,6 +64,8 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         page.evaluate("window.jupyterapp.shell.collapseLeft()")
         nothing_is_cut(home)
 
+        a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page)
+        go_home(page)
         home.locator("#tl-map-01_lookup").press("Enter")
         wait_until_ready(page, "01_lookup.ipynb")
         book.run_all()
@@ -130,6 +132,19 @@ def the_page_is_there_before_jupyterlab(page: Page, address: str) -> None:
     page.wait_for_function("Boolean(window.jupyterapp)", polling=200)
     wait_until_ready(page, "01_lookup.ipynb")
     expect(page.locator(".jp-TableOfContents").get_by_text("One lookup", exact=False)).to_be_visible()
+
+
+def a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page: Page) -> None:
+    """Follow a link while JupyterLab hides itself, as it does for a frame, which takes long on a busy machine."""
+    page.evaluate(
+        """() => {
+            const { shell } = window.jupyterapp;
+            shell.hide();
+            document.querySelector('#tl-lesson-02_scaling').click();
+            setTimeout(() => shell.show(), 1000);
+        }"""
+    )
+    wait_until_ready(page, "02_scaling.ipynb")
 
 
 def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:

@@ -1,6 +1,7 @@
 """The mask painter in a real JupyterLab: by click, by drag, by keys, by preset, and from Python."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.end_to_end.open_view import Lab, open_view
 
@@ -21,7 +22,7 @@ def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None
 
         def same_weights() -> None:
             in_python = "[f'{w:.2f}' if may else '×' for w, may in zip(view.weights.flatten(), view.mask.flatten())]"
-            painter.holds(in_python, cells.all_inner_texts())
+            expect(cells).to_have_text(painter.notebook.python(in_python))
 
         painter.shows("16 of 16 pairs allowed.")
         same_weights()
@@ -35,7 +36,7 @@ def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None
         cells.nth(1 * 4 + 2).click()
         painter.shows("Input “like” reaches the outputs at “I”, “like” and “you”. Leak: “I” comes before it.")
         painter.holds("(view.source, view.reached.tolist())", (2, [False, True, True, True]))
-        assert painter.root.locator("[data-state=leak]").all_inner_texts() == ["I · leak"]
+        expect(painter.root.locator("[data-state=leak]")).to_have_text(["I · leak"])
 
         painter.change_theme("JupyterLab Dark")
         assert painter.contrast(painter.root.locator(".mp-query").first) > 7

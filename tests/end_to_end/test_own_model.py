@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.end_to_end.browser import find_browser, open_notebook, running_lab
+from tests.end_to_end.browser import find_browser, open_notebook, running_lab, wait_until_ready
 from tests.end_to_end.open_view import METADATA
 from tests.end_to_end.test_model_map import CELLS
 
@@ -44,6 +44,7 @@ def test_a_text_typed_on_the_home_page_flows_through_the_model_of_the_lesson(
         expect(home.locator(".tl-said")).to_contain_text("After e₄, the model says")
 
         home.locator("#tl-to-own-model").click()
+        wait_until_ready(page, "09_language_model.ipynb")
         assert notebook.python("view.text") == "horse", "it is one view, in both places"
         page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
         page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")

@@ -13,7 +13,7 @@ CELLS = ("from transformer_course.views import PositionClock\nview = PositionClo
 def test_hands_and_dot_product_follow_the_positions_and_the_base(lab: Lab) -> None:
     with open_view(lab, *CELLS) as clock:
         clock.shows("Query at 0, key at 10, 10 apart: dot product 1.70.")
-        assert clock.root.locator(".tl-part").all_inner_texts() == ["−0.84", "0.54", "1.00", "1.00"]
+        expect(clock.root.locator(".tl-part")).to_have_text(["−0.84", "0.54", "1.00", "1.00"])
 
         curve = clock.root.get_by_role("img", name="dot product by position").bounding_box()
         assert curve is not None

@@ -57,7 +57,7 @@ def test_a_saved_view_comes_back_with_its_kernel_and_is_a_picture_without(
         load(page, address)
         painter.holds("'view' in globals()", False)
         expect(page.locator(".jp-RenderedImage img")).to_be_visible(timeout=60_000)
-        assert painter.root.count() == 0
+        expect(painter.root).to_have_count(0)
 
 
 def load(page: Page, address: str) -> None:

@@ -49,7 +49,7 @@ export function draw(view) {
     const isSame = columns && ["queries", "keys", "first", "heads"].every((part) => columns[part] === now[part]);
     columns = isSame ? columns : tokenColumns(hand, now);
     maps = headMaps(view, hand, now, colours);
-    scene.replaceChildren(columns.root, maps.root);
+    hand.keep(() => scene.replaceChildren(columns.root, maps.root));
     tiles.replaceChildren(...headTiles(view, now.heads));
     mark();
   }
@@ -98,12 +98,14 @@ function selection(view, now) {
 
 /**
  * Return how a hand selects: `over` what it points at, for as long as it points; `off` when it leaves; `choose` for
- * what stays selected until Escape, a click beside the tokens, or the focus leaving the view.
+ * what stays selected until Escape, a click beside the tokens, or the focus leaving the view; `keep` runs what takes a
+ * token away that may have the focus, which has not left by that.
  */
 function pointing(view, root) {
   const now = () => ({ query: view.get("query"), key: view.get("key") });
   const isNow = ({ query, key }) => query === view.get("query") && key === view.get("key");
   let isOver = false;
+  let isKept = false;
   let kept = NONE; // what is selected again when the pointer has left
   const hand = {
     over(selected) {
@@ -119,10 +121,15 @@ function pointing(view, root) {
       kept = selected;
       if (!isNow(selected)) view.set(selected);
     },
+    keep(rebuild) {
+      isKept = true;
+      rebuild();
+      isKept = false;
+    },
   };
   root.addEventListener("keydown", (event) => event.key === "Escape" && hand.choose(NONE));
   root.addEventListener("focusout", ({ relatedTarget }) => {
-    if (document.hasFocus() && !root.contains(relatedTarget)) hand.choose(NONE);
+    if (!isKept && document.hasFocus() && !root.contains(relatedTarget)) hand.choose(NONE);
   });
   root.addEventListener("click", ({ target }) => target.closest(".ae-token, .ae-maps, .tl-controls") || hand.choose(NONE));
   return hand;

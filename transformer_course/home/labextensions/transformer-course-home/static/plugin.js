@@ -77,10 +77,18 @@ export function makePlugin(lab, page) {
 
       window.addEventListener('resize', () => window.innerWidth < NARROW && app.shell.collapseLeft?.());
 
+      /** Give a widget the focus, which it could not take while JupyterLab hides itself to change its theme. */
+      async function activate(widget) {
+        while (!app.shell.isVisible) await new Promise(requestAnimationFrame);
+        app.shell.activateById(widget.id);
+      }
+
       /** Open a file beside the home page, at a cell if one is named. */
       async function openFile(path, cell) {
         const opened = await app.commands.execute('docmanager:open', { path });
-        if (!path.endsWith('.ipynb') || !opened?.content) return;
+        if (!opened) return;
+        await activate(opened);
+        if (!path.endsWith('.ipynb')) return;
         await opened.context.ready;
         await showContents(opened);
         const place = cell ? opened.content.widgets.findIndex(widget => widget.model.id === cell) : -1;
