@@ -6,18 +6,8 @@ The names are those of the code; post-norm layers as in Vaswani et al. (2017), a
 from collections.abc import Mapping
 from itertools import pairwise
 
-from transformer_course.diagrams.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    Area,
-    Box,
-    Diagram,
-    Spot,
-    text_width,
-)
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, Area, Box, Spot, text_width
 
 NAMES, SHAPES = 6.4, 5.6
 """Points of the names of boxes, and of the shapes on arrows."""

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from authoring.page_to_keep.counts import Costs, three_models
 from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
 from authoring.page_to_keep.formulas import FORMULAS
-from transformer_course.diagrams.canvas import GREY, Diagram, text_width
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import GREY, text_width
 
 LEFT, RIGHT = 0.4, 7.87
 SMALLEST_FONT = 5.5

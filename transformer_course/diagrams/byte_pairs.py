@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from transformer_course.diagrams.canvas import PINK, SIZE, Box, Diagram, Look
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import PINK, SIZE, Box, Look
 
 BYTE = 0.4
 """Width of a byte; a merged token is as wide as its bytes."""

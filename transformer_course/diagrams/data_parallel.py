@@ -1,6 +1,7 @@
 """Data parallelism in diagrams: one step of training by several processes, and how a ring adds up their gradients."""
 
-from transformer_course.diagrams.canvas import BLUE, GREEN, GREY, ORANGE, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE
 
 COLUMN = 1.9
 """From process to process."""

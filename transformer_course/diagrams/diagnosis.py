@@ -6,7 +6,8 @@ is a decision tree from symptoms to suspects.
 
 from itertools import pairwise
 
-from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, PINK, SIZE
 
 STAGES = (
     ("tokens", GREY, "padding\nlabels in them"),

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer_course.diagrams.canvas import BLUE, SIZE, Area, Box, Diagram, Spot, beside, light
+from transformer_course.diagrams.canvas import Diagram, beside
+from transformer_course.diagrams.elements import BLUE, SIZE, Area, Box, Spot, light
 from transformer_lab.inspection.hooks import record_attention
 
 HALF = 2.1

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Box, Cells, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, PINK, SIZE, Box, Cells
 
 CELL = 0.46
 ROW = 0.72

@@ -7,7 +7,8 @@ fine-tuning and DPO count.
 
 from collections.abc import Sequence
 
-from transformer_course.diagrams.canvas import (
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import (
     BLUE,
     GREEN,
     GREY,
@@ -17,7 +18,6 @@ from transformer_course.diagrams.canvas import (
     SIZE,
     Area,
     Box,
-    Diagram,
     Look,
     Spot,
     text_width,

@@ -32,20 +32,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from transformer_course.diagrams.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    SIZE,
-    WRONG,
-    Area,
-    Box,
-    Diagram,
-    Frame,
-    Spot,
-)
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREEN, GREY, INK, ORANGE, SIZE, WRONG, Area, Box, Frame, Spot
 
 N_SOURCE = 11
 """The characters of `3 mars 2021`, which a layer reads, or its memory holds."""

@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, SIZE, Align, Cells, Diagram, Spot
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, ORANGE, SIZE, Align, Cells, Spot
 
 UNIT = 0.85
 """Inches for a length of 1."""

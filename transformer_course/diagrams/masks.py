@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import BLUE, GREY, Cells, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, Cells
 
 ALLOWED = "✓"
 

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_course.diagrams.canvas import BLUE, ORANGE, SIZE, WRONG, Diagram, beside
+from transformer_course.diagrams.canvas import Diagram, beside
+from transformer_course.diagrams.elements import BLUE, ORANGE, SIZE, WRONG
 
 LAST = -1
 """The encoder's output: its last layer's, normalised where the layers leave that to do."""

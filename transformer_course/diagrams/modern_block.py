@@ -3,18 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from transformer_course.diagrams.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    SIZE,
-    Area,
-    Box,
-    Diagram,
-    beside,
-)
+from transformer_course.diagrams.canvas import Diagram, beside
+from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, SIZE, Area, Box
 
 PAIR = 1.15
 """From one column to the next."""

@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import CHIP, GREY, SIZE, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import CHIP, GREY, SIZE
 
 Norm = Callable[[Float[Tensor, "batch n d_model"]], Float[Tensor, "batch n d_model"]]
 Corner = tuple[float, float]

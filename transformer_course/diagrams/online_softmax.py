@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from math import exp
 
-from transformer_course.diagrams.canvas import BLUE, Box, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, Box
 
 STEP = 2.15
 """From block to block."""

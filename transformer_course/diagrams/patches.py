@@ -6,7 +6,8 @@ Boxes are named as the attributes of lesson 06's ``VisionTransformer``.
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import BLUE, GREY, PINK, SIZE, Diagram, Spot
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, PINK, SIZE, Spot
 
 PIXEL = 0.085
 GAP = 0.09

@@ -3,7 +3,8 @@
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, ORANGE
 
 CELL = (0.36, 0.3)
 """Width and height of a tick."""

@@ -8,7 +8,8 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import BLUE, GREY, INK, ORANGE, PINK, Diagram, Outline
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, INK, ORANGE, PINK, Outline
 from transformer_lab.attention.positions import rotary_frequencies
 
 RADIUS = 0.3

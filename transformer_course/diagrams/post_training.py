@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from transformer_course.diagrams.canvas import BLUE, GREEN, GREY, ORANGE, PINK, SIZE, Diagram, Look, text_width
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, SIZE, Look, text_width
 
 ROW = 0.46
 """From answer to answer, and from lesson to lesson."""

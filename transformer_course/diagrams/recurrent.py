@@ -6,7 +6,8 @@ Boxes are named as in lesson 00: ``h`` the encoder's hidden states, ``s`` the de
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, PINK, Box, Diagram, Spot
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREY, ORANGE, PINK, Box, Spot
 
 STEP = 0.54
 """From one token to the next."""

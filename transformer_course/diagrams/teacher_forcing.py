@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from transformer_course.diagrams.canvas import GREY, PINK, SIZE, WRONG, Box, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import GREY, PINK, SIZE, WRONG, Box
 
 WIDTH, HEIGHT = 0.62, 1.0
 """From token to token, and from row to row."""

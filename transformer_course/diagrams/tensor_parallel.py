@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from transformer_course.diagrams.canvas import BLUE, GREEN, GREY, ORANGE, PINK, Area, Cells, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, Area, Cells
 
 CELL = 0.2
 """Side of a cell."""

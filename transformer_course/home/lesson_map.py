@@ -12,7 +12,8 @@ from math import dist
 from pathlib import Path
 
 from transformer_course.diagrams.architecture import LAST, SMALL, thumbnail
-from transformer_course.diagrams.canvas import (
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import (
     BLUE,
     GREEN,
     GREY,
@@ -22,7 +23,6 @@ from transformer_course.diagrams.canvas import (
     Area,
     Arrow,
     Box,
-    Diagram,
     Frame,
     Label,
     Words,

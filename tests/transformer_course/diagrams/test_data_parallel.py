@@ -2,8 +2,8 @@
 
 import pytest
 
-from transformer_course.diagrams.canvas import GREEN, light
 from transformer_course.diagrams.data_parallel import ring, step
+from transformer_course.diagrams.elements import GREEN, light
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])

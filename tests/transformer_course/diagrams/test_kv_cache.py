@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_course.diagrams.canvas import BLUE, GREY, PINK, light
+from transformer_course.diagrams.elements import BLUE, GREY, PINK, light
 from transformer_course.diagrams.kv_cache import drafts, pages, shared_heads, steps
 from transformer_lab.attention.grouped_query import repeat_kv
 from transformer_lab.attention.kv_cache import KVCache

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from transformer_course.diagrams.canvas import BLUE, GREEN, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, GREEN
 from transformer_course.diagrams.layers import flow_of, layer, layers
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer

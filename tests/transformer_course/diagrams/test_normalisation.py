@@ -8,7 +8,7 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course.diagrams.canvas import GREY
+from transformer_course.diagrams.elements import GREY
 from transformer_course.diagrams.normalisation import blocks, reach
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_course.diagrams.canvas import BLUE, GREY, ORANGE, light
+from transformer_course.diagrams.elements import BLUE, GREY, ORANGE, light
 from transformer_course.diagrams.pipeline import schedule
 
 TWO_STAGES = torch.tensor([[1, 2, 0, -1, 0, -2], [0, 1, -1, 2, -2, 0]])

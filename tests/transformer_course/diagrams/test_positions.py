@@ -7,7 +7,8 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from transformer_course.diagrams.canvas import BLUE, ORANGE, PINK, Diagram
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import BLUE, ORANGE, PINK
 from transformer_course.diagrams.positions import clocks, heat_map, rotary_hands, schemes
 from transformer_lab.attention.positions import apply_rotary, sinusoidal_encoding
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_course.diagrams.canvas import BLUE, GREEN, GREY, ORANGE
+from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE
 from transformer_course.diagrams.post_training import built, group
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_course.diagrams.canvas import WRONG
+from transformer_course.diagrams.elements import WRONG
 from transformer_course.diagrams.teacher_forcing import rows
 
 LABELS = [*"2021-03", "<eos>"]

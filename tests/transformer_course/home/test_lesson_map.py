@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from transformer_course.diagrams.canvas import Box
+from transformer_course.diagrams.elements import Box
 from transformer_course.exercises import LESSONS
 from transformer_course.home.lesson_map import FILE, Picture, draw
 

@@ -1,0 +1,30 @@
+"""Elements know where they stand, and their texts can be read on what they are filled with."""
+
+import pytest
+
+from tests.transformer_course.diagrams.sample_diagram import luminance
+from transformer_course.diagrams.canvas import Diagram
+from transformer_course.diagrams.elements import COLOURS, GREY, INK, light, rect_of
+
+
+def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
+    d = Diagram("Boxes.")
+    short, long = d.box("x", (1, 2)), d.box("cross_attention", (5, 2))
+    assert long.width > short.width
+    assert d.flaws() == []
+    assert short.left[:2] == (1 - short.width / 2, 2)
+    assert short.top[:2] == short.spot(0.5, 1)[:2] == (1, 2 + short.height / 2)
+    assert short.centre == (1, 2, "x")
+    assert d.box("wide", (0, 0), width=3.0, height=2.0).rect == (-1.5, -1, 1.5, 1)
+
+
+def test_rotated_text_is_measured_as_it_stands():
+    level, upright = Diagram("Level."), Diagram("Upright.")
+    one, other = (d.text("some words", (0, 0), rotation=r).label for d, r in ((level, 0), (upright, 90)))
+    assert rect_of(one).x1 == pytest.approx(rect_of(other).y1)
+
+
+def test_text_can_be_read_on_every_colour_of_the_kit():
+    for colour in (*COLOURS, GREY):
+        for strength in (0.06, 0.22, 0.5):
+            assert (luminance(light(colour, strength)) + 0.05) / (luminance(INK) + 0.05) >= 4.5

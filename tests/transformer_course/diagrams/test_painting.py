@@ -1,0 +1,73 @@
+"""Pictures: the same every time, read on a light and on a dark page, in the colours of the kit."""
+
+import matplotlib.pyplot as plt
+import pytest
+
+from tests.transformer_course.diagrams.sample_diagram import pixels, two_boxes
+from transformer_course.diagrams.canvas import MARGIN, PIXELS_PER_INCH, Diagram
+from transformer_course.diagrams.elements import COLOURS, GREY, WRONG, light
+
+
+def test_the_picture_is_the_same_every_time_whatever_the_settings_and_leaves_no_figure():
+    first = two_boxes().png()
+    with plt.style.context("dark_background"), plt.rc_context({"font.size": 20, "savefig.dpi": 30}):
+        assert two_boxes().png() == first
+    assert not plt.get_fignums()
+
+
+def test_the_page_is_seen_all_around_and_what_stands_on_it_is_read_on_any():
+    d = Diagram("A box, a title, a table.")
+    box = d.box("x", (0, 0), width=1.0, height=0.5)
+    d.text("title", (0, 1))
+    d.cells([[1, 2]], (0, -1), fill=[[None, 0.9]])
+    picture = pixels(d)
+    assert (picture[[0, -1], :, 3] == 0).all() and (picture[:, [0, -1], 3] == 0).all()
+    assert not ((picture[..., 3] == 1) & (picture[..., :3] == 1).all(axis=-1)).any(), "nothing is white"
+    x0, _, _, y1 = d.extent
+
+    def darkest(left, bottom, right, top):
+        rows = [round(200 * (y1 + MARGIN - y)) for y in (top, bottom)]
+        columns = [round(200 * (x - x0 + MARGIN)) for x in (left, right)]
+        part = picture[slice(*rows), slice(*columns)]
+        return part[part[..., 3] > 0.9][:, :3].min()
+
+    assert darkest(*box.rect) < 0.2, "on a filling, text is dark"
+    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "on the page, it is grey"
+
+
+def test_a_frame_is_around_its_boxes_and_behind_them():
+    d = two_boxes()
+    frame = d.frame("EncoderLayer", d.boxes)
+    for box in d.boxes:
+        assert frame.rect.x0 < box.rect.x0 < box.rect.x1 < frame.rect.x1
+        assert frame.rect.y0 < box.rect.y0 < box.rect.y1 < frame.rect.y1
+    assert d.flaws() == []
+    x0, _, _, y1 = d.extent
+    x, y = ((end - start) * 2 * PIXELS_PER_INCH for start, end in ((x0, frame.x), (frame.y, y1)))
+    assert pixels(d)[int(y) + 20, int(x) + 20, :3].min() > 0.1
+
+
+def test_what_is_wrong_is_seen_in_the_picture():
+    plain, crossed, part = two_boxes(), two_boxes(), two_boxes()
+    crossed.cross_out()
+    part.path([(1, 0), (2, 1)], crossed=True)
+    red = [round(c, 2) for c in plt.matplotlib.colors.to_rgb(WRONG)]
+    shown = [(abs(pixels(d)[..., :3] - red).max(axis=-1) < 0.02).any() for d in (plain, part)]
+    assert shown == [False, True]
+    assert pixels(crossed).shape == pixels(plain).shape
+    assert (pixels(crossed) != pixels(plain)).any()
+
+
+def test_every_colour_of_the_kit_is_in_the_picture_as_it_is_defined():
+    d = Diagram("Colours.")
+    for i, colour in enumerate((*COLOURS, GREY)):
+        d.box("", (i, 0), colour, "highlighted", width=0.4, height=0.4)
+        d.path([(i, 1), (i, 2)], colour=colour)
+    picture = (pixels(d)[..., :3] * 255).round().astype(int)
+    shown = {tuple(pixel) for pixel in picture.reshape(-1, 3).tolist()}
+    for colour in (*COLOURS, GREY, light(GREY, 0.5)):
+        assert tuple(round(255 * part) for part in plt.matplotlib.colors.to_rgb(colour)) in shown
+
+
+def test_of_an_empty_diagram_nothing_is_seen():
+    assert (pixels(Diagram("Nothing."))[..., 3] == 0).all()

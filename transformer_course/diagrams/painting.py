@@ -1,0 +1,160 @@
+"""How a diagram is painted: each element with matplotlib, then the picture for a light and for a dark page."""
+
+from collections.abc import Sequence
+from math import dist
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, Polygon, Rectangle
+from matplotlib.path import Path as LinePath
+from PIL import Image
+
+from transformer_course.diagrams.elements import (
+    CHIP,
+    GREY,
+    INK,
+    WRONG,
+    Arrow,
+    Box,
+    Cells,
+    Element,
+    Frame,
+    Label,
+    Rect,
+    Shape,
+    light,
+    rects_of,
+)
+from transformer_course.diagrams.routes import point_along
+from transformer_lab.inspection.plots import INK as PAGE_INK
+
+N_COLOURS = 256
+"""How many colours a picture has: such a file has a third of the size of one with all."""
+
+
+def draw(element: Element, ax: Axes, zorder: float) -> None:
+    """Draw all of an element but its texts."""
+    match element:
+        case Box():
+            _draw_box(element, ax, zorder)
+        case Frame():
+            dashes = "--" if element.dashed else "-"
+            style = f"round,pad=0,rounding_size={min(0.1, element.height / 4):.3f}"
+            patch = FancyBboxPatch(element.rect[:2], element.width, element.height, style, zorder=zorder)
+            tint = to_rgba(PAGE_INK if element.colour == INK else element.colour, 0.06)
+            patch.set(facecolor=tint, edgecolor=element.colour, linestyle=dashes, linewidth=1)
+            ax.add_patch(patch)
+        case Cells():
+            _draw_cells(element, ax, zorder)
+        case Arrow():
+            _draw_arrow(element, ax, zorder)
+        case Shape(points=[(x, y, _)], radius=radius):
+            ax.add_patch(Circle((x, y), radius, facecolor=element.colour, edgecolor=element.edge, zorder=zorder))
+        case Shape():
+            corners = [point[:2] for point in element.points]
+            face = Polygon(corners, facecolor=element.colour, edgecolor=element.edge, zorder=zorder)
+            face.set(alpha=element.opacity, joinstyle="round")
+            ax.add_patch(face)
+
+
+def _draw_box(box: Box, ax: Axes, zorder: float) -> None:
+    patch: Patch
+    if box.outline == "round" and box.width == box.height:
+        patch = Circle((box.x, box.y), box.width / 2, zorder=zorder)
+    else:
+        radius = {"rounded": 0.07, "square": 0.001, "round": min(box.width, box.height) / 2}[box.outline]
+        style = f"round,pad=0,rounding_size={radius:.4f}"
+        patch = FancyBboxPatch(box.rect[:2], box.width, box.height, style, zorder=zorder)
+    faces = {"filled": light(box.colour), "outlined": "white", "dimmed": to_rgba(GREY, 0.08)}
+    edge = "#BDBDBD" if box.look == "dimmed" else box.colour
+    patch.set(facecolor=box.face or faces.get(box.look, light(box.colour, 0.5)), edgecolor=edge)
+    patch.set_linewidth(2.6 if box.look == "highlighted" else 1.1)
+    ax.add_patch(patch)
+
+
+def _draw_cells(table: Cells, ax: Axes, zorder: float) -> None:
+    width, height = table.width / len(table.texts[0]), table.height / len(table.texts)
+    for i, row in enumerate(table.colours):
+        for j, colour in enumerate(row):
+            corner = table.left.x + j * width, table.top.y - (i + 1) * height
+            ax.add_patch(Rectangle(corner, width, height, facecolor=colour, edgecolor=INK, lw=0.6, zorder=zorder))
+
+
+def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
+    path = LinePath([point[:2] for point in arrow.points])
+    tip = f"-|>,head_length={0.3 if arrow.thick else 0.4},head_width=0.2"
+    looks: dict[str, Any] = {"color": arrow.colour, "linewidth": 5 if arrow.thick else arrow.width, "zorder": zorder}
+    if arrow.dashed:  # the tip is not
+        line = FancyArrowPatch(path=path, arrowstyle="-", linestyle=(0, (3.5, 2)), capstyle="butt", **looks)
+        ax.add_patch(line)
+        (x0, y0), (x1, y1) = (point[:2] for point in arrow.points[-2:])
+        start = 1 - min(1.0, 0.08 / max(dist((x0, y0), (x1, y1)), 0.01))
+        path = LinePath([(x0 + start * (x1 - x0), y0 + start * (y1 - y0)), (x1, y1)])
+    if arrow.head or not arrow.dashed:
+        patch = FancyArrowPatch(path=path, arrowstyle=tip if arrow.head else "-", **looks)
+        patch.set(mutation_scale=22 if arrow.thick else 11, capstyle="butt", joinstyle="miter")
+        ax.add_patch(patch)
+    if arrow.crossed:
+        x, y = point_along(arrow.points, 0.5)
+        for slope in (1, -1):
+            ends = (x - 0.09, x + 0.09), (y - slope * 0.09, y + slope * 0.09)
+            ax.plot(*ends, color=WRONG, linewidth=2.2, zorder=8)
+
+
+def write(label: Label, ax: Axes) -> None:
+    """Write a text where it stands."""
+    text = ax.text(label.x, label.y, label.words, fontsize=label.size, color=label.colour, zorder=7)
+    text.set(ha=label.align, va="center", rotation=label.rotation, fontweight="bold" if label.bold else "normal")
+    if label.on_white:
+        text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.2})
+
+
+def fillings_of(element: Element) -> list[Rect]:
+    """List where an element hides the page."""
+    match element:
+        case Box() if element.face or element.look in ("filled", "highlighted"):
+            return [element.rect]
+        case Cells():
+            width, height = element.width / len(element.texts[0]), element.height / len(element.texts)
+            corners = [
+                (element.rect.x0 + j * width, element.rect.y1 - (i + 1) * height)
+                for i, row in enumerate(element.colours)
+                for j, colour in enumerate(row)
+                if colour != "white"
+            ]
+            return [Rect(x, y, x + width, y + height) for x, y in corners]
+        case Shape() if element.colour != "white":
+            return [Rect(*rects_of(element)[0])]
+    return []
+
+
+def show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
+    """Let the page through where a drawing is white, and write on it in a grey that is read on any."""
+    for patch in ax.patches:
+        if patch.get_edgecolor() == to_rgba(INK):
+            patch.set_edgecolor(PAGE_INK)
+        if patch.get_facecolor() == to_rgba(INK):  # the tip of an arrow
+            patch.set_facecolor(PAGE_INK)
+        elif patch.get_facecolor() == to_rgba("white"):
+            patch.set_facecolor("none")
+    for text in ax.texts:
+        x, y = text.get_position()
+        if text.get_bbox_patch() is not None:
+            text.set_bbox({"facecolor": CHIP, "edgecolor": "none", "pad": 1.2})
+        elif text.get_color() == INK and not any(f.x0 <= x <= f.x1 and f.y0 <= y <= f.y1 for f in fillings):
+            text.set_color(PAGE_INK)
+
+
+def with_few_colours(picture: Image.Image) -> Image.Image:
+    """Return a picture in its most frequent colours; each of the others becomes the nearest of these."""
+    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # a colour is one number: sorted far sooner
+    numbers, which, counts = np.unique(pixels, return_inverse=True, return_counts=True)
+    colours = numbers.astype(">u4").view("u1").reshape(-1, 4)
+    kept = np.argsort(-counts, kind="stable")[:N_COLOURS]
+    seen = np.concatenate([colours[:, :3] * (colours[:, 3:] / 255), colours[:, 3:]], axis=1)  # as far as it is opaque
+    nearest = np.array([np.argmin(((seen[kept] - colour) ** 2).sum(axis=1)) for colour in seen], dtype=np.uint8)
+    small = Image.fromarray(nearest[which].reshape(pixels.shape), "P")
+    small.putpalette(colours[kept].tobytes(), "RGBA")
+    return small
