@@ -12,7 +12,10 @@ def test_what_is_recorded_is_what_was_set(tmp_path: Path):
     tmp_path = tmp_path / "out"
     assert recorded_settings(tmp_path) == settings
     assert (settings["seed"], settings["limits"]["seconds"]) == (7, 3.0)
-    write_settings(tmp_path, {**settings, "kind": "another"})
+    for spoilt in ({"kind": "another"}, {"platform": "\ud800"}):
+        write_settings(tmp_path, {**settings, **spoilt})
+        assert recorded_settings(tmp_path) is None
+    (tmp_path / "settings.json").write_text("[" * 100_000)
     assert recorded_settings(tmp_path) is None
 
 
