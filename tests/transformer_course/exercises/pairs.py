@@ -27,12 +27,13 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 
 Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
-SAMPLE = 60
+SAMPLE = 100
 """Number of pairs of each exercise that are judged for the table."""
 RIGHT_TOGETHER = [
     {"scores_as_weights", "softmax_twice"},
     {"no_softmax", "softmax_twice"},
     {"only_one_head", "every_head_as_wide_as_the_model"},
+    {"divides_activations", "activations_of_all_workers"},
 ]
 """Mistakes of which each makes up for the other, so that the answer is right."""
 

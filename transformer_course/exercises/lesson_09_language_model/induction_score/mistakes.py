@@ -26,4 +26,10 @@ MISTAKES = [
         does="the weight is that on the position just before",
         says="That is the score of a previous-token head: {does}, whatever the period is.",
     ),
+    Mistake(
+        "mean_over_all_queries",
+        STEPS.but(score=lambda repeated, weights: repeated.sum(dim=-1).mean(dim=0) / weights.shape[-1]),
+        does="the sum is divided by the number of all queries, also of those with nothing to copy",
+        says="{does}. Then no head could reach 1. How many queries stand in the sum?",
+    ),
 ]

@@ -27,4 +27,10 @@ MISTAKES = [
         says="{does}. A linear layer's weight is (d_out, d_in): what comes out of it, a query, is counted by the rows.",
         hints=["Which axis of `weight` has the features of the query, and which those of the stream?"],
     ),
+    Mistake(
+        "second_half_first",
+        STEPS.but(halves=lambda halves: halves.flip(1)),
+        does="in each pair, the row of the second half comes first",
+        says="{does}. Row i of the file becomes row 2i, and its partner row 2i + 1.",
+    ),
 ]

@@ -1,5 +1,7 @@
 """What goes wrong when prompts are taken out of the labels."""
 
+from torch.nn import functional as F
+
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_14_post_training.answer_labels.answer import STEPS
 
@@ -51,5 +53,12 @@ MISTAKES = [
             "The loss compares labels and logits position by position. Nothing may move.",
             "Keep the tokens, and replace those of the prompt with `pad_id`.",
         ],
+    ),
+    Mistake(
+        "moved_to_the_left",
+        STEPS.but(labels=lambda labels, pad_id: F.pad(labels[:, 1:], (0, 1), value=pad_id)),
+        does="the labels are moved to the left by one",
+        says="{does}. That is the business of the loss, which shifts them: here, a label stands at its own position.",
+        hints=["If the loss moves the labels again, which token has the logits at position 0 to predict?"],
     ),
 ]

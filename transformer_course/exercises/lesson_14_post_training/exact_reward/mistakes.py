@@ -46,4 +46,16 @@ MISTAKES = [
         STEPS.but(right=lambda whole: whole[:, -1]),
         does="only one of the accepted forms counts",
     ),
+    Mistake(
+        "forms_of_all_prompts",
+        STEPS.but(same=lambda beside, accepted: beside == accepted.flatten(0, 1)),
+        does="an answer counts if it is right for any prompt of the batch",
+        says="{does}. Row i of `accepted` has the answers to prompt i, and only these are right for it.",
+    ),
+    Mistake(
+        "without_the_last_token",
+        STEPS.but(same=lambda same: same[..., :-1]),
+        does="the last token is not compared",
+        says="{does}. An answer that goes on where the right one has ended is a wrong one.",
+    ),
 ]

@@ -20,6 +20,7 @@ def group_advantages_cases(seed: int) -> list[Case]:
 
     easy = some_right(3, 5, "a prompt whose samples are all right, and one whose samples are all wrong")
     easy.inputs["rewards"][0], easy.inputs["rewards"][2] = 1.0, 0.0
+    easy.inputs["eps"] = 0.1  # divided by 0.0001, the rounding of a mean would count
     return [
         Case({"rewards": torch.tensor([[1.0, 0.0]]), "eps": 0.0001}, "one prompt: a right and a wrong sample"),
         Case({"rewards": torch.tensor([[3.0, 1.0, 1.0, 1.0]]), "eps": 0.5}, "one prompt, 4 samples, an eps of 0.5"),

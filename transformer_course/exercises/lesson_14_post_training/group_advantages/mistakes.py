@@ -53,4 +53,10 @@ MISTAKES = [
         STEPS.but(deviation=lambda variance, eps: (variance + eps).sqrt(), divisor=lambda deviation: deviation),
         does="eps is added to the variance, under the root",
     ),
+    Mistake(
+        "compares_with_the_others",
+        STEPS.but(advantages=lambda advantages, rewards: advantages * rewards.shape[1] / (rewards.shape[1] - 1)),
+        does="each reward is compared with the mean of the *other* samples of its group",
+        says="{does}. That exists (RLOO); here the mean is that of the whole group.",
+    ),
 ]

@@ -25,4 +25,11 @@ MISTAKES = [
         says="Every entry is 0 or 1: {does}. With a tensor of indices, `+=` adds once for each *place*, not each time.",
         hints=["What does `x = torch.zeros(2); x[[0, 0]] += 1` leave in `x`?"],
     ),
+    Mistake(
+        "an_end_left_out",
+        STEPS.but(firsts=lambda ids: ids[:-2], seconds=lambda ids: ids[1:-1]),
+        STEPS.but(firsts=lambda ids: ids[1:-1], seconds=lambda ids: ids[2:]),
+        does="the pair at one end of the text is left out",
+        says="{does}. A text of n tokens has n − 1 pairs: look at where the loop begins and ends.",
+    ),
 ]

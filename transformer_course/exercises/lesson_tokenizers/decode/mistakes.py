@@ -30,4 +30,12 @@ MISTAKES = [
         STEPS.but(joined=lambda: lambda pieces, first, second: pieces[second] + pieces[first]),
         does="the second half of a merged token comes before the first",
     ),
+    Mistake(
+        "no_replacement",
+        STEPS.but(errors=lambda: "ignore"),
+        STEPS.but(errors=lambda: "backslashreplace"),
+        does="bytes that are no character do not become �",
+        says="{does}. One should see in the text where a model wrote half a letter.",
+        hints=["Which values can `errors` have in `bytes.decode`?"],
+    ),
 ]

@@ -1,5 +1,7 @@
 """What goes wrong when numbers are cut."""
 
+import re
+
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_tokenizers.group_digits.answer import STEPS
 
@@ -24,5 +26,21 @@ MISTAKES = [
         does="what stands between the numbers is left out",
         says="{does}. Put together, the pieces should be the text again.",
         hints=["What is `''.join(pieces)`?"],
+    ),
+    Mistake(
+        "digits_of_other_scripts",
+        STEPS.but(
+            runs=lambda text: re.findall(r"\d+|\D+", text),
+            pieces=lambda runs, grouped: [p for run in runs for p in (grouped(run) if run[0].isdigit() else [run])],
+        ),
+        does="the digits of other scripts are grouped, too",
+        says="{does}. `\\d` and `isdigit` take ٣ for a digit; `[0-9]` does not.",
+        hints=["Which characters does `\\d` find in `٣4`?"],
+    ),
+    Mistake(
+        "last_group_first",
+        STEPS.but(grouped=lambda grouped: lambda number: grouped(number)[::-1]),
+        does="the groups of a number stand in the wrong order, the last one first",
+        says="{does}. They are found from the right, but read from the left.",
     ),
 ]
