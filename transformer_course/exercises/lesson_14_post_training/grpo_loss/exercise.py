@@ -28,10 +28,12 @@ def grpo_loss_cases(seed: int) -> list[Case]:
         inputs = {"log_p": log_p, "log_p_before": before, "log_p_reference": reference, "advantages": advantages}
         return Case(inputs | {"real": real, "clip": clip, "beta": beta}, shows, constants=CONSTANTS)
 
+    far = case([4, 4], 5, "2 answers that moved far, a clip of 0.4", moved=0.7, clip=0.4)
+    far.inputs["log_p_before"][0] = far.inputs["log_p"][0] - 1  # the first is better, and likelier: the clip decides
     return [
         case([1], 1, "one token, no clipping needed, β of 0", moved=0.05, clip=0.5),
         case([3, 3], 4, "2 answers of 3 tokens, β of 0, a clip of 0.2"),
-        case([4, 4], 5, "2 answers that moved far", moved=2.0),
+        far,
         case([3, 3], 4, "what was sampled just now, β of 0.5", moved=0.0, beta=0.5),
         case([2, 5, 4], 7, "3 answers of different lengths, prompts and padding", beta=uniform(rng, 0.1, 0.4)),
         case([1, 8], 9, "a short and a long answer, a clip of 0.1", clip=0.1, beta=0.1, away=1.0),
