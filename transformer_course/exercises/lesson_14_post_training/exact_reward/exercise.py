@@ -50,12 +50,7 @@ def exact_reward_cases(seed: int) -> list[Case]:
                 right[1:] = forms[-1][1:]
         return right
 
-    another_prompts = case(6, 2, ["first", "wrong", "last"], "an answer that is right for another prompt")
-    another_prompts.inputs["accepted"][0, -1] = another_prompts.inputs["answers"][1]
-    endless = case(6, 2, ["first", "last"], "an answer that does not end")
-    endless.inputs["accepted"][0, 0] = endless.inputs["answers"][0] = EOS_ID + 1
-    endless.inputs["accepted"][0, 0, -1] = EOS_ID
-    return [
+    cases = [
         case(3, 1, ["first"], "one right answer, one accepted form"),
         case(4, 1, ["wrong"], "an answer with a wrong token"),
         case(4, 2, ["last", "first"], "2 accepted forms, and an answer in each"),
@@ -65,10 +60,14 @@ def exact_reward_cases(seed: int) -> list[Case]:
         ),
         case(5, 2, ["too long", "first", "empty"], "an answer that goes on too long, and an empty one"),
         case(4, 2, ["first", "wrong"], "the same form twice", repeated=True),
-        another_prompts,
-        endless,
         case(11, 4, drawn(29), "29 answers, 4 forms"),
     ]
+    another_prompts = case(6, 2, ["first", "wrong", "last"], "an answer that is right for another prompt")
+    another_prompts.inputs["accepted"][0, -1] = another_prompts.inputs["answers"][1]
+    endless = case(6, 2, ["first", "last"], "an answer that does not end")
+    endless.inputs["accepted"][0, 0] = endless.inputs["answers"][0] = EOS_ID + 1
+    endless.inputs["accepted"][0, 0, -1] = EOS_ID
+    return [*cases[:-1], another_prompts, endless, cases[-1]]
 
 
 EXACT_REWARD = Exercise(
