@@ -35,17 +35,12 @@ encoder (the memory), ``PINK`` embeddings and positions, ``GREY`` norms and what
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from io import BytesIO
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-import matplotlib.style
 from matplotlib import colormaps
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
-from PIL import Image
 from torch import Tensor
 
 from transformer_course.diagrams.elements import (
@@ -53,7 +48,6 @@ from transformer_course.diagrams.elements import (
     INK,
     LINE_HEIGHT,
     SIZE,
-    WRONG,
     Align,
     AnElement,
     Area,
@@ -76,11 +70,9 @@ from transformer_course.diagrams.elements import (
     shifted,
     size_of,
 )
-from transformer_course.diagrams.painting import draw, fillings_of, show_on_any_page, with_few_colours, write
+from transformer_course.diagrams.painting import PIXELS_PER_INCH, pdf, png
 from transformer_course.diagrams.routes import End, Place, Route, crosses, point_along, points_between
 
-PIXELS_PER_INCH = 100
-"""How large a picture is shown. It is drawn twice as fine."""
 MARGIN = 0.1
 
 
@@ -372,16 +364,7 @@ class Diagram:
     def png(self) -> bytes:
         """Return the picture, transparent: what is written on the page itself is grey, what is on a filling dark."""
         x0, y0, x1, y1 = self.extent
-        buffer = BytesIO()
-        with matplotlib.style.context("default"):
-            figure = self._figure(Rect(x0 - MARGIN, y0 - MARGIN, x1 + MARGIN, y1 + MARGIN))
-            show_on_any_page(figure.axes[0], [filling for element in self.elements for filling in fillings_of(element)])
-            figure.savefig(buffer, format="rgba", facecolor="none")
-            size = figure.canvas.get_width_height()
-        picture = Image.frombytes("RGBA", size, buffer.getvalue())
-        small = BytesIO()
-        with_few_colours(picture).save(small, "png", optimize=True)
-        return small.getvalue()
+        return png(self.elements, self.crossed_out, Rect(x0 - MARGIN, y0 - MARGIN, x1 + MARGIN, y1 + MARGIN))
 
     def pdf(self, width: float, height: float) -> bytes:
         """Return the picture as a document to print, in the middle of a sheet of paper; the same bytes every time.
@@ -392,29 +375,7 @@ class Diagram:
         """
         x0, y0, x1, y1 = self.extent
         left, bottom = (x0 + x1 - width) / 2, (y0 + y1 - height) / 2
-        buffer = BytesIO()
-        with matplotlib.style.context("default"):
-            figure = self._figure(Rect(left, bottom, left + width, bottom + height))
-            figure.savefig(buffer, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
-        return buffer.getvalue()
-
-    def _figure(self, rect: Rect) -> Figure:
-        """Draw what is in a rectangle."""
-        x0, y0, x1, y1 = rect
-        figure = Figure(figsize=(x1 - x0, y1 - y0), dpi=2 * PIXELS_PER_INCH, facecolor="white")
-        FigureCanvasAgg(figure)
-        ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
-        ax.set_axis_off()
-        frames = sorted(self.frames, key=lambda frame: -frame.width * frame.height)  # the outer ones behind
-        others = [element for element in self.elements if not isinstance(element, Frame)]
-        for i, element in enumerate([*frames, *others]):
-            draw(element, ax, zorder=1 + 0.001 * i)
-        for label in self.labels:
-            write(label, ax)
-        for left, bottom, right, top in self.crossed_out:
-            for ys in ((bottom, top), (top, bottom)):
-                ax.plot((left, right), ys, color=WRONG, linewidth=3, alpha=0.55, zorder=9)
-        return figure
+        return pdf(self.elements, self.crossed_out, Rect(left, bottom, left + width, bottom + height))
 
     def save(self, path: str | Path) -> None:
         """Write the picture as a PNG file."""

@@ -1,12 +1,16 @@
 """How a diagram is painted: each element with matplotlib, then the picture for a light and for a dark page."""
 
 from collections.abc import Sequence
+from io import BytesIO
 from math import dist
 from typing import Any
 
+import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, Polygon, Rectangle
 from matplotlib.path import Path as LinePath
 from PIL import Image
@@ -24,17 +28,63 @@ from transformer_course.diagrams.elements import (
     Label,
     Rect,
     Shape,
+    labels_of,
     light,
     rects_of,
 )
 from transformer_course.diagrams.routes import point_along
 from transformer_lab.inspection.plots import INK as PAGE_INK
 
+PIXELS_PER_INCH = 100
+"""How large a picture is shown. It is drawn twice as fine."""
 N_COLOURS = 256
 """How many colours a picture has: such a file has a third of the size of one with all."""
 
 
-def draw(element: Element, ax: Axes, zorder: float) -> None:
+def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
+    """Return what is in a rectangle as a transparent picture, of which any page is the ground."""
+    buffer = BytesIO()
+    with matplotlib.style.context("default"):
+        figure = _figure(elements, crossed_out, page)
+        _show_on_any_page(figure.axes[0], [filling for element in elements for filling in _fillings(element)])
+        figure.savefig(buffer, format="rgba", facecolor="none")
+        size = figure.canvas.get_width_height()
+    picture = Image.frombytes("RGBA", size, buffer.getvalue())
+    small = BytesIO()
+    _with_few_colours(picture).save(small, "png", optimize=True)
+    return small.getvalue()
+
+
+def pdf(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
+    """Return what is in a rectangle as a document of its size."""
+    buffer = BytesIO()
+    with matplotlib.style.context("default"):
+        figure = _figure(elements, crossed_out, page)
+        figure.savefig(buffer, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
+    return buffer.getvalue()
+
+
+def _figure(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> Figure:
+    """Draw what is in a rectangle."""
+    x0, y0, x1, y1 = page
+    figure = Figure(figsize=(x1 - x0, y1 - y0), dpi=2 * PIXELS_PER_INCH, facecolor="white")
+    FigureCanvasAgg(figure)
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
+    ax.set_axis_off()
+    frames = [element for element in elements if isinstance(element, Frame)]
+    frames.sort(key=lambda frame: -frame.width * frame.height)  # the outer ones behind
+    others = [element for element in elements if not isinstance(element, Frame)]
+    for i, element in enumerate([*frames, *others]):
+        _draw(element, ax, zorder=1 + 0.001 * i)
+    for label in [label for element in elements for label in labels_of(element)]:
+        _write(label, ax)
+    for left, bottom, right, top in crossed_out:
+        for ys in ((bottom, top), (top, bottom)):
+            ax.plot((left, right), ys, color=WRONG, linewidth=3, alpha=0.55, zorder=9)
+    return figure
+
+
+def _draw(element: Element, ax: Axes, zorder: float) -> None:
     """Draw all of an element but its texts."""
     match element:
         case Box():
@@ -103,7 +153,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
             ax.plot(*ends, color=WRONG, linewidth=2.2, zorder=8)
 
 
-def write(label: Label, ax: Axes) -> None:
+def _write(label: Label, ax: Axes) -> None:
     """Write a text where it stands."""
     text = ax.text(label.x, label.y, label.words, fontsize=label.size, color=label.colour, zorder=7)
     text.set(ha=label.align, va="center", rotation=label.rotation, fontweight="bold" if label.bold else "normal")
@@ -111,7 +161,7 @@ def write(label: Label, ax: Axes) -> None:
         text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.2})
 
 
-def fillings_of(element: Element) -> list[Rect]:
+def _fillings(element: Element) -> list[Rect]:
     """List where an element hides the page."""
     match element:
         case Box() if element.face or element.look in ("filled", "highlighted"):
@@ -130,7 +180,7 @@ def fillings_of(element: Element) -> list[Rect]:
     return []
 
 
-def show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
+def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
     """Let the page through where a drawing is white, and write on it in a grey that is read on any."""
     for patch in ax.patches:
         if patch.get_edgecolor() == to_rgba(INK):
@@ -147,7 +197,7 @@ def show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
             text.set_color(PAGE_INK)
 
 
-def with_few_colours(picture: Image.Image) -> Image.Image:
+def _with_few_colours(picture: Image.Image) -> Image.Image:
     """Return a picture in its most frequent colours; each of the others becomes the nearest of these."""
     pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # a colour is one number: sorted far sooner
     numbers, which, counts = np.unique(pixels, return_inverse=True, return_counts=True)

@@ -4,8 +4,9 @@ import matplotlib.pyplot as plt
 import pytest
 
 from tests.transformer_course.diagrams.sample_diagram import pixels, two_boxes
-from transformer_course.diagrams.canvas import MARGIN, PIXELS_PER_INCH, Diagram
+from transformer_course.diagrams.canvas import MARGIN, Diagram
 from transformer_course.diagrams.elements import COLOURS, GREY, WRONG, light
+from transformer_course.diagrams.painting import PIXELS_PER_INCH
 
 
 def test_the_picture_is_the_same_every_time_whatever_the_settings_and_leaves_no_figure():

@@ -67,12 +67,11 @@ export function makePlugin(lab, page) {
 
       /** Show a lesson's contents beside it where there is room and nothing else, once: who closes them has done so. */
       let isContentsShown = false;
-      async function showContents(opened) {
+      async function showContents() {
         if (isContentsShown || !app.shell.leftCollapsed || window.innerWidth < WIDE) return;
         if (!app.commands.hasCommand(CONTENTS)) return;
         isContentsShown = true;
         await app.commands.execute(CONTENTS);
-        app.shell.activateById(opened.id);
       }
 
       window.addEventListener('resize', () => window.innerWidth < NARROW && app.shell.collapseLeft?.());
@@ -87,11 +86,13 @@ export function makePlugin(lab, page) {
       async function openFile(path, cell) {
         const opened = await app.commands.execute('docmanager:open', { path });
         if (!opened) return;
+        const isNotebook = path.endsWith('.ipynb');
+        if (isNotebook) {
+          await opened.context.ready;
+          await showContents(); // which takes the focus
+        }
         await activate(opened);
-        if (!path.endsWith('.ipynb')) return;
-        await opened.context.ready;
-        await showContents(opened);
-        const place = cell ? opened.content.widgets.findIndex(widget => widget.model.id === cell) : -1;
+        const place = isNotebook && cell ? opened.content.widgets.findIndex(widget => widget.model.id === cell) : -1;
         if (place < 0) return;
         opened.content.activeCellIndex = place;
         await opened.content.scrollToItem(place, 'start');
