@@ -179,7 +179,7 @@ _STATE = """path => {
 }"""
 
 
-_LATE_FRAMES = """(() => {
+LATE_FRAMES = """(() => {
     const ask = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = run => ask(() => setTimeout(() => run(performance.now()), 100));
 })()"""
@@ -205,7 +205,7 @@ def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 
             device_scale_factor=pixels,
             color_scheme="dark" if theme == "JupyterLab Dark" else "light",  # which our JupyterLab follows
         )
-        page.add_init_script(_LATE_FRAMES)
+        page.add_init_script(LATE_FRAMES)
         page.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
         requests: list[str] = []

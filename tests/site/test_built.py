@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from docs.site.pages import stored_lessons
 from docs.site.repository import ROOT
-from tests.end_to_end.browser import find_browser
+from tests.end_to_end.browser import LATE_FRAMES, find_browser
 from transformer_course.views.view import STATE
 
 BROWSER = find_browser()
@@ -88,6 +88,7 @@ def opened(browser: Browser, address: str, size: dict[str, int] = DESK) -> Itera
     context = browser.new_context(viewport=size)
     context.set_default_timeout(120_000)  # a lesson loads in a second, and on a very busy machine in 30
     page = context.new_page()
+    page.add_init_script(LATE_FRAMES)
     wrong: list[str] = []
     page.on("request", lambda sent: None if sent.url.startswith((origin(address), "data:")) else wrong.append(sent.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.end_to_end.browser import PATIENCE
+from tests.end_to_end.browser import LATE_FRAMES, PATIENCE
 from transformer_course.views.view import View
 
 HOST = Path(__file__).with_suffix(".js").read_text()
@@ -23,6 +23,7 @@ def plain_page(browser: str) -> Iterator[Page]:
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: None if request.url.startswith("blob:") else said.append(request.url))
         page.set_content("<!doctype html><title>views</title><main></main>")
+        page.evaluate(LATE_FRAMES)
         page.evaluate(HOST)
         yield page
         page.context.browser.close()  # type: ignore[union-attr]

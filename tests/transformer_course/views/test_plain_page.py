@@ -178,6 +178,7 @@ def test_where_no_kernel_runs_the_browser_runs_the_text_that_is_typed(page: Page
     assert page.get_by_role("button", name="flow").get_attribute("aria-pressed") == "false", (
         "the chosen block stays open"
     )
+    page.evaluate("frames()")
     assert "encoder.layers.0.norm_1" in page.locator(".mm-open h5").inner_text()
 
 
