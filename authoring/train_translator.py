@@ -85,7 +85,7 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
     return {
         "command": COMMAND,
         "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {LONGEST} plain words",
-        "licence_of_the_data": f"{LICENCE}, in LICENSE.md beside this file",
+        "licence_of_the_data": f"{LICENCE}, in LICENSE beside this file",
         "training_pairs": len(training),
         "training_sha256": hashlib.sha256(json.dumps(training, ensure_ascii=False).encode()).hexdigest(),
         "sizes": SIZES,

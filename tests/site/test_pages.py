@@ -60,6 +60,8 @@ def test_every_link_of_a_text_leads_to_a_file_of_the_repository_too(name: str) -
     links = re.findall(r"""\]\((?!\w+:|#)([^)#\s]+)|src="([^"]+)"|href="(?!\w+:)([^"]+)""", text)
     paths = [(ROOT / name).parent / link for found in links for link in found if link]
     assert [path for path in paths if not path.exists()] == []
+    texts = {ROOT / text for text in (pages.FRONT_PAGE, *pages.TEXTS)}
+    assert {path.resolve() for path in paths if path.suffix == ".md"} <= texts, "Sphinx would miss a page"
 
 
 @pytest.mark.parametrize(
