@@ -59,32 +59,21 @@ _ = torch.manual_seed(14)
 # ## A model that continues
 #
 # We take a task that a program can judge: dates. The pretraining text has lines such as `3 mars 2021 = 2021-03-03`;
-# half of them use the form `03/03/2021` instead. The model is the GPT of lesson 09, made of your own parts. (The folded
-# cells hold it, the texts and the training loop.)
+# half of them use the form `03/03/2021` instead. The model is your GPT of lesson 09, made of your own parts. (Folded
+# cells hold its first parameters, the texts and the training loop.)
 
 
 # %% tags=["hide-input"]
-class GPT(nn.Module):
-    """Return the logits of the next token at every position."""
-
-    def __init__(self, vocab_size: int, d_model=64, n_heads=4, n_layers=2, context_length=40) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.positions = nn.Parameter(torch.empty(context_length, d_model))
-        blocks = (parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
-        self.blocks, self.norm = nn.ModuleList(blocks), nn.LayerNorm(d_model)
-        for name, parameter in self.named_parameters():  # as in GPT-2
-            if parameter.dim() == 2:
-                added = name.endswith(("w_o.weight", "w_2.weight"))
-                nn.init.normal_(parameter, std=0.02 / (math.sqrt(2 * n_layers) if added else 1))
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        x, mask = self.embedding(tokens) + self.positions[: tokens.shape[1]], parts.causal_mask(tokens.shape[1])
-        for block in self.blocks:
-            x = block(x, mask)
-        return self.norm(x) @ self.embedding.weight.T
+def untrained() -> nn.Module:
+    """Return your GPT with its parameters drawn as GPT-2's are."""
+    model = parts.GPT(letters.get_vocab_size())
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 2:
+            is_added = name.endswith(("w_o.weight", "w_2.weight"))
+            nn.init.normal_(parameter, std=0.02 / (math.sqrt(2 * len(model.blocks)) if is_added else 1))
+        elif name.endswith("bias"):
+            nn.init.zeros_(parameter)
+    return model
 
 
 # %% tags=["hide-input"]
@@ -136,7 +125,7 @@ def pretraining_loss(model: nn.Module) -> Tensor:
 # %%
 random.seed(0)
 _ = torch.manual_seed(0)
-pretrained = GPT(letters.get_vocab_size())
+pretrained = untrained()
 for _ in train(pretrained, 400, 8e-3, pretraining_loss):
     pass
 
@@ -280,7 +269,7 @@ def tuned(model: nn.Module, seed: int) -> nn.Module:
 sft = [tuned(pretrained, seed) for seed in range(3)]
 rows = {"pretrained, as text": [probabilities(pretrained, TEXT)], "pretrained, asked": [probabilities(pretrained)]}
 rows |= {"SFT, asked": [*map(probabilities, sft)], "SFT, as text": [probabilities(model, TEXT) for model in sft]}
-rows |= {"SFT alone, asked": [probabilities(tuned(GPT(letters.get_vocab_size()), seed)) for seed in range(3)]}
+rows |= {"SFT alone, asked": [probabilities(tuned(untrained(), seed)) for seed in range(3)]}
 runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
 median = runs["other"].groupby(level=0).median()
 compare(with_pretraining, measured=median["SFT, asked"], choices=(0.2, 0.5, 1.0))
@@ -665,7 +654,8 @@ curves = {"her judge": torch.tensor(hacked_rewards), "exact judge": torch.tensor
 right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
 compare(her_reward, measured=curves["her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
 compare(really_right, measured=right.median(), choices=(0.4, 0.8))
-show(hacked[0])
+worst = hacked[right.argmin()]  # of the three, the one with the fewest right answers
+show(worst)
 by_judge = judged | {"her judge": hacked, "exact judge, same rate": fair}
 print("right:", {name: [round(1 - probabilities(m)["other"], 2) for m in models] for name, models in by_judge.items()})
 ax = plots.lines(
@@ -674,11 +664,11 @@ ax = plots.lines(
 
 # %% [markdown]
 # Both judges have seen the same samples. At first both curves fall, as at half the rate, only further, probably because
-# the advantages of a few samples are noisy. The rate is not to blame for the rest: with the exact judge, it leaves more
-# than two thirds of the answers right, about as many as SFT did. Her judge accepts more answers than are right. Where
-# the policy has found out which (compare the three runs in the line `right`), a cut-off answer came up by chance, was
-# rewarded, and came up more often. The curve of *her* reward alone does not show it. Samples do, and so does a second
-# judge that the policy is not trained on.
+# the advantages of a few samples are noisy. The rate is not to blame for the rest: with the exact judge, it leaves most
+# of the answers right, about as many as SFT did. Her judge accepts more answers than are right. Where the policy has
+# found out which (compare the three runs in the line `right`; the samples are of the one that did most), a cut-off
+# answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does not show it.
+# Samples do, and so does a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
@@ -702,7 +692,7 @@ ax = plots.lines(
 
 # %% id="pass_at_k" tags=["exercise"]
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """Return the probability that one of k samples is right, where c of n were."""
+    """Return the probability that at least one of k samples is right, where c of n were."""
     raise NotImplementedError
 
 
@@ -784,7 +774,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # rewards: parts of your own that have passed are in colour, the others were the library's while you read.
 
 # %% tags=["nbval-ignore-output"]
-stages = {"pretrained": pretrained, "SFT": sft[0], "DPO": by_dpo[0], "GRPO": by_grpo[0], "her judge": hacked[0]}
+stages = {"pretrained": pretrained, "SFT": sft[0], "DPO": by_dpo[0], "GRPO": by_grpo[0], "her judge": worst}
 for name, model in stages.items():
     print(name.rjust(10), end=":  ")
     show(model)
