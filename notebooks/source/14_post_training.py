@@ -666,9 +666,9 @@ ax = plots.lines(
 # Both judges have seen the same samples. At first both curves fall, as at half the rate, only further, probably because
 # the advantages of a few samples are noisy. The rate is not to blame for the rest: with the exact judge, it leaves most
 # of the answers right, about as many as SFT did. Her judge accepts more answers than are right. Where the policy has
-# found out which (compare the three runs in the line `right`; the samples are of the one that did most), a cut-off
-# answer came up by chance, was rewarded, and came up more often. The curve of *her* reward alone does not show it.
-# Samples do, and so does a second judge that the policy is not trained on.
+# found out which (compare the three runs in the line `right`; the samples come from the worst), a cut-off answer came
+# up by chance, was rewarded, and came up more often. The curve of *her* reward alone does not show it. Samples do, and
+# so does a second judge that the policy is not trained on.
 
 # %% [markdown]
 # A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
