@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 180_000
@@ -179,11 +179,33 @@ _STATE = """path => {
 }"""
 
 
-LATE_FRAMES = """(() => {
+_LATE_FRAMES = """(() => {
     const ask = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = run => ask(() => setTimeout(() => run(performance.now()), 100));
 })()"""
 """Every frame is drawn late, as on a busy machine: what a test looks at is waited for, and not met by luck."""
+
+
+@contextlib.contextmanager
+def running_browser(program: str) -> Iterator[Browser]:
+    """Start a headless browser, and close it at the end."""
+    with sync_playwright() as playwright:
+        # As root, which CI often is, Chromium refuses to start with its sandbox.
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--force-color-profile=srgb"]
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def new_page(browser: Browser, **options: Any) -> Page:
+    """Open a page that draws late, and is waited for; the options are those of a context of Playwright."""
+    context = browser.new_context(**options)
+    context.add_init_script(_LATE_FRAMES)
+    context.set_default_timeout(PATIENCE)
+    return context.new_page()
 
 
 @contextlib.contextmanager
@@ -195,26 +217,18 @@ def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 
         theme: ``JupyterLab Light`` or ``JupyterLab Dark``: what the system asks for.
         pixels: Number of pixels per point, each way.
     """
-    with sync_playwright() as playwright:
-        # As root, which CI often is, Chromium refuses to start with its sandbox.
-        started = playwright.chromium.launch(
-            executable_path=browser, args=["--no-sandbox", "--force-color-profile=srgb"]
-        )
-        page = started.new_page(
+    with running_browser(browser) as started:
+        page = new_page(
+            started,
             viewport={"width": 1280, "height": 900},
             device_scale_factor=pixels,
             color_scheme="dark" if theme == "JupyterLab Dark" else "light",  # which our JupyterLab follows
         )
-        page.add_init_script(LATE_FRAMES)
-        page.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
         requests: list[str] = []
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url))
-        try:
-            yield Notebook(page, requests)
-        finally:
-            started.close()
+        yield Notebook(page, requests)
 
 
 @contextlib.contextmanager

@@ -20,11 +20,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from nbformat import NotebookNode
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from docs.site.pages import stored_lessons
 from docs.site.repository import ROOT
-from tests.end_to_end.browser import LATE_FRAMES, find_browser
+from tests.end_to_end.browser import find_browser, new_page, running_browser
 from transformer_course.views.view import STATE
 
 BROWSER = find_browser()
@@ -71,10 +71,8 @@ def address(site: Path) -> Iterator[str]:
 def browser() -> Iterator[Browser]:
     if BROWSER is None:
         pytest.skip("no Chromium is installed, so the site cannot be looked at")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+    with running_browser(BROWSER) as started:
         yield started
-        started.close()
 
 
 def metadata(book: NotebookNode) -> list[dict[str, Any]]:
@@ -85,17 +83,15 @@ def metadata(book: NotebookNode) -> list[dict[str, Any]]:
 @contextlib.contextmanager
 def opened(browser: Browser, address: str, size: dict[str, int] = DESK) -> Iterator[Page]:
     """Open a page; at its end, nothing may have been asked of another host, and no script may have failed."""
-    context = browser.new_context(viewport=size)
-    context.set_default_timeout(120_000)  # a lesson loads in a second, and on a very busy machine in 30
-    page = context.new_page()
-    page.add_init_script(LATE_FRAMES)
+    page = new_page(browser, viewport=size)
+    page.set_default_timeout(120_000)  # a lesson loads in a second, and on a very busy machine in 30
     wrong: list[str] = []
     page.on("request", lambda sent: None if sent.url.startswith((origin(address), "data:")) else wrong.append(sent.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("response", lambda got: wrong.append(f"{got.status} {got.url}") if got.status >= 400 else None)
     page.goto(address, wait_until="load")
     yield page
-    context.close()
+    page.context.close()
     assert wrong == []
 
 

@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.end_to_end.browser import LATE_FRAMES, PATIENCE
+from tests.end_to_end.browser import new_page, running_browser
 from transformer_course.views.view import View
 
 HOST = Path(__file__).with_suffix(".js").read_text()
@@ -16,18 +16,15 @@ HOST = Path(__file__).with_suffix(".js").read_text()
 @contextlib.contextmanager
 def plain_page(browser: str) -> Iterator[Page]:
     """Open an empty page; at the end, nothing has failed in it, and nothing was asked of the network."""
-    with sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
-        page.set_default_timeout(PATIENCE)
+    with running_browser(browser) as started:
+        page = new_page(started)
         said: list[str] = []
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: None if request.url.startswith("blob:") else said.append(request.url))
         page.set_content("<!doctype html><title>views</title><main></main>")
-        page.evaluate(LATE_FRAMES)
         page.evaluate(HOST)
         yield page
-        page.context.browser.close()  # type: ignore[union-attr]
-        assert said == []
+    assert said == []
 
 
 def show(page: Page, view: View) -> None:
