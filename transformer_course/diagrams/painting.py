@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib.style
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
@@ -199,10 +200,10 @@ def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
 
 def _with_few_colours(picture: Image.Image) -> Image.Image:
     """Return a picture in its most frequent colours; each of the others becomes the nearest of these."""
-    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # a colour is one number: sorted far sooner
-    numbers, which, counts = np.unique(pixels, return_inverse=True, return_counts=True)
+    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # a colour is one number
+    which, numbers = pd.factorize(pixels.ravel(), sort=True)  # by hashing: np.unique sorts all the pixels
     colours = numbers.astype(">u4").view("u1").reshape(-1, 4)
-    kept = np.argsort(-counts, kind="stable")[:N_COLOURS]
+    kept = np.argsort(-np.bincount(which), kind="stable")[:N_COLOURS]
     seen = np.concatenate([colours[:, :3] * (colours[:, 3:] / 255), colours[:, 3:]], axis=1)  # as far as it is opaque
     nearest = np.array([np.argmin(((seen[kept] - colour) ** 2).sum(axis=1)) for colour in seen], dtype=np.uint8)
     small = Image.fromarray(nearest[which].reshape(pixels.shape), "P")
