@@ -1,7 +1,9 @@
 """What tests and the lessons that pytest runs find in their environment, how often they repeat, and their order."""
 
+import gc
 import os
 import tempfile
+from collections.abc import Generator
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -11,6 +13,8 @@ from tests.helpers.thoroughness import Thoroughness
 
 NOT_RUN = "skip-execution"
 """The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
+
+gc.disable()  # until all tests are collected
 
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported
@@ -51,6 +55,16 @@ def thoroughness_of(config: pytest.Config) -> Thoroughness:
 def thoroughness(pytestconfig: pytest.Config) -> Thoroughness:
     """Return how often this run repeats."""
     return thoroughness_of(pytestconfig)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let garbage be collected only now, and not among modules and tests: millions of objects that all stay."""
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
