@@ -6,6 +6,7 @@ sizes, so a call that is like an earlier one in all of these needs no second loo
 too. What has no shapes needs none at all: other types are checked without running anything.
 """
 
+import threading
 from collections.abc import Callable, Collection, Hashable
 from functools import cache, wraps
 from typing import Any, Literal, get_args, get_origin
@@ -20,6 +21,9 @@ _JAXTYPED = jaxtyping.jaxtyped
 _HOOK = jaxtyping.install_import_hook.__module__
 _BEARTYPE = beartype(conf=BeartypeConf(is_pep484_tower=True))
 """With the numeric tower: where a float is wanted, 0 will do."""
+
+_COMPUTED = threading.local()
+"""Its ``result`` is what a call has returned, while that is checked."""
 
 
 class _Unknown(Exception):
@@ -67,9 +71,18 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     passed: dict[Hashable, set[Hashable]] = {}
 
+    # Both are made when they are first needed: of what is imported, most is never called.
     @cache
-    def in_full() -> Callable[..., Any]:  # made when it is first needed: of what is imported, most is never called
+    def in_full() -> Callable[..., Any]:
         return _JAXTYPED(typechecker=_BEARTYPE)(function)
+
+    @cache
+    def of_result() -> Callable[..., Any]:
+        @wraps(function)
+        def returned(*_: Any, **__: Any) -> Any:
+            return _COMPUTED.result
+
+        return _JAXTYPED(typechecker=_BEARTYPE)(returned)
 
     @wraps(function)
     def check(*args: Any, **keywords: Any) -> Any:
@@ -88,21 +101,15 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
         result = function(*args, **keywords)
         kinds = _kinds(result)
         if not kinds or not kinds <= results:
-            _check_result(function, result, args, keywords)
+            _COMPUTED.result = result
+            try:
+                of_result()(*args, **keywords)  # beside its arguments, and without computing it again
+            finally:
+                del _COMPUTED.result
             results |= kinds
         return result
 
     return check
-
-
-def _check_result(function: Callable[..., Any], result: Any, args: Any, keywords: Any) -> None:
-    """Check what a function has returned, beside its arguments, without calling it again."""
-
-    @wraps(function)
-    def returned(*_: Any, **__: Any) -> Any:
-        return result
-
-    _JAXTYPED(typechecker=_BEARTYPE)(returned)(*args, **keywords)
 
 
 def _kinds(result: Any) -> set[Hashable]:
