@@ -71,18 +71,13 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     passed: dict[Hashable, set[Hashable]] = {}
 
-    # Both are made when they are first needed: of what is imported, most is never called.
     @cache
-    def in_full() -> Callable[..., Any]:
+    def in_full() -> Callable[..., Any]:  # made when it is first needed: of what is imported, most is never called
         return _JAXTYPED(typechecker=_BEARTYPE)(function)
 
     @cache
     def of_result() -> Callable[..., Any]:
-        @wraps(function)
-        def returned(*_: Any, **__: Any) -> Any:
-            return _COMPUTED.result
-
-        return _JAXTYPED(typechecker=_BEARTYPE)(returned)
+        return _JAXTYPED(typechecker=_BEARTYPE)(wraps(function)(lambda *_, **__: vars(_COMPUTED).pop("result")))
 
     @wraps(function)
     def check(*args: Any, **keywords: Any) -> Any:
@@ -102,10 +97,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
         kinds = _kinds(result)
         if not kinds or not kinds <= results:
             _COMPUTED.result = result
-            try:
-                of_result()(*args, **keywords)  # beside its arguments, and without computing it again
-            finally:
-                del _COMPUTED.result
+            of_result()(*args, **keywords)  # beside its arguments, and without computing it again
             results |= kinds
         return result
 
