@@ -1,6 +1,7 @@
 """Every published lesson keeps to the rules, and is in step with its source."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -10,6 +11,8 @@ from tests.notebooks.compare_with_source import out_of_step
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules import RULES, Rule
 from transformer_course.exercises import LESSONS, UNGRADED
+
+stored = cache(Lesson.stored)  # thirty rules look at the same lesson
 
 MENDED = "python notebooks/build.py mends this:"
 
@@ -30,26 +33,26 @@ def test_a_lesson_asks_at_least_six_interview_questions(name: str) -> None:
 
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_a_stored_collection_is_what_the_sources_give(name: str) -> None:
-    complaints = list(differences(collection(name), Lesson.stored(name).book))
+    complaints = list(differences(collection(name), stored(name).book))
     assert not complaints, "\n".join([MENDED, *complaints])
 
 
 @pytest.mark.parametrize("name", lessons())
 def test_a_notebook_is_in_step_with_its_source(name: str) -> None:
-    complaints = out_of_step(FOLDER / "source" / f"{name}.py", Lesson.stored(name))
+    complaints = out_of_step(FOLDER / "source" / f"{name}.py", stored(name))
     assert not complaints, "\n".join([MENDED, *complaints])
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("name", lessons())
 def test_a_lesson_keeps_to_the_rules(name: str, rule: Rule) -> None:
-    complaints = list(rule(Lesson.stored(name)))
+    complaints = list(rule(stored(name)))
     assert not complaints, "\n".join(complaints)
 
 
 @pytest.mark.parametrize("name", ["09_language_model", "11_modern_block"])
 def test_the_sample_on_the_first_page_was_written_by_the_lesson(name: str) -> None:
-    lesson = Lesson.stored(name)
+    lesson = stored(name)
     lines = [line for cell in lesson.code for output in cell.outputs for line in text_of(output)]
     shown = "\n".join(line.partition(": ")[2] for line in lines)  # after the kind of the output
     sample = re.search(r"```\n(.+?)\n```", lesson.cells[0].source, re.DOTALL)
