@@ -39,7 +39,7 @@ UNWANTED = {
 
 
 @cache  # every interpreter takes seconds to import torch
-def python(code: str, check_shapes: str | None) -> subprocess.CompletedProcess[str]:
+def python(code: str, *, check_shapes: str | None) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
     if check_shapes is not None:
         env["TRANSFORMER_LAB_CHECK_SHAPES"] = check_shapes
@@ -48,7 +48,7 @@ def python(code: str, check_shapes: str | None) -> subprocess.CompletedProcess[s
 
 @pytest.mark.parametrize("check_shapes", one_in(2, [None, "0"]))
 def test_shapes_are_not_checked_unless_asked_for(check_shapes):
-    done = python(NUMBERS_FOR_TOKENS, check_shapes)
+    done = python(NUMBERS_FOR_TOKENS, check_shapes=check_shapes)
     assert done.returncode == 0, done.stderr
     assert "beartype" not in done.stdout.split()
 
