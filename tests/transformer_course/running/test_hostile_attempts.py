@@ -36,7 +36,7 @@ may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExce
 
 @pytest.fixture
 def impatient(session, monkeypatch):
-    session.seconds = 0.5  # of computing; others may have the processors meanwhile, for as long as they like
+    session.seconds = 0.2  # of computing; others may have the processors meanwhile, for as long as they like
     monkeypatch.setattr("transformer_course.lesson.session.CLOCK_FACTOR", 240.0)
 
 
