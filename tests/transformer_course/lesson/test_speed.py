@@ -3,7 +3,7 @@
 import time
 
 from transformer_course.lesson import speed
-from transformer_course.lesson.speed import MARGIN, MAX_SECONDS, MAX_SLOWDOWN, MAX_TIMINGS, is_slow, slowdown
+from transformer_course.lesson.speed import MARGIN, MAX_SLOWDOWN, MAX_TIMINGS, is_slow, slowdown
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observe_all
 
@@ -71,12 +71,14 @@ def test_an_attempt_is_slow_only_with_a_margin_above_the_limit():
     assert not is_slow(MARGIN * MAX_SLOWDOWN) and is_slow(1.01 * MARGIN * MAX_SLOWDOWN)
 
 
-def test_what_took_long_is_timed_once_more_and_what_is_fast_or_slow_beyond_doubt_twice():
+def test_what_took_long_is_timed_once_more(monkeypatch):
+    monkeypatch.setattr(speed, "MAX_SECONDS", 0.2)
     calls = []
-    assert is_slow(
-        slowdown(computing(0.6 * MAX_SECONDS, calls), computing(0.001, []), CASE, best=2 * MAX_SECONDS, limit=10.0)
-    )
+    assert is_slow(slowdown(computing(0.12, calls), computing(0.001, []), CASE, best=0.4, limit=10.0))
     assert len(calls) == CALLS
+
+
+def test_what_is_fast_or_slow_beyond_doubt_is_timed_twice_more():
     calls = []
     assert slowdown(computing(0.05, calls), computing(0.05, []), CASE, best=0.05, limit=10.0) < MAX_SLOWDOWN
     assert len(calls) == 2 * CALLS
