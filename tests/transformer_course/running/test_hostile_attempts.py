@@ -27,7 +27,7 @@ def changes_torch(scores):
 KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
 KINDS_AND_RESULTS = [*product(["softmax"], RESULTS), *one_in(11, [pair[::-1] for pair in product(RESULTS, KINDS)])]
 STRANGERS = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
-EXERCISES_AND_STRANGERS = one_in(11, [*product(every_exercise(), STRANGERS)][::5])
+EXERCISES_AND_STRANGERS = one_in(17, [*product(every_exercise(), STRANGERS)][::5])
 """A run that is not thorough meets each stranger, and each kind of exercise with some results."""
 
 # What stops an endless attempt may strike in a finalizer, where Python swallows it with a warning; it comes again.
