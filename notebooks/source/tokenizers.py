@@ -459,7 +459,7 @@ def yours(text: str) -> list[int]:
     return [token for piece in parts.group_digits(text) for token in parts.encode(piece, merges)]
 
 
-whole = [parts.decode(yours(text), merges) == text for texts in dates.values() for text in texts]
+whole = [parts.decode(yours(text), merges) == text for texts in dates.values() for text in texts[::4]]
 print(f"{sum(whole)} of {len(whole)} dates, in {len(dates)} languages and regions, come back unchanged")
 
 # %% [markdown]
