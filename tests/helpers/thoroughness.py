@@ -25,7 +25,7 @@ class Thoroughness:
     @property
     def examples(self) -> int:
         """Number of examples that each property is tried on."""
-        return 500 if self.enabled else 50
+        return 500 if self.enabled else 30
 
     def __str__(self) -> str:
         """Return what this run repeats, in one line."""

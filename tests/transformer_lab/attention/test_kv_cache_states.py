@@ -118,4 +118,4 @@ class Caches(RuleBasedStateMachine):
 
 
 test_caches = Caches.TestCase
-test_caches.settings = settings(max_examples=settings().max_examples // 4, stateful_step_count=25)
+test_caches.settings = settings(max_examples=settings().max_examples // 3, stateful_step_count=25)

@@ -60,4 +60,4 @@ class Readers(RuleBasedStateMachine):
 
 
 test_batches = Readers.TestCase
-test_batches.settings = settings(max_examples=settings().max_examples // 4, stateful_step_count=25)
+test_batches.settings = settings(max_examples=settings().max_examples // 3, stateful_step_count=25)
