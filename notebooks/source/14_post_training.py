@@ -51,6 +51,7 @@ from transformer_course.lesson.notebook import whose_parts
 from transformer_lab import plots, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, character_tokenizer
+from transformer_lab.models.initialisation import initialise_language_model
 
 # %%
 _ = torch.manual_seed(14)
@@ -67,12 +68,7 @@ _ = torch.manual_seed(14)
 def untrained() -> nn.Module:
     """Return your GPT with its parameters drawn as GPT-2's are."""
     model = parts.GPT(letters.get_vocab_size())
-    for name, parameter in model.named_parameters():
-        if parameter.dim() == 2:
-            is_added = name.endswith(("w_o.weight", "w_2.weight"))
-            nn.init.normal_(parameter, std=0.02 / (math.sqrt(2 * len(model.blocks)) if is_added else 1))
-        elif name.endswith("bias"):
-            nn.init.zeros_(parameter)
+    initialise_language_model(model, len(model.blocks))
     return model
 
 
@@ -526,10 +522,12 @@ def group_losses(
         rewards.append(right.mean().item())
         advantages = parts.group_advantages(right.view(6, 8)).flatten()
         real = parts.answer_labels(tokens, lengths, PAD_ID)[:, 1:] != PAD_ID
+        log_p = token_log_p(model, tokens)
+        before = log_p.detach()
         with torch.no_grad():
-            before, at_first = token_log_p(model, tokens), token_log_p(reference, tokens)
-        for _ in range(2):
-            yield parts.grpo_loss(token_log_p(model, tokens), before, at_first, advantages, real, 0.2, beta)
+            at_first = token_log_p(reference, tokens) if beta else before  # β = 0: the reference does not count
+        yield parts.grpo_loss(log_p, before, at_first, advantages, real, 0.2, beta)
+        yield parts.grpo_loss(token_log_p(model, tokens), before, at_first, advantages, real, 0.2, beta)
 
 
 # %%
