@@ -8,8 +8,8 @@
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
 # pass@k, and recognise a reward that is being hacked.
 #
-# Reading: 36 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 131 minutes.
+# Reading: 37 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 132 minutes.
 
 # %% [markdown]
 # ## Before you start
