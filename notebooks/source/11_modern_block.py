@@ -568,6 +568,7 @@ _ = ax.legend(labelled.values(), labelled, frameon=False, loc="upper left", bbox
 # How large is a step, and is it there at another learning rate?
 
 # %% tags=["hide-input"]
+# how far each row is below the one before, seed by seed
 steps = {rate: -pd.DataFrame(by_model).diff(axis=1).iloc[:, 1:] for rate, by_model in stored["losses"].items()}
 compare(prediction, measured=steps["0.03"].mean().idxmax())
 print(f"{stored['command']}: {stored['cpu_minutes']} minutes on one core")
