@@ -37,13 +37,15 @@ def _bound(node: ast.stmt) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
-def losses(rates: tuple[float, ...] = RATES, seeds: range = SEEDS) -> dict[str, dict[str, list[float]]]:
+def losses(
+    rates: tuple[float, ...] = RATES, seeds: range = SEEDS, models: slice = slice(None)
+) -> dict[str, dict[str, list[float]]]:
     """Return by rate and model a loss for each seed, with three decimals: more would differ on another machine."""
     lesson = defined(NEEDED)
     return {
         str(rate): {
             name: [round(lesson["trained"](config, seed, rate=rate)[1], 3) for seed in seeds]
-            for name, config in lesson["configs"].items()
+            for name, config in list(lesson["configs"].items())[models]
         }
         for rate in rates
     }
