@@ -54,8 +54,7 @@ def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
     [('fr 02/11/2041', '2041-11-02'), ('20 mars 1987', '1987-03-20')]
     """
     pairs = _draw(random.Random(f"{split} {seed}"))
-    wanted = split == "held out"
-    return [next(pair for pair in pairs if is_held_out(pair[0]) == wanted) for _ in range(n)]
+    return [next(pair for pair in pairs if is_held_out(pair[0]) == (split == "held out")) for _ in range(n)]
 
 
 def is_held_out(written: str) -> bool:

@@ -26,8 +26,7 @@ def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]
         ValueError: The folder has no modules with docstrings, as where Python was installed without its sources.
     """
     folder = Path(sysconfig.get_path("stdlib")) if folder is None else folder
-    seen: set[str] = set()
-    train, held_out = list[str](), list[str]()
+    seen, train, held_out = set[str](), list[str](), list[str]()
     for path in sorted(folder.glob("*.py")):
         new = [text for text in dict.fromkeys(docstrings_of(path.read_bytes())) if text not in seen]
         seen.update(new)
@@ -38,13 +37,15 @@ def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]
     return train, held_out
 
 
-def docstrings_of(source: bytes | str) -> Iterator[str]:
-    """Return the docstrings of a module, in the order of its source.
+def docstrings_of(source: bytes | str | ast.AST) -> Iterator[str]:
+    """Return the docstrings of a module, or of a part of its tree, in the order of the source.
 
     >>> list(docstrings_of("class A:\\n    'An example.'\\n    def f(self):\\n        'Do nothing.'"))
     ['An example.', 'Do nothing.']
     """
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, DOCUMENTED)]
-    for node in sorted(nodes, key=lambda node: getattr(node, "lineno", 0)):
-        if text := ast.get_docstring(node):
-            yield text
+    node = source if isinstance(source, ast.AST) else ast.parse(source)
+    if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+        yield text
+    for block in ("body", "handlers", "cases", "orelse", "finalbody"):  # statements: no expression holds a docstring
+        for statement in getattr(node, block, ()):
+            yield from docstrings_of(statement)
