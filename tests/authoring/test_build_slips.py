@@ -16,8 +16,8 @@ from transformer_course.slips.catalogue import FOLDER, Outline, catalogue_of
 from transformer_course.slips.slip import Slip
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
-FAST = ("rnn_step", "additive_scores", "leaks_future", "keeps_the_stream", "accumulate", "grpo_loss")
-"""Exercises whose slips come to an end: where loops run away, as in ``beam_search``, each is waited for."""
+FAST = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
+"""Exercises whose slips come to an end in seconds: where loops run away, as in ``beam_search``, each is waited for."""
 SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
