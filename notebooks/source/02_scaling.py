@@ -362,7 +362,7 @@ def train_once(
     torch.manual_seed(seed)
     hidden = torch.randn(d, d) / d**0.5  # how queries are distorted: the model has to find out
     w_q, w_k = (torch.nn.Parameter(torch.randn(d, d_k) / d**0.5) for _ in range(2))
-    optimizer = torch.optim.Adam([w_q, w_k], lr=lr)
+    optimizer = torch.optim.Adam([w_q, w_k], lr=lr, fused=True)  # fused: the same, only faster
     seen = {"right": [], "typical score": [], "dead queries": []}
     for _ in range(300):
         keys, labels, item = torch.randn(32, 32, d), torch.randint(10, (32, 32)), torch.randint(32, (32, 1))

@@ -607,7 +607,7 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
     """Learn to predict the next character; return the model and its loss at each step."""
     torch.manual_seed(seed)
     model, losses = SmallDecoder(mask), torch.zeros(steps)
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, fused=True)
     for step in range(steps):
         loss = loss_of(model, seen[torch.randint(len(seen), (64,))])
         optimizer.zero_grad()
