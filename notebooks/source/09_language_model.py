@@ -612,7 +612,7 @@ pd.Series(exist, name="words that exist").round(2).to_frame()
 # %% [markdown]
 # ### Greedy or sampled text
 #
-# **Predict.** We let the stored GPT continue eight prompts by 200 greedy tokens each. What fraction of all runs of 8
+# **Predict.** We let the stored GPT continue four prompts by 200 greedy tokens each. What fraction of all runs of 8
 # tokens has occurred before in the same text: about 0.05, 0.5 or 0.95?
 
 # %% id="greedy-text-repeats-itself-2" tags=["prediction"]
@@ -627,7 +627,7 @@ def repetition(texts: Tensor, n: int = 8) -> float:
 
 
 # %% id="greedy-text-repeats-itself-4" tags=["hide-input", "nbval-ignore-output"]
-starts = torch.linspace(0, len(large_ids) - 210, 8).long()
+starts = torch.linspace(0, len(large_ids) - 210, 4).long()
 prompts = windows(large_ids, starts, 10)
 samplers = {"greedy": lambda logits: logits.argmax(dim=-1), "top_p = 0.9": samplers["top_p = 0.9"]}
 with torch.no_grad():
@@ -635,7 +635,7 @@ with torch.no_grad():
 generated["held-out text"] = windows(large_ids, starts + 10, 200)
 repeated = {name: repetition(texts) for name, texts in generated.items()}
 compare(prediction, measured=repeated["greedy"], choices=(0.05, 0.5, 0.95))
-print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][4, -60:].tolist()).split()))
+print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][0, -60:].tolist()).split()))
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
@@ -928,7 +928,7 @@ table["gain"] = table.iloc[:, 0] - table.iloc[:, 1]
 table.round(2)
 
 # %% [markdown]
-# One head of the last block acts as an induction head, . Without it, about half of the gain from repeating is lost, and
+# One head of the last block acts as an induction head. Without it, about half of the gain from repeating is lost, and
 # the loss after *another* passage stays as it was; no other head matters nearly as much. On random tokens, the gain is
 # smaller, and again about half of it is lost without this head (but so rises the loss after another passage); its score
 # there is less than half as high. In the models of Olsson et al., from two layers on, such heads form in a narrow
