@@ -12,7 +12,6 @@ import pytest
 
 import transformer_course
 import transformer_lab
-from tests.helpers.thoroughness import one_in
 
 ROOT = Path(__file__).parents[2]
 NUMBERS_FOR_TOKENS = """
@@ -38,7 +37,22 @@ UNWANTED = {
 """What is loaded, and what must not be loaded by it."""
 
 
-@cache  # every interpreter takes seconds to import torch
+OFFERED = """
+import transformer_course
+from transformer_course.lesson import notebook
+print([getattr(transformer_course, name) is getattr(notebook, name) for name in transformer_course.__all__])
+"""
+ALL_IN_TURN = "\n".join(
+    [
+        NUMBERS_FOR_TOKENS,
+        *(f"{code}\nprint({[*names]}, *{{*{[*names]}}} & {{*sys.modules}})" for code, names in UNWANTED.items()),
+        OFFERED,
+    ]
+)
+"""One interpreter for all, as each takes seconds to import torch: what comes first may load least."""
+
+
+@cache
 def python(code: str, *, check_shapes: str | None) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
     if check_shapes is not None:
@@ -46,9 +60,19 @@ def python(code: str, *, check_shapes: str | None) -> subprocess.CompletedProces
     return subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("check_shapes", one_in(2, [None, "0"]))
-def test_shapes_are_not_checked_unless_asked_for(check_shapes):
-    done = python(NUMBERS_FOR_TOKENS, check_shapes=check_shapes)
+def told() -> list[str]:
+    done = python(ALL_IN_TURN, check_shapes=None)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_shapes_are_not_checked_unless_asked_for():
+    assert "beartype" not in told()[0].split()
+
+
+@pytest.mark.thorough
+def test_shapes_are_not_checked_if_asked_not_to_be():
+    done = python(NUMBERS_FOR_TOKENS, check_shapes="0")
     assert done.returncode == 0, done.stderr
     assert "beartype" not in done.stdout.split()
 
@@ -60,19 +84,13 @@ def test_shapes_are_checked_when_asked_for():
 
 
 def test_the_library_brings_neither_the_course_nor_plots_along():
-    loaded = python(NUMBERS_FOR_TOKENS, check_shapes=None).stdout.split()
+    loaded = told()[0].split()
     assert "transformer_lab.attention.masks" in loaded
     assert not [name for name in loaded if name.startswith(("transformer_course", "matplotlib", "pandas"))]
 
 
 def test_nothing_slow_is_loaded_before_it_is_needed():
-    """All in one interpreter, each after those before it: so what comes first may load least."""
-    lines = [
-        f"{code}\nprint({[*unwanted]}, *{{*{[*unwanted]}}} & {{*sys.modules}})" for code, unwanted in UNWANTED.items()
-    ]
-    done = python("\n".join(["import sys", *lines]), check_shapes=None)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [str([*unwanted]) for unwanted in UNWANTED.values()]
+    assert told()[1:-1] == [str([*unwanted]) for unwanted in UNWANTED.values()]
 
 
 def test_the_package_alone_loads_no_torch():
@@ -103,9 +121,5 @@ def test_the_version_is_that_of_the_installed_package():
 
 def test_the_course_offers_what_a_lesson_imports():
     assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
-    offered = (
-        "import transformer_course; from transformer_course.lesson import notebook; "
-        "print([getattr(transformer_course, name) is getattr(notebook, name) for name in transformer_course.__all__])"
-    )  # in a process of its own: one that has graded an answer may hold a stand-in for the room
-    done = subprocess.run([sys.executable, "-c", offered], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{[True] * len(transformer_course.__all__)}\n"
+    # in a process of its own: one that has graded an answer may hold a stand-in for the room
+    assert told()[-1] == str([True] * len(transformer_course.__all__))
