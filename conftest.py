@@ -10,6 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
+from tests.notebooks.forked_kernel import use_forked_kernels
 
 NOT_RUN = "skip-execution"
 """The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
@@ -41,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--shard: {error}") from None
     if getattr(config.option, "maxworkerrestart", "") is None:
         config.option.maxworkerrestart = "0"  # where a worker has crashed, xdist may wait for its tests for ever
+    use_forked_kernels()
     lessons = tempfile.TemporaryDirectory(prefix="lessons-")
     os.environ["TRANSFORMER_LAB_LESSONS"] = lessons.name
     config.add_cleanup(lessons.cleanup)

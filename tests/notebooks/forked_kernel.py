@@ -1,0 +1,104 @@
+"""Kernels for the lessons that pytest executes, forked from a process that has imported what they all import first.
+
+Torch and its compiler, which the first optimizer loads, cost each kernel two seconds of a processor. What is ours each
+lesson imports itself; so it does matplotlib and pandas, which look at the kernel to see how they are to show things.
+"""
+
+import atexit
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import ipykernel_launcher
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+PRELOADED = ["ipykernel.kernelapp", "torch._dynamo"]
+
+
+def use_forked_kernels() -> None:
+    """Let every kernel that this process starts be forked, where that is safe: on Linux."""
+    if sys.platform == "linux":
+        kernels = KernelProvisionerFactory.instance()
+        kernels.provisioners["forked"] = EntryPoint("forked", f"{__name__}:ForkedKernel", kernels.GROUP_NAME)
+        kernels.default_provisioner_name = "forked"
+
+
+class ForkedKernel(LocalProvisioner):
+    """Starts kernels by a server; to wait for them and to end them is as with others."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Start what ``python -m ipykernel_launcher`` would."""
+        self.cwd = str(kwargs.get("cwd") or os.getcwd())
+        server, arguments = _server(), cmd[cmd.index("ipykernel_launcher") + 1 :]
+        print(json.dumps([arguments, kwargs["env"], self.cwd]), file=server.stdin, flush=True)
+        self.pid = self.pgid = int(server.stdout.readline())
+        self.process = _NoChild(self.pid)
+        return self.connection_info
+
+
+class _NoChild:
+    """Another's child that is asked what one's own, of ``subprocess``, is asked."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def poll(self) -> int | None:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return 0
+        return None
+
+    wait = poll  # jupyter_client asks only once it has ended
+
+    def send_signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+
+@cache
+def _server() -> "subprocess.Popen[str]":
+    server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(server.communicate)  # it ends with its input
+    return server
+
+
+def serve() -> None:
+    """Fork a kernel for each line of the input, and print its process id."""
+    for name in PRELOADED:
+        importlib.import_module(name)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
+    for line in sys.stdin:
+        server = os.getpid()
+        if (kernel := os.fork()) == 0:
+            return _be_a_kernel(server, *json.loads(line))
+        print(kernel, flush=True)
+
+
+def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:
+    """Become what another program would: a leader of its group, with a folder, an environment and a path of its own."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ |= {**environment, "JPY_PARENT_PID": str(server)}  # it ends when that process does
+    sys.argv = [ipykernel_launcher.__file__, *arguments]
+    del sys.path[0]  # this folder
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    sys.modules["ipykernel.kernelapp"].launch_new_instance(arguments)
+
+
+if __name__ == "__main__":
+    serve()

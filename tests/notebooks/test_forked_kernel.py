@@ -1,0 +1,77 @@
+"""A kernel that is forked is to a lesson what any other is."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning import KernelProvisionerFactory
+
+from tests.notebooks.forked_kernel import PRELOADED
+
+SHOW = """
+import multiprocessing, os, sys
+own = {"JPY_PARENT_PID", "JPY_SESSION_NAME", "PYTEST_CURRENT_TEST"}
+print(__name__, os.getcwd(), os.getpgrp() == os.getpid(), multiprocessing.get_start_method(), sys.argv[:1], sys.path)
+print(sorted((name, value) for name, value in os.environ.items() if name not in own))
+print({"matplotlib", "pandas", "pytest", "transformer_lab", "transformer_course"} & sys.modules.keys())
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there are kernels forked")
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
+    kernel = KernelManager()
+    kernel.start_kernel(cwd=str(folder))
+    client = kernel.blocking_client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    yield kernel, client
+    client.stop_channels()
+    kernel.shutdown_kernel(now=True)
+
+
+def told_by(client: BlockingKernelClient, code: str) -> str:
+    told: list[str] = []
+    client.execute_interactive(
+        code, timeout=60, output_hook=lambda message: told.append(message["content"].get("text", ""))
+    )
+    return "".join(told)
+
+
+def test_a_lesson_finds_the_same_in_a_kernel_that_is_forked(tmp_path: Path):
+    kinds, seen = KernelProvisionerFactory.instance(), {}
+    assert kinds.default_provisioner_name == "forked"
+    try:
+        for kind in ("local-provisioner", "forked"):
+            kinds.default_provisioner_name = kind
+            with running(tmp_path) as (_, client):
+                seen[kind] = told_by(client, SHOW)
+                is_loaded = told_by(client, f"print({set(PRELOADED)} <= sys.modules.keys())")
+    finally:
+        kinds.default_provisioner_name = "forked"
+    assert is_loaded == "True\n"
+    assert seen["forked"] == seen["local-provisioner"] and str(tmp_path) in seen["forked"]
+
+
+def test_it_can_be_interrupted_and_killed(tmp_path: Path):
+    with running(tmp_path) as (kernel, client):
+        process = Path("/proc") / told_by(client, "import os; print(os.getpid())").strip()
+        asked = client.execute("import time; print('begun', flush=True); time.sleep(1000)")
+        while client.get_iopub_msg(timeout=60)["content"].get("text") != "begun\n":
+            pass
+        kernel.interrupt_kernel()
+        while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != asked:
+            pass
+        assert reply["content"]["ename"] == "KeyboardInterrupt"
+        assert process.exists()
+    assert not kernel.is_alive()
+    end = time.monotonic() + 60
+    while process.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not process.exists()
