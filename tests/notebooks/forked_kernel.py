@@ -91,13 +91,14 @@ def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str],
     os.setsid()
     os.chdir(folder)
     os.environ.clear()
-    os.environ |= {**environment, "JPY_PARENT_PID": str(server)}  # it ends when that process does
+    os.environ |= environment
     sys.argv = [ipykernel_launcher.__file__, *arguments]
     del sys.path[0]  # this folder
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    sys.modules["ipykernel.kernelapp"].launch_new_instance(arguments)
+    ends_with = f"--IPKernelApp.parent_handle={server}"  # JPY_PARENT_PID was read when the server imported ipykernel
+    sys.modules["ipykernel.kernelapp"].launch_new_instance([*arguments, ends_with])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A kernel that is forked is to a lesson what any other is."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -31,9 +32,11 @@ def running(folder: Path) -> Iterator[tuple[KernelManager, BlockingKernelClient]
     client = kernel.blocking_client()
     client.start_channels()
     client.wait_for_ready(timeout=60)
-    yield kernel, client
-    client.stop_channels()
-    kernel.shutdown_kernel(now=True)
+    try:
+        yield kernel, client
+    finally:
+        client.stop_channels()
+        kernel.shutdown_kernel(now=True)
 
 
 def told_by(client: BlockingKernelClient, code: str) -> str:
@@ -42,6 +45,13 @@ def told_by(client: BlockingKernelClient, code: str) -> str:
         code, timeout=60, output_hook=lambda message: told.append(message["content"].get("text", ""))
     )
     return "".join(told)
+
+
+def ends(process: Path) -> bool:
+    end = time.monotonic() + 60
+    while process.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    return not process.exists()
 
 
 def test_a_lesson_finds_the_same_in_a_kernel_that_is_forked(tmp_path: Path):
@@ -71,7 +81,21 @@ def test_it_can_be_interrupted_and_killed(tmp_path: Path):
         assert reply["content"]["ename"] == "KeyboardInterrupt"
         assert process.exists()
     assert not kernel.is_alive()
-    end = time.monotonic() + 60
-    while process.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not process.exists()
+    assert ends(process)
+
+
+@pytest.mark.thorough
+def test_it_does_not_outlive_who_started_it(tmp_path: Path):
+    start = (
+        "import time; from jupyter_client.manager import KernelManager; "
+        "from tests.notebooks.forked_kernel import use_forked_kernels; "
+        "use_forked_kernels(); kernel = KernelManager(); kernel.start_kernel(); client = kernel.blocking_client(); "
+        "client.start_channels(); client.wait_for_ready(timeout=60); print(kernel.provisioner.pid, flush=True); "
+        "time.sleep(1000)"
+    )
+    with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout is not None
+        process = Path("/proc") / starter.stdout.readline().strip()
+        assert process.exists()
+        starter.kill()
+    assert ends(process)
