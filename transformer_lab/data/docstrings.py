@@ -37,15 +37,16 @@ def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]
     return train, held_out
 
 
-def docstrings_of(source: bytes | str | ast.AST) -> Iterator[str]:
-    """Return the docstrings of a module, or of a part of its tree, in the order of the source.
+def docstrings_of(source: bytes | str) -> Iterator[str]:
+    """Return the docstrings of a module, in the order of its source.
 
     >>> list(docstrings_of("class A:\\n    'An example.'\\n    def f(self):\\n        'Do nothing.'"))
     ['An example.', 'Do nothing.']
     """
-    node = source if isinstance(source, ast.AST) else ast.parse(source)
-    if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
-        yield text
-    for block in ("body", "handlers", "cases", "orelse", "finalbody"):  # statements: no expression holds a docstring
-        for statement in getattr(node, block, ()):
-            yield from docstrings_of(statement)
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+            yield text
+        for block in ("finalbody", "orelse", "cases", "handlers", "body"):  # of statements: no expression holds any
+            waiting += reversed(getattr(node, block, ()))
