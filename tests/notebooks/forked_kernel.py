@@ -78,8 +78,8 @@ def serve() -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
+    server = os.getpid()
     for line in sys.stdin:
-        server = os.getpid()
         if (kernel := os.fork()) == 0:
             return _be_a_kernel(server, *json.loads(line))
         print(kernel, flush=True)
@@ -87,6 +87,8 @@ def serve() -> None:
 
 def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:
     """Become what another program would: a leader of its group, with a folder, an environment and a path of its own."""
+    from ipykernel import kernelapp
+
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     os.chdir(folder)
@@ -98,7 +100,7 @@ def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str],
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     ends_with = f"--IPKernelApp.parent_handle={server}"  # JPY_PARENT_PID was read when the server imported ipykernel
-    sys.modules["ipykernel.kernelapp"].launch_new_instance([*arguments, ends_with])
+    kernelapp.launch_new_instance([*arguments, ends_with])
 
 
 if __name__ == "__main__":

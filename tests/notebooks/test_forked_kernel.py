@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import KernelManager
+from jupyter_client.manager import KernelManager, start_new_kernel
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from tests.notebooks.forked_kernel import PRELOADED
@@ -27,11 +27,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there are 
 
 @contextmanager
 def running(folder: Path) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
-    kernel = KernelManager()
-    kernel.start_kernel(cwd=str(folder))
-    client = kernel.blocking_client()
-    client.start_channels()
-    client.wait_for_ready(timeout=60)
+    kernel, client = start_new_kernel(cwd=str(folder))
     try:
         yield kernel, client
     finally:
@@ -87,10 +83,9 @@ def test_it_can_be_interrupted_and_killed(tmp_path: Path):
 @pytest.mark.thorough
 def test_it_does_not_outlive_who_started_it(tmp_path: Path):
     start = (
-        "import time; from jupyter_client.manager import KernelManager; "
+        "import time; from jupyter_client.manager import start_new_kernel; "
         "from tests.notebooks.forked_kernel import use_forked_kernels; "
-        "use_forked_kernels(); kernel = KernelManager(); kernel.start_kernel(); client = kernel.blocking_client(); "
-        "client.start_channels(); client.wait_for_ready(timeout=60); print(kernel.provisioner.pid, flush=True); "
+        "use_forked_kernels(); kernel, _ = start_new_kernel(); print(kernel.provisioner.pid, flush=True); "
         "time.sleep(1000)"
     )
     with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True) as starter:
