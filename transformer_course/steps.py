@@ -18,7 +18,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, cast
@@ -70,6 +70,16 @@ class InSteps:
     def last(self) -> str:
         """The name of the step that is the answer."""
         return next(reversed(self.steps))
+
+    @functools.cached_property
+    def reached_from(self) -> Mapping[str, Set[str]]:
+        """For each step or argument, the names whose values depend on it; its own is one."""
+        reached = {name: {name} for name in self.known}
+        for name, step in self.steps.items():
+            for names in reached.values():
+                if not names.isdisjoint(needs(step)):
+                    names.add(name)
+        return reached
 
     def describe(self, step: str) -> str:
         """Return what a step does, in the imperative."""
@@ -244,18 +254,20 @@ class SharedValues:
     """
 
     def __init__(self) -> None:
+        self.right: dict[str, tuple[Any, Hashable]] = {}
+        """Values of the right answer, by name, each with its identity."""
         self._calls: dict[Hashable, tuple[Any, Hashable, Sequence[Any]]] = {}
 
     def call(self, step: Step, given: Sequence[Any], identities: Sequence[Hashable]) -> tuple[Any, Hashable]:
-        """Return what a step makes of values with these identities, and its identity."""
+        """Return what a step makes of values with these identities, and its identity; None if one of them has none."""
         key = (step, *identities)
         if (kept := self._calls.get(key)) is not None:
             value, same, _ = kept
-            if value._version == same[1] if type(value) is Tensor else identity(value) == same:  # type: ignore[index]
+            if _is_as_it_was(value, same):
                 return value, same
         value = _made(step, given)
-        same = identity(value)
-        if same is not None and None not in identities:
+        same = None if None in identities else identity(value)
+        if same is not None:
             self._calls[key] = value, same, given  # what is given must live on, or its id may come again
         return value, same
 
@@ -277,6 +289,11 @@ def _bounded(function: FunctionType) -> FunctionType:
         return value
 
     return bounded  # type: ignore[return-value]
+
+
+def _is_as_it_was(value: Any, same: Any) -> bool:
+    """Return whether a value still has the identity that it had: for a tensor, that asks for less."""
+    return value._version == same[1] if type(value) is Tensor else identity(value) == same
 
 
 def identity(value: Any) -> Hashable:
@@ -304,10 +321,23 @@ class _Evaluation:
         _Evaluation.n_calls = 0
         self.steps, self.changes, self.arguments, self.shared = variant.of.steps, variant.changes, arguments, shared
         self.values: dict[str, tuple[Any, Hashable]] = {}
+        self.changed = set().union(*map(variant.of.reached_from.__getitem__, variant.changes))
 
     def value(self, name: str) -> tuple[Any, Hashable]:
         if (found := self.values.get(name)) is None:
-            found = self.values[name] = self._value(name, self.changes.get(name))
+            made = self._value(name, self.changes.get(name)) if name in self.changed else self._right(name)
+            found = self.values[name] = made
+        return found
+
+    def _right(self, name: str) -> tuple[Any, Hashable]:
+        """Return a value that no change reaches: where values are shared it is made once, unless it is written into."""
+        if self.shared is None:
+            return self._value(name, None)
+        found = self.shared.right.get(name)
+        if found is None or not _is_as_it_was(*found):
+            found = self._value(name, None)
+            if found[1] is not None:
+                self.shared.right[name] = found
         return found
 
     def _value(self, name: str, change: Step | None) -> tuple[Any, Hashable]:

@@ -202,6 +202,45 @@ def test_many_evaluations_that_share_a_function_may_call_it_as_often_as_they_lik
         assert len(otherwise.evaluate(steps.arguments.bind(QUERIES, 1000), shared)) == len(QUERIES) + 1000 + more
 
 
+def test_what_no_change_reaches_is_made_once_and_again_after_it_was_written_into():
+    runs = []
+
+    def counted(queries, keys):
+        runs.append(1)
+        return queries @ keys.mT
+
+    counted.__name__ = "products"
+    steps, shared = InSteps(counted, scores, weights, reference=mixture), SharedValues()
+
+    def of(**changes):
+        return steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, KEYS), shared)
+
+    assert torch.equal(of(weights=lambda scores: scores), QUERIES @ KEYS.mT / 2) and runs == [1]
+    assert torch.equal(of(scores=lambda products: products / 3), mixture(QUERIES, KEYS, 3.0)) and runs == [1]
+    assert torch.equal(of(keys=lambda keys: 2 * keys), mixture(QUERIES, 2 * KEYS)) and runs == [1, 1]
+    assert torch.equal(of(weights=lambda products: products.mul_(2)), QUERIES @ KEYS.mT * 2) and runs == [1, 1]
+    assert torch.equal(of(weights=lambda products: products), QUERIES @ KEYS.mT) and runs == [1, 1, 1]
+
+
+def test_what_hangs_on_a_generator_is_drawn_by_each_with_its_own():
+    def draws(n, generator):
+        return torch.rand(n, generator=generator)
+
+    def drawn(n, generator):
+        """draw"""
+        return torch.rand(n, generator=generator)
+
+    def added(drawn):
+        """add up"""
+        return drawn.sum()
+
+    steps, shared = InSteps(drawn, added, reference=draws), SharedValues()
+    for seed in range(3):
+        expected = torch.rand(4, generator=torch.Generator().manual_seed(seed)).sum()
+        bound = steps.arguments.bind(4, torch.Generator().manual_seed(seed))
+        assert torch.equal(steps.but().evaluate(bound, shared), expected)
+
+
 def test_what_a_step_asks_for_is_what_its_signature_says():
     def plain(a, b=2, *, c=3): ...
 
