@@ -5,6 +5,7 @@ lesson imports itself; so it does matplotlib and pandas, which look at the kerne
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -75,8 +76,11 @@ def _server() -> "subprocess.Popen[str]":
 
 def serve() -> None:
     """Fork a kernel for each line of the input, and print its process id."""
+    gc.disable()
     for name in PRELOADED:
         importlib.import_module(name)
+    gc.freeze()  # no kernel looks for garbage among half a million objects that all stay, nor copies them by looking
+    gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
     server = os.getpid()
     for line in sys.stdin:
