@@ -3,6 +3,7 @@
 What several lessons share is in ``shared``. Uses ``exercise``, and the library for references.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -41,8 +42,9 @@ def _of_the_course(lesson: str) -> tuple[Exercise, ...]:
     return exercises
 
 
-def every_exercise() -> dict[str, Exercise]:
-    """Map each exercise's name to it, over all lessons."""
+@cache
+def every_exercise() -> Mapping[str, Exercise]:
+    """Map each exercise's name to it, over all lessons; kept, for a model asks for its parts at every step."""
     return {exercise.name: exercise for lesson in every_lesson() for exercise in exercises_of(lesson)}
 
 
@@ -54,12 +56,14 @@ def is_own(exercise: Exercise) -> bool:
 def add_own_lesson(lesson: str, exercises: tuple[Exercise, ...]) -> None:
     """Make an instructor's own lesson known to this process, in place of one of the same name."""
     _own[lesson] = exercises
+    every_exercise.cache_clear()
 
 
 def remove_own_lessons(*lessons: str) -> None:
     """Forget some of an instructor's own lessons; all, where none is named."""
     for lesson in lessons or tuple(_own):
         _own.pop(lesson, None)
+    every_exercise.cache_clear()
 
 
 def lesson_of(name: str) -> str:
