@@ -208,11 +208,18 @@ def size_of(words: str, size: float, bold: bool = False) -> tuple[float, float]:
     if not words:
         return 0.0, 0.0
     with matplotlib.style.context("default"):
-        figure = Figure(figsize=(1, 1), dpi=200)
-        FigureCanvasAgg(figure)
-        text = figure.text(0, 0, words, fontsize=size, fontweight="bold" if bold else "normal")
+        text = _blank().text(0, 0, words, fontsize=size, fontweight="bold" if bold else "normal")
         extent = text.get_window_extent()
+        text.remove()
     return float(extent.width) / 200, float(extent.height) / 200
+
+
+@cache
+def _blank() -> Figure:
+    """Return a figure to measure texts on: to make one takes longer than to measure."""
+    figure = Figure(figsize=(1, 1), dpi=200)
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def labels_of(element: Element) -> list[Label]:
