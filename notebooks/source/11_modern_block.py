@@ -758,7 +758,7 @@ class Experts(nn.Module):
 # ### Keeping all experts busy
 #
 # The task: lesson 06's 2,304 random facts. The mixtures have eight experts of d_ff 16, two of them active. A narrow
-# FFN of d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*. All take 160 steps.
+# FFN of d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*. All take 120 steps.
 #
 # Expert 0 begins behind: its logit is lower by 3 (but not in `even start`). Two mixtures have **load balancing**. One
 # has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean probability, which is 1 when both are even. The
@@ -776,7 +776,7 @@ prediction_without, prediction_loss, prediction_bonus = ..., ..., ...
 
 
 # %% tags=["hide-input"]
-pairs, N_STEPS = torch.cartesian_prod(torch.arange(48), torch.arange(48)), 160
+pairs, N_STEPS = torch.cartesian_prod(torch.arange(48), torch.arange(48)), 120
 
 
 @torch.no_grad()
@@ -856,7 +856,7 @@ print("even start: the least load of an expert, with three seeds:", *least)
 
 # %% [markdown]
 # With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
-# wide one knows more still. So in 160 steps sparsity buys a part of what size brings, at the operations of the small
+# wide one knows more still. So in 120 steps sparsity buys a part of what size brings, at the operations of the small
 # FFN and the memory of the large one.
 #
 # Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient. A loss or a bonus gives it
@@ -865,7 +865,7 @@ print("even start: the least load of an expert, with three seeds:", *least)
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
-# Hardly, here: after 160 steps the loads are uneven, but the least busy expert still works (its load is printed above).
+# Hardly, here: after 120 steps the loads are uneven, but the least busy expert still works (its load is printed above).
 # In larger models they did: Shazeer et al. (2017, section 4) saw their router settle on the same few. "This imbalance
 # is self-reinforcing, as the favored experts are trained more rapidly and thus are selected even more by the gating
 # network." We put one behind, so that starving need not wait for chance.

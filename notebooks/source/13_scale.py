@@ -1164,7 +1164,7 @@ def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
 check(compute_optimal_size)
 
 # %% [markdown]
-# Models of one layer, 4 to 24 wide, get a budget of 1.6·10⁹ operations, with three seeds each. N counts all parameters:
+# Models of one layer, 4 to 24 wide, get a budget of 1.2·10⁹ operations, with three seeds each. N counts all parameters:
 # the embeddings are used again for the output. The learning rate is divided by the width.
 #
 # **Predict.** The smallest model takes fifteen times as many steps as the largest. Which size ends with the lowest
@@ -1184,7 +1184,7 @@ def at_budget(flops: float, width: int, n_rows: int = 16) -> tuple[int, Tensor]:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-FLOPS, WIDTHS = 1.6e9, (4, 6, 8, 12, 16, 24)
+FLOPS, WIDTHS = 1.2e9, (4, 6, 8, 12, 16, 24)
 sizes, losses = zip(*(at_budget(FLOPS, width) for width in WIDTHS))
 three_seeds = torch.stack(losses, dim=1)
 means = three_seeds.mean(dim=0).tolist()
