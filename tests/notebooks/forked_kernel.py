@@ -1,10 +1,11 @@
 """Kernels for the lessons that pytest executes, forked from a process that has imported what they all import first.
 
-Torch and its compiler, which the first optimizer loads, cost each kernel two seconds of a processor. What is ours each
-lesson imports itself; so it does matplotlib and pandas, which look at the kernel to see how they are to show things.
+Torch with its compiler, which the first optimizer loads, pandas and matplotlib cost each kernel three seconds of a
+processor. What is ours each lesson imports itself.
 """
 
 import atexit
+import builtins
 import gc
 import importlib
 import json
@@ -15,13 +16,23 @@ import sys
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import ipykernel_launcher
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
-PRELOADED = ["ipykernel.kernelapp", "torch._dynamo"]
+PRELOADED = [
+    "ipykernel.kernelapp",
+    "torch._dynamo",
+    "beartype",
+    "jaxtyping",
+    "pandas",
+    "matplotlib.pyplot",
+    "matplotlib.backends.backend_agg",
+]
 
 
 def use_forked_kernels() -> None:
@@ -77,8 +88,7 @@ def _server() -> "subprocess.Popen[str]":
 def serve() -> None:
     """Fork a kernel for each line of the input, and print its process id."""
     gc.disable()
-    for name in PRELOADED:
-        importlib.import_module(name)
+    _import_as_in_a_kernel()
     gc.freeze()  # no kernel looks for garbage among half a million objects that all stay, nor copies them by looking
     gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
@@ -87,6 +97,14 @@ def serve() -> None:
         if (kernel := os.fork()) == 0:
             return _be_a_kernel(server, *json.loads(line))
         print(kernel, flush=True)
+
+
+def _import_as_in_a_kernel() -> None:
+    """Import what the kernels need where pandas and matplotlib find a kernel, as they do when a lesson imports them."""
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    with mock.patch.object(builtins, "get_ipython", lambda: SimpleNamespace(kernel=None), create=True):
+        for name in PRELOADED:
+            importlib.import_module(name)
 
 
 def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:

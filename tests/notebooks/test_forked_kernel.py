@@ -19,8 +19,14 @@ import multiprocessing, os, sys
 own = {"JPY_PARENT_PID", "JPY_SESSION_NAME", "PYTEST_CURRENT_TEST"}
 print(__name__, os.getcwd(), os.getpgrp() == os.getpid(), multiprocessing.get_start_method(), sys.argv[:1], sys.path)
 print(sorted((name, value) for name, value in os.environ.items() if name not in own))
-print({"matplotlib", "pandas", "pytest", "transformer_lab", "transformer_course"} & sys.modules.keys())
+print({"ipywidgets", "pytest", "transformer_lab", "transformer_course"} & sys.modules.keys())
+import matplotlib.pyplot as plt
+import pandas
+print(sorted(plt.rcParams.items()), pandas.DataFrame([range(30)]))
+plt.figure()
+print(plt.get_backend(), [hook.__qualname__ for hook in get_ipython().events.callbacks["post_execute"]])
 """
+"""What is the same in both kernels: only in them pandas shows all columns, and figures are shown after each cell."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there are kernels forked")
 
