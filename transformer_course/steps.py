@@ -18,6 +18,7 @@ import functools
 import inspect
 import re
 import textwrap
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -254,8 +255,8 @@ class SharedValues:
     """
 
     def __init__(self) -> None:
-        self.right: dict[str, tuple[Any, Hashable]] = {}
-        """Values of the right answer, by name, each with its identity."""
+        self.right: dict[InSteps, dict[str, tuple[Any, Hashable]]] = defaultdict(dict)
+        """Values of a right answer by name, each with its identity."""
         self._calls: dict[Hashable, tuple[Any, Hashable, Sequence[Any]]] = {}
 
     def call(self, step: Step, given: Sequence[Any], identities: Sequence[Hashable]) -> tuple[Any, Hashable]:
@@ -321,6 +322,7 @@ class _Evaluation:
         _Evaluation.n_calls = 0
         self.steps, self.changes, self.arguments, self.shared = variant.of.steps, variant.changes, arguments, shared
         self.values: dict[str, tuple[Any, Hashable]] = {}
+        self.right = {} if shared is None else shared.right[variant.of]
         self.changed = set().union(*map(variant.of.reached_from.__getitem__, variant.changes))
 
     def value(self, name: str) -> tuple[Any, Hashable]:
@@ -331,13 +333,11 @@ class _Evaluation:
 
     def _right(self, name: str) -> tuple[Any, Hashable]:
         """Return a value that no change reaches: where values are shared it is made once, unless it is written into."""
-        if self.shared is None:
-            return self._value(name, None)
-        found = self.shared.right.get(name)
+        found = self.right.get(name)
         if found is None or not _is_as_it_was(*found):
             found = self._value(name, None)
             if found[1] is not None:
-                self.shared.right[name] = found
+                self.right[name] = found
         return found
 
     def _value(self, name: str, change: Step | None) -> tuple[Any, Hashable]:

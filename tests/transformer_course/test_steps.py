@@ -222,6 +222,17 @@ def test_what_no_change_reaches_is_made_once_and_again_after_it_was_written_into
     assert torch.equal(of(weights=lambda products: products), QUERIES @ KEYS.mT) and runs == [1, 1, 1]
 
 
+def test_answers_whose_steps_have_the_same_names_share_none_of_them():
+    def halved(queries, keys):
+        return queries @ keys.mT / 2
+
+    halved.__name__ = "products"
+    other, shared = InSteps(halved, scores, weights, reference=mixture), SharedValues()
+    for steps in (MIXTURE, other, MIXTURE):
+        alone = steps.but().evaluate(steps.arguments.bind(QUERIES, KEYS))
+        assert torch.equal(steps.but().evaluate(steps.arguments.bind(QUERIES, KEYS), shared), alone)
+
+
 def test_what_hangs_on_a_generator_is_drawn_by_each_with_its_own():
     def draws(n, generator):
         return torch.rand(n, generator=generator)
