@@ -10,7 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
-from tests.notebooks.forked_kernel import use_forked_kernels
+from tests.notebooks.forked_kernel import RARELY, use_forked_kernels
 
 NOT_RUN = "skip-execution"
 """The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
@@ -63,13 +63,13 @@ def thoroughness(pytestconfig: pytest.Config) -> Thoroughness:
 def pytest_collection() -> Generator[None, object, object]:
     """Let garbage be collected only now, and not among modules and tests: millions of objects that all stay.
 
-    Catalogues of slips that tests read are as large, and stay as well, so all of it is looked at less often than usual.
+    So do the catalogues of slips that tests read, and they are as large.
     """
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(10_000, 20, 50)
+        gc.set_threshold(*RARELY)
         gc.enable()
 
 
