@@ -10,7 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
-from tests.notebooks.forked_kernel import RARELY, use_forked_kernels
+from tests.notebooks.forked_kernel import look_for_garbage_rarely, use_forked_kernels
 
 NOT_RUN = "skip-execution"
 """The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
@@ -61,16 +61,11 @@ def thoroughness(pytestconfig: pytest.Config) -> Thoroughness:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let garbage be collected only now, and not among modules and tests: millions of objects that all stay.
-
-    So do the catalogues of slips that tests read, and they are as large.
-    """
+    """Let garbage be collected only now, and not among modules and tests; catalogues of slips are to come, as large."""
     try:
         return (yield)
     finally:
-        gc.freeze()
-        gc.set_threshold(*RARELY)
-        gc.enable()
+        look_for_garbage_rarely()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
