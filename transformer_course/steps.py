@@ -323,7 +323,7 @@ class _Evaluation:
         self.steps, self.changes, self.arguments, self.shared = variant.of.steps, variant.changes, arguments, shared
         self.values: dict[str, tuple[Any, Hashable]] = {}
         self.right = {} if shared is None else shared.right[variant.of]
-        self.changed = set().union(*map(variant.of.reached_from.__getitem__, variant.changes))
+        self.changed = {name for change in variant.changes for name in variant.of.reached_from[change]}
 
     def value(self, name: str) -> tuple[Any, Hashable]:
         if (found := self.values.get(name)) is None:

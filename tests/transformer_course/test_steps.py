@@ -205,12 +205,11 @@ def test_many_evaluations_that_share_a_function_may_call_it_as_often_as_they_lik
 def test_what_no_change_reaches_is_made_once_and_again_after_it_was_written_into():
     runs = []
 
-    def counted(queries, keys):
+    def products(queries, keys):
         runs.append(1)
         return queries @ keys.mT
 
-    counted.__name__ = "products"
-    steps, shared = InSteps(counted, scores, weights, reference=mixture), SharedValues()
+    steps, shared = InSteps(products, scores, weights, reference=mixture), SharedValues()
 
     def of(**changes):
         return steps.but(**changes).evaluate(steps.arguments.bind(QUERIES, KEYS), shared)
@@ -223,11 +222,10 @@ def test_what_no_change_reaches_is_made_once_and_again_after_it_was_written_into
 
 
 def test_answers_whose_steps_have_the_same_names_share_none_of_them():
-    def halved(queries, keys):
+    def products(queries, keys):
         return queries @ keys.mT / 2
 
-    halved.__name__ = "products"
-    other, shared = InSteps(halved, scores, weights, reference=mixture), SharedValues()
+    other, shared = InSteps(products, scores, weights, reference=mixture), SharedValues()
     for steps in (MIXTURE, other, MIXTURE):
         alone = steps.but().evaluate(steps.arguments.bind(QUERIES, KEYS))
         assert torch.equal(steps.but().evaluate(steps.arguments.bind(QUERIES, KEYS), shared), alone)
