@@ -136,7 +136,8 @@ def sample(model: nn.Module, prompts: list[str], n_each: int, n_new: int = 12) -
     each, open_ = torch.arange(len(rows)), torch.ones(len(rows), dtype=torch.bool)
     for _ in range(n_new):
         if open_.any():
-            logits = model(tokens[:, : int(ends.max())])[each, ends - 1]
+            texts, which = tokens[:, : int(ends.max())].unique(dim=0, return_inverse=True)  # read no text twice
+            logits = model(texts)[which, ends - 1]
             tokens[each, ends] = parts.sample_next(logits).masked_fill(~open_, PAD_ID)
             open_ = open_ & (tokens[each, ends] != EOS_ID)
             ends = ends + 1
@@ -507,7 +508,8 @@ check(grpo_loss)
 # %%
 def token_log_p(model: nn.Module, tokens: Tensor) -> Tensor:
     """Return the log-probability of each token after the first, (batch, n − 1)."""
-    return model(tokens)[:, :-1].log_softmax(dim=-1).gather(-1, tokens[:, 1:, None])[..., 0]
+    texts, which = tokens.unique(dim=0, return_inverse=True)  # read no text twice
+    return model(texts)[:, :-1].log_softmax(dim=-1).gather(-1, texts[:, 1:, None])[which, :, 0]
 
 
 # %%
