@@ -1,21 +1,23 @@
 """Kernels for the lessons that pytest executes, forked from a process that has imported what they all import first.
 
 Torch with its compiler, which the first optimizer loads, pandas and matplotlib cost each kernel three seconds of a
-processor. What is ours each lesson imports itself.
+processor. What is ours each lesson imports itself. The workers of one run share that process, and who begins the run
+starts it: it imports when it is first asked for a kernel, and ends with who started it.
 """
 
 import atexit
 import builtins
 import gc
 import importlib
-import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
-from functools import cache
 from importlib.metadata import EntryPoint
+from multiprocessing.connection import Client, Connection
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -24,6 +26,8 @@ import ipykernel_launcher
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
+ADDRESS = "TRANSFORMER_LAB_KERNELS"
+"""The variable of the environment with the server's socket: a name that is no file."""
 PRELOADED = [
     "ipykernel.kernelapp",
     "torch._dynamo",
@@ -41,6 +45,8 @@ def use_forked_kernels() -> None:
         kernels = KernelProvisionerFactory.instance()
         kernels.provisioners["forked"] = EntryPoint("forked", f"{__name__}:ForkedKernel", kernels.GROUP_NAME)
         kernels.default_provisioner_name = "forked"
+        if ADDRESS not in os.environ:
+            os.environ[ADDRESS] = _start_server()
 
 
 def look_for_garbage_rarely() -> None:
@@ -59,9 +65,9 @@ class ForkedKernel(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start what ``python -m ipykernel_launcher`` would."""
         self.cwd = str(kwargs.get("cwd") or os.getcwd())
-        server, arguments = _server(), cmd[cmd.index("ipykernel_launcher") + 1 :]
-        print(json.dumps([arguments, kwargs["env"], self.cwd]), file=server.stdin, flush=True)
-        self.pid = self.pgid = int(server.stdout.readline())
+        with Client("\0" + os.environ[ADDRESS]) as server:
+            server.send((cmd[cmd.index("ipykernel_launcher") + 1 :], kwargs["env"], self.cwd))
+            self.pid = self.pgid = server.recv()
         self.process = _NoChild(self.pid)
         return self.connection_info
 
@@ -88,24 +94,33 @@ class _NoChild:
             os.kill(self.pid, number)
 
 
-@cache
-def _server() -> "subprocess.Popen[str]":
+def _start_server() -> str:
+    """Start a server, and return its address when it listens."""
     server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(server.communicate)  # it ends with its input
-    return server
+    assert server.stdout is not None
+    return server.stdout.readline().strip()
 
 
 def serve() -> None:
-    """Fork a kernel for each line of the input, and print its process id."""
-    gc.disable()
-    _import_as_in_a_kernel()
-    look_for_garbage_rarely()  # no kernel copies half a million objects by looking at them
+    """Fork a kernel for each who asks, and answer with its process id; end when the input does."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
-    server = os.getpid()
-    for line in sys.stdin:
-        if (kernel := os.fork()) == 0:
-            return _be_a_kernel(server, *json.loads(line))
-        print(kernel, flush=True)
+    server, address = os.getpid(), f"kernels-{os.getpid()}"
+    gc.disable()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("\0" + address)
+        listener.listen()
+        print(address, flush=True)
+        while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
+            with Connection(listener.accept()[0].detach()) as asking:
+                if not gc.isenabled():
+                    _import_as_in_a_kernel()
+                    look_for_garbage_rarely()  # no kernel copies half a million objects by looking at them
+                asked = asking.recv()
+                if (kernel := os.fork()) == 0:
+                    listener.close()
+                    return _be_a_kernel(server, *asked)
+                asking.send(kernel)
 
 
 def _import_as_in_a_kernel() -> None:

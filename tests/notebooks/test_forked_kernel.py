@@ -12,7 +12,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
 from jupyter_client.provisioning import KernelProvisionerFactory
 
-from tests.notebooks.forked_kernel import PRELOADED
+from tests.notebooks.forked_kernel import ADDRESS, PRELOADED
 
 SHOW = """
 import multiprocessing, os, sys
@@ -87,7 +87,8 @@ def test_it_can_be_interrupted_and_killed(tmp_path: Path):
 
 
 @pytest.mark.thorough
-def test_it_does_not_outlive_who_started_it(tmp_path: Path):
+def test_it_does_not_outlive_who_started_the_server(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(ADDRESS)  # that of this run goes on
     start = (
         "import time; from jupyter_client.manager import start_new_kernel; "
         "from tests.notebooks.forked_kernel import use_forked_kernels; "
