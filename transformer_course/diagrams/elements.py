@@ -1,6 +1,7 @@
 """What is on a diagram: boxes, frames, tables of cells, text, arrows and shapes, and where each of them stands."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, NamedTuple, TypeVar
@@ -202,12 +203,18 @@ def rect_of(label: Label) -> Rect:
     return Rect(left, label.y - height / 2, left + width, label.y + height / 2)
 
 
+_OF_TEXTS = {name for name in matplotlib.rcParamsDefault if name.startswith(("font.", "mathtext.", "text."))}
+_OF_TEXTS -= {"text.color"}
+"""The settings of matplotlib on which the size of a text depends."""
+
+
 @cache
 def size_of(words: str, size: float, bold: bool = False) -> tuple[float, float]:
     """Return width and height of a text, in inches."""
     if not words:
         return 0.0, 0.0
-    with matplotlib.style.context("default"):
+    changed = any(matplotlib.rcParams[name] != matplotlib.rcParamsDefault[name] for name in _OF_TEXTS)
+    with matplotlib.style.context("default") if changed else nullcontext():  # to enter it takes as long as to measure
         text = _blank().text(0, 0, words, fontsize=size, fontweight="bold" if bold else "normal")
         extent = text.get_window_extent()
         text.remove()

@@ -1,10 +1,11 @@
 """Elements know where they stand, and their texts can be read on what they are filled with."""
 
+import matplotlib.pyplot as plt
 import pytest
 
 from tests.transformer_course.diagrams.sample_diagram import luminance
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import COLOURS, GREY, INK, light, rect_of
+from transformer_course.diagrams.elements import COLOURS, GREY, INK, light, rect_of, size_of
 
 
 def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
@@ -22,6 +23,13 @@ def test_rotated_text_is_measured_as_it_stands():
     level, upright = Diagram("Level."), Diagram("Upright.")
     one, other = (d.text("some words", (0, 0), rotation=r).label for d, r in ((level, 0), (upright, 90)))
     assert rect_of(one).x1 == pytest.approx(rect_of(other).y1)
+
+
+def test_text_is_measured_the_same_whatever_the_settings():
+    usual = size_of("words that are measured here", 9.0)
+    size_of.cache_clear()
+    with plt.rc_context({"font.family": "serif"}):
+        assert size_of("words that are measured here", 9.0) == usual
 
 
 def test_text_can_be_read_on_every_colour_of_the_kit():
