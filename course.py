@@ -38,6 +38,11 @@ INSTALL = ("-c", "constraints.txt", "-e", ".[test]")
 SITE = ("-c", "constraints.txt", "-e", ".[test,site]")
 """The same with what builds the web edition, which the other commands do without."""
 SITE_STAMP = VENV / "site.sha256"
+IMPORTED = (
+    "torch, torch._dynamo",
+    "ipykernel.kernelapp, jupyterlab.labapp, matplotlib.pyplot, pandas",
+)
+"""What every lesson imports, in two halves that take about as long."""
 GIGABYTES = 2
 """The disk space of the environment, where torch comes without CUDA."""
 
@@ -70,6 +75,7 @@ def set_up() -> None:
     print("Making the environment .venv; this is done once and takes some minutes.", flush=True)
     STAMP.unlink(missing_ok=True)
     install()
+    compile_imports()
     STAMP.write_text(wanted)
 
 
@@ -131,6 +137,17 @@ def install_with_pip(what: tuple[str, ...] = INSTALL) -> None:
         raise Problem("the install failed: the packages cannot be reached; is there a network?")
     errors = re.findall("ERROR: (.+)", complaints)
     raise Problem(f"the install failed: {errors[-1] if errors else last_line(complaints)}")
+
+
+def compile_imports() -> None:
+    """Import what every lesson imports: Python compiles it now, and not while somebody waits for a first cell."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    started = [
+        subprocess.Popen([PYTHON, "-c", f"import {names}"], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+        for names in IMPORTED
+    ]
+    for process in started:
+        process.wait()
 
 
 def last_line(text: str) -> str:

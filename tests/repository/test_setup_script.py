@@ -101,6 +101,15 @@ def test_a_newer_pip_is_asked_for_and_done_without(repository):
     assert course.endswith("-e .[test]")
 
 
+def test_what_every_lesson_imports_is_compiled_when_it_has_been_installed_and_not_again(repository):
+    repository.uv()
+    imported = repository.path / "imported"
+    repository.fake("torch/_dynamo", f"import sys; print(sys.dont_write_bytecode, file=open({str(imported)!r}, 'a'))")
+    for _ in range(2):
+        assert repository.run("lab", PYTHONDONTWRITEBYTECODE="1").returncode == 0
+    assert imported.read_text() == "False\n"
+
+
 def test_an_environment_that_cannot_be_made_is_named(repository):
     repository.fake("venv", "import sys; sys.exit('Error: Permission denied')")
     said = complaint(repository.run("lab"))
