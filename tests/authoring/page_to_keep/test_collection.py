@@ -1,0 +1,36 @@
+"""What is stored is what the sources give: the notebook, and the document to print."""
+
+import re
+import zlib
+
+import nbformat
+import pytest
+
+from authoring.page_to_keep.collection import DOCUMENT, document
+from notebooks.build import FOLDER, collection, differences, sources
+from transformer_course.diagrams.canvas import Diagram
+
+
+def streams(pdf: bytes) -> list[bytes]:
+    """Return what a document draws: how tightly it is packed differs between machines."""
+    found = re.findall(rb"(?<!end)stream\n(.*?)\nendstream", pdf, re.DOTALL)
+    return [zlib.decompress(stream) for stream in found]
+
+
+@pytest.mark.slow
+def test_the_stored_document_is_the_page_as_it_is_drawn_today():
+    stored, drawn = (FOLDER / DOCUMENT).read_bytes(), document(sources(FOLDER))
+    assert len(streams(drawn)) > 1
+    assert streams(stored) == streams(drawn), "run notebooks/build.py page_to_keep"
+    assert b"/MediaBox [ 0 0 595.44 841.68 ]" in drawn
+
+
+@pytest.mark.slow
+def test_the_stored_notebook_carries_a_picture_of_it_and_says_what_is_on_it(monkeypatch):
+    monkeypatch.setattr(Diagram, "png", lambda _: b"")  # which takes long, and is not compared
+    book = nbformat.read(FOLDER / "page_to_keep.ipynb", as_version=4)
+    nbformat.validate(book)
+    assert [cell.id for cell in book.cells] == ["title", "page"]
+    assert "attachment:page.png" in book.cells[1].source
+    assert "page.png" in book.cells[1].attachments
+    assert not list(differences(collection("page_to_keep"), book)), "run notebooks/build.py page_to_keep"
