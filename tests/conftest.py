@@ -25,7 +25,7 @@ def own_file(tmp_path: Path) -> Iterator[Path]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make a process ready for tests. One that leaves them to workers, who wait for it, need not import torch."""
-    if config.option.dist == "no":
+    if config.getoption("dist", "no") == "no":
         _prepare(Thoroughness(config.option.thorough, config.option.seed))
 
 
