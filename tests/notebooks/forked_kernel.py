@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from importlib.metadata import EntryPoint
 from multiprocessing.connection import Client, Connection
@@ -27,7 +28,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 ADDRESS = "TRANSFORMER_LAB_KERNELS"
-"""The variable of the environment with the server's socket: a name that is no file."""
+"""The variable of the environment with the server's socket."""
 PRELOADED = [
     "ipykernel.kernelapp",
     "torch._dynamo",
@@ -65,7 +66,7 @@ class ForkedKernel(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start what ``python -m ipykernel_launcher`` would."""
         self.cwd = str(kwargs.get("cwd") or os.getcwd())
-        with Client("\0" + os.environ[ADDRESS]) as server:
+        with Client(os.environ[ADDRESS]) as server:
             server.send((cmd[cmd.index("ipykernel_launcher") + 1 :], kwargs["env"], self.cwd))
             self.pid = self.pgid = server.recv()
         self.process = _NoChild(self.pid)
@@ -96,21 +97,25 @@ class _NoChild:
 
 def _start_server() -> str:
     """Start a server, and return its address when it listens."""
-    server = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    folder = tempfile.TemporaryDirectory(prefix="kernels-")  # where no other user can ask for anything
+    atexit.register(folder.cleanup)
+    command = [sys.executable, __file__, address := f"{folder.name}/socket"]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(server.communicate)  # it ends with its input
     assert server.stdout is not None
-    return server.stdout.readline().strip()
+    server.stdout.readline()
+    return address
 
 
-def serve() -> None:
+def serve(address: str) -> None:
     """Fork a kernel for each who asks, and answer with its process id; end when the input does."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
-    server, address = os.getpid(), f"kernels-{os.getpid()}"
+    server = os.getpid()
     gc.disable()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("\0" + address)
+        listener.bind(address)
         listener.listen()
-        print(address, flush=True)
+        print("listening", flush=True)
         while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
             with Connection(listener.accept()[0].detach()) as asking:
                 if not gc.isenabled():
@@ -150,4 +155,4 @@ def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str],
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1])
