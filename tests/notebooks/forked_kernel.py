@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import EntryPoint
 from multiprocessing.connection import Client, Connection
 from types import SimpleNamespace
@@ -96,44 +97,42 @@ class _NoChild:
 
 
 def _start_server() -> str:
-    """Start a server, and return its address when it listens."""
+    """Start a server, and return its address; who asks before it is ready waits."""
     folder = tempfile.TemporaryDirectory(prefix="kernels-")  # where no other user can ask for anything
     atexit.register(folder.cleanup)
-    command = [sys.executable, __file__, address := f"{folder.name}/socket"]
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    atexit.register(server.communicate)  # it ends with its input
-    assert server.stdout is not None
-    server.stdout.readline()
-    return address
-
-
-def serve(address: str) -> None:
-    """Fork a kernel for each who asks, and answer with its process id; end when the input does."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
-    server = os.getpid()
-    gc.disable()
+    address = f"{folder.name}/socket"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
-        print("listening", flush=True)
-        while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
-            with Connection(listener.accept()[0].detach()) as asking:
-                if not gc.isenabled():
-                    _import_as_in_a_kernel()
-                    look_for_garbage_rarely()  # no kernel copies half a million objects by looking at them
-                asked = asking.recv()
-                if (kernel := os.fork()) == 0:
-                    listener.close()
-                    return _be_a_kernel(server, *asked)
-                asking.send(kernel)
+        command, theirs = [sys.executable, __file__, str(listener.fileno())], [listener.fileno()]
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=theirs)
+    atexit.register(server.communicate)  # it ends with its input
+    return address
 
 
+def serve(listener: socket.socket) -> None:
+    """Fork a kernel for each who asks, and answer with its process id; end when the input does."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that none of them is left as a zombie
+    server = os.getpid()
+    while sys.stdin not in select.select([sys.stdin, listener], [], [])[0]:
+        with Connection(listener.accept()[0].detach()) as asking:
+            _import_as_in_a_kernel()
+            asked = asking.recv()
+            if (kernel := os.fork()) == 0:
+                listener.close()
+                return _be_a_kernel(server, *asked)
+            asking.send(kernel)
+
+
+@cache
 def _import_as_in_a_kernel() -> None:
     """Import what the kernels need where pandas and matplotlib find a kernel, as they do when a lesson imports them."""
+    gc.disable()
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     with mock.patch.object(builtins, "get_ipython", lambda: SimpleNamespace(kernel=None), create=True):
         for name in PRELOADED:
             importlib.import_module(name)
+    look_for_garbage_rarely()  # no kernel copies half a million objects by looking at them
 
 
 def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str], folder: str) -> None:
@@ -155,4 +154,4 @@ def _be_a_kernel(server: int, arguments: list[str], environment: dict[str, str],
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(socket.socket(fileno=int(sys.argv[1])))
