@@ -141,7 +141,7 @@ def install_with_pip(what: tuple[str, ...] = INSTALL) -> None:
 
 def compile_imports() -> None:
     """Import what every lesson imports: Python compiles it now, and not while somebody waits for a first cell."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     started = [
         subprocess.Popen([PYTHON, "-c", f"import {names}"], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
         for names in IMPORTED
