@@ -130,9 +130,8 @@ def test_too_much_code_says_so(tmp_path: Path):
 
 
 def test_too_many_cells_say_so(tmp_path: Path):
-    path = write_notebook(
-        tmp_path / "ada" / "01_lookup.ipynb", [{"id": "", "source": ""}] * (submissions.MAX_CELLS + 1)
-    )
+    many = [{"id": f"cell-{n}", "source": ""} for n in range(submissions.MAX_CELLS + 1)]  # random ids may coincide
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
     assert find_submissions([path])[0].problem == "The notebook has 5001 cells of code; at most 5000 are read."
 
 
