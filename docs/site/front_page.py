@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from docs.site import live_views
 from docs.site.repository import ROOT, Repository, published
 from transformer_course.home.home_page import stored_map
-from transformer_course.home.reading_time import promised_minutes
+from transformer_course.home.reading_time import EVERYTHING, promised_minutes
 from transformer_course.views import MaskPainter
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
@@ -29,7 +29,7 @@ def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Rep
         repository: Where the project is published, if it is.
     """
     first = next(name for name in lessons if name[0].isdigit())
-    hours = round(sum(minutes_of(book) for book in lessons.values()) / 60)
+    hours = round(sum(promised_minutes(book, EVERYTHING) or 0 for book in lessons.values()) / 60)
     mask = torch.ones(len(WORDS), len(WORDS), dtype=torch.bool).tril()
     mask[1, 2] = True
     painter = live_views.shown(MaskPainter(WORDS, mask, source=2))
@@ -77,11 +77,6 @@ def with_colab(readme: str, repository: Repository | None) -> str:
     return re.sub(
         r"^(\| \d* ?\| \[[^\]]+\]\((notebooks/\w+\.ipynb)\))(?: · \[Colab\]\(\S+\))?", row, readme, flags=re.M
     )
-
-
-def minutes_of(lesson: NotebookNode) -> int:
-    """Return how long a lesson says that it takes, with its exercises."""
-    return (promised_minutes(lesson, "Reading") or 0) + (promised_minutes(lesson, "Exercises") or 0)
 
 
 def map_of(lessons: Mapping[str, NotebookNode]) -> str:

@@ -10,7 +10,7 @@ from tests.notebooks.lesson import Lesson
 from tests.transformer_lab.pretrained.language_model_folders import publish
 from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS
 from transformer_course.exercises import LESSONS, every_exercise
-from transformer_course.home.reading_time import promised_minutes
+from transformer_course.home.reading_time import EVERYTHING, promised_minutes
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
@@ -60,7 +60,7 @@ def test_the_figures_that_can_be_counted_are_right():
     named = sum(len(exercise.mistakes) for exercise in exercises)
     assert f"The {len(exercises)} exercises know {named:,} mistakes" in README
     books = [Lesson.stored(name) for name in ("primer", *LESSONS)]
-    minutes = sum(promised_minutes(book, what) or 0 for book in books for what in ("Reading", "Exercises"))
+    minutes = sum(promised_minutes(book, EVERYTHING) or 0 for book in books)
     assert f"**{len(books)} lessons, {round(minutes / 60)} hours, a laptop, no GPU.**" in README
     assert f"Over {len(VARIANTS)} small models" in GENERATING
 

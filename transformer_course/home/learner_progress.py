@@ -50,7 +50,7 @@ class LessonState:
         """Whether all core exercises have passed; in a lesson without exercises, whether it was run to its end."""
         if self.outline.exercises:
             return set(self.outline.core) <= set(self.passed)
-        return self.is_begun and self._reading_left < 1
+        return self.is_begun and self._others_left < 1
 
     @property
     def open(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class LessonState:
 
         What was run behind that exercise does not count: who has run all cells has not read them.
         """
-        cells = [*self.outline.reading_left]
+        cells = [*self.outline.left_after]
         if self.open:
             cells = cells[: cells.index(self.open[0])]
         seen = [cell for cell in cells if cell in self.executed or cell.removeprefix("check-") in self.passed]
@@ -75,14 +75,14 @@ class LessonState:
         if self.is_finished:
             return 0
         n_open, n = len(self.outline.exercises) - len(self.passed), len(self.outline.exercises)
-        return round(self._reading_left + (self.outline.exercise_minutes * n_open / n if n else 0))
+        return round(self._others_left + (self.outline.exercise_minutes * n_open / n if n else 0))
 
     @property
-    def _reading_left(self) -> float:
-        seen = self.passed or [cell for cell in self.outline.reading_left if cell in self.executed]
+    def _others_left(self) -> float:
+        seen = self.passed or [cell for cell in self.outline.left_after if cell in self.executed]
         if not seen or (self.outline.exercises and not self.passed):
-            return self.outline.reading_minutes
-        return self.outline.reading_left[seen[-1]]
+            return self.outline.other_minutes
+        return self.outline.left_after[seen[-1]]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
         if copy.executed and status:
             times.append(datetime.fromtimestamp(status.st_mtime, UTC))
         saved = tuple(name for name in outline.exercises if name in sections)
-        made = tuple(p for p in predictions if p.cell.rpartition(":")[0] in outline.reading_left)
+        made = tuple(p for p in predictions if p.cell.rpartition(":")[0] in outline.left_after)
         last = max(times, default=NEVER)
         has_copy = status is not None
         lessons.append(LessonState(outline, passed, saved, copy.executed, last, has_copy, made, copy.map_cell))

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_course.home.reading_time import minutes_to_read, promised_minutes
+from transformer_course.home.reading_time import EVERYTHING, minutes_to_read, promised_minutes
 from transformer_course.lesson_order import UNNUMBERED, place
 
 STRETCH = "★"
@@ -26,8 +26,8 @@ class Outline:
         core: The names of the exercises that everybody solves, in their order.
         stretch: Those of the others.
         exercise_minutes: How long all exercises take, as the lesson says.
-        reading_minutes: How long it is read.
-        reading_left: How long it is read after each cell, by the cell's id.
+        other_minutes: How long all else takes: it is read, predictions are made, and experiments run.
+        left_after: How long that takes after each cell, by the cell's id.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Outline:
     core: tuple[str, ...]
     stretch: tuple[str, ...]
     exercise_minutes: int
-    reading_minutes: float
-    reading_left: Mapping[str, float]
+    other_minutes: float
+    left_after: Mapping[str, float]
 
     @property
     def number(self) -> str:
@@ -46,7 +46,7 @@ class Outline:
     @property
     def exercises(self) -> tuple[str, ...]:
         """All exercises, in their order."""
-        return tuple(cell for cell in self.reading_left if cell in {*self.core, *self.stretch})
+        return tuple(cell for cell in self.left_after if cell in {*self.core, *self.stretch})
 
 
 def read_outlines(published: Path) -> list[Outline]:
@@ -74,13 +74,15 @@ def outline_of(name: str, book: NotebookNode) -> Outline:
         if "exercise" in cell.metadata.get("tags", []):
             (stretch if heading.startswith(STRETCH) else core).append(cell.id)
     minutes = [minutes_to_read([cell], {*core, *stretch}) for cell in book.cells]
-    left = [*accumulate(reversed(minutes), initial=0.0)][::-1]
+    solving = promised_minutes(book, "Exercises") or 0
+    pace = ((promised_minutes(book, EVERYTHING) or solving + sum(minutes)) - solving) / sum(minutes)
+    left = [*accumulate((pace * each for each in reversed(minutes)), initial=0.0)][::-1]
     return Outline(
         name,
         title[1].replace(" · ", ": ") if title else name,
         tuple(core),
         tuple(stretch),
-        promised_minutes(book, "Exercises") or 0,
+        solving,
         left[0],
         {cell.id: after for cell, after in zip(book.cells, left[1:], strict=True)},
     )

@@ -2,18 +2,28 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 from nbformat import NotebookNode
 
 WORDS_PER_MINUTE = 120
 """Text with formulas is read at half the speed of a novel."""
 CODE_LINES_PER_MINUTE = 15
+EVERYTHING = "With all predictions, runs and questions"
+"""What a lesson calls the whole of it."""
 
 
-def promised_minutes(lesson: NotebookNode, what: Literal["Reading", "Exercises"]) -> int | None:
-    """Return the minutes that the first cell of a lesson promises, as in "Reading: 31 minutes"; None if it does not."""
-    found = re.search(rf"{what}: (\d+) minutes", lesson.cells[0].source)
+def promised_minutes(lesson: NotebookNode, what: str) -> int | None:
+    """Return the minutes that the first cell of a lesson promises for something, as in "Reading: 31 minutes".
+
+    Args:
+        lesson: The lesson.
+        what: ``Reading``, ``Exercises`` or ``EVERYTHING``.
+
+    Returns:
+        The minutes; None if it promises none.
+    """
+    text = " ".join(lesson.cells[0].source.split())
+    found = re.search(rf"{what}: (?:about )?(\d+) minutes", text)
     return int(found[1]) if found else None
 
 

@@ -8,7 +8,7 @@ from authoring.glossary import terms_of
 from docs.site.teaching_plan import note_to
 from notebooks.build import FOLDER, NOT_RUN
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
-from transformer_course.home.reading_time import promised_minutes
+from transformer_course.home.reading_time import EVERYTHING, promised_minutes
 
 ORDER = [
     "Before you start",
@@ -30,7 +30,6 @@ TITLE = [
     r"\*\*Afterwards you can\*\*",
     r"Reading: \d+ minutes\.",
 ]
-ALL_TOLD = r"With\s+all\s+predictions,\s+runs\s+and\s+questions:\s+about\s+\d+\s+minutes"
 DETAILS = re.compile(r"<details>\s*<summary>(.+?)</summary>(.*?)</details>", re.DOTALL)
 
 
@@ -44,8 +43,8 @@ def the_title_says_what_to_expect(lesson: Lesson) -> Iterator[str]:
 
 
 def the_title_says_how_long_everything_takes(lesson: Lesson) -> Iterator[str]:
-    if not re.search(ALL_TOLD, lesson.cells[0].source):
-        yield "the first cell does not say how long everything takes: With all predictions, runs and questions: about …"
+    if promised_minutes(lesson.book, EVERYTHING) is None:
+        yield f"the first cell does not say how long everything takes: {EVERYTHING}: about …"
 
 
 def predictions_are_counted_at_the_end(lesson: Lesson) -> Iterator[str]:

@@ -36,16 +36,17 @@ def test_exercises_are_those_of_the_course_read_without_importing_them(outlines,
 
 @pytest.mark.parametrize("name", ["primer", "01_lookup"])
 def test_minutes_are_those_of_the_title(outlines, name):
-    title = nbformat.read(PUBLISHED / f"{name}.ipynb", as_version=4).cells[0].source
-    promised = dict(re.findall(r"(Reading|Exercises): (\d+) minutes", title))
-    assert round(outlines[name].reading_minutes) == int(promised["Reading"])
-    assert outlines[name].exercise_minutes == int(promised.get("Exercises", 0))
+    title = " ".join(nbformat.read(PUBLISHED / f"{name}.ipynb", as_version=4).cells[0].source.split())
+    promised = dict(re.findall(r"(Exercises|questions): (?:about )?(\d+) minutes", title))
+    exercises = int(promised.get("Exercises", 0))
+    assert outlines[name].exercise_minutes == exercises
+    assert outlines[name].other_minutes == pytest.approx(int(promised["questions"]) - exercises)
 
 
 def test_less_is_left_to_read_after_each_cell_and_nothing_after_the_last(outlines):
-    left = list(outlines["01_lookup"].reading_left.values())
+    left = list(outlines["01_lookup"].left_after.values())
     assert left == sorted(left, reverse=True)
-    assert left[0] < outlines["01_lookup"].reading_minutes
+    assert left[0] < outlines["01_lookup"].other_minutes
     assert left[-1] == 0
 
 
