@@ -190,7 +190,9 @@ class Session:
         if verdict.status == "mistake" and _name_of(attempt, None) != verdict.exercise:
             return verdict  # in a bug hunt, to find the line is what is asked for
         try:
-            return with_place(verdict, known, Traced(attempt), changed_arguments(observed, known.expected))
+            return with_place(
+                verdict, known, Traced(attempt, self.exercises), changed_arguments(observed, known.expected)
+            )
         except CannotTrace:
             return verdict
 

@@ -9,7 +9,7 @@ import copy
 import linecache
 import types
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -142,13 +142,14 @@ class Traced:
 
     Args:
         attempt: The learner's function or class. Functions of the same notebook that it calls are watched, too.
+        others: The names of those that are not: other exercises, each with a check of its own.
 
     Raises:
         CannotTrace: There is no source, it is too long, or the attempt is something else.
     """
 
-    def __init__(self, attempt: Any) -> None:
-        self._definitions = _definitions(attempt)
+    def __init__(self, attempt: Any, others: Collection[str] = ()) -> None:
+        self._definitions = _definitions(attempt, others)
         self._name = attempt.__name__
         self._globals = _globals_of(attempt)
         self.expressions: list[Expression] = []
@@ -322,7 +323,7 @@ class Definition:
     file: str
 
 
-def _definitions(attempt: Any) -> list[Definition]:
+def _definitions(attempt: Any, others: Collection[str]) -> list[Definition]:
     """List the attempt's definition and those of the functions of its notebook that it calls, these first."""
     own = functions_of(attempt)
     if not own or not isinstance(attempt, type | types.FunctionType) or "<" in attempt.__qualname__:
@@ -341,7 +342,7 @@ def _definitions(attempt: Any) -> list[Definition]:
             continue
         found[file, thing.__name__] = definition
         for function in functions:
-            for name in _names(function.__code__):
+            for name in _names(function.__code__).difference(others):
                 value = function.__globals__.get(name)
                 if (
                     isinstance(value, types.FunctionType | type)

@@ -1,5 +1,6 @@
 """The other work of the jail: define the learner's answer, and trace it as often as the trusted side asks."""
 
+import json
 import os
 from collections.abc import Callable
 
@@ -22,7 +23,7 @@ def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes],
     own = os.getpid()
     try:
         with defined_answer(job) as (attempt, cases), suppressed_output():
-            traced = Traced(attempt)
+            traced = Traced(attempt, json.loads(job["library"]))
             send(pack_expressions(traced.expressions))
             for _ in range(MAX_RUNS):
                 if not (data := receive()):

@@ -92,6 +92,13 @@ def test_a_helper_in_another_cell_is_searched_too(jail: Jail):
     assert "On your line" in graded.verdict.message
 
 
+def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(jail: Jail):
+    earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
+    call = "return attention_weights(queries, queries) @ values"
+    answer = f"{earlier}\ndef attention(queries, keys, values):\n    {call}"
+    assert f"is here:\n    line 4:  {call}\n" in grade_answer(jail, answer, "attention").verdict.message
+
+
 def test_a_crash_is_told_with_the_shapes_that_met(jail: Jail):
     graded = grade_answer(jail, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME)
     assert graded.verdict.status == "crashed"

@@ -3,6 +3,7 @@
 import pytest
 from torch.nn import functional as F
 
+from tests.transformer_course.cells import cell
 from transformer_course.checking.hints import HintsGiven
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
@@ -38,6 +39,14 @@ def test_parts_are_the_learners_once_they_pass_and_the_librarys_again_for_one_wi
     assert session.parts.softmax is right
     lesson.run("def softmax(scores): return torch.softmax(scores, dim=-1).detach()").check("softmax")
     assert session.parts.softmax is REFERENCES["softmax"]
+
+
+def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(session):
+    name, body = "attention_weights", "return torch.softmax(queries @ keys.mT, -1)"
+    earlier = cell(f"def {name}(queries, keys):\n    {body}", name)
+    call = f"return {name}(queries, queries) @ values"
+    attempt = cell(f"def attention(queries, keys, values):\n    {call}", "attention", attention_weights=earlier)
+    assert f"is here:\n    line 2:  {call}\n" in str(session.check(attempt))
 
 
 def test_a_check_that_saves_nothing_leaves_parts_and_files_as_they_are(lesson, session, monkeypatch, tmp_path):

@@ -184,6 +184,13 @@ def test_functions_of_other_cells_are_watched_too():
     assert same(traced.run(CASE, {number_of(traced, "t * 2"): X}).output, X + 1)
 
 
+def test_functions_that_have_a_check_of_their_own_are_not_watched():
+    helper = cell("def doubled(t):\n    return t * 2", "doubled")
+    traced = Traced(cell("def f(x):\n    return doubled(x) + 1", doubled=helper), ["doubled"])
+    assert {expression.text for expression in traced.expressions} == {"x", "doubled(x)", "1", "doubled(x) + 1"}
+    assert same(traced.run(CASE).output, X * 2 + 1)
+
+
 def test_a_module_is_watched_in_its_forward_and_not_while_it_is_built():
     source = """
 class M(nn.Module):
