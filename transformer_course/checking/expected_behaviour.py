@@ -89,7 +89,7 @@ class Behaviour:
         slips = {
             slip.name: slip
             for slip in self.slips.values()
-            if slip.name in names and slip.does.lower() in message.lower()
+            if slip.name in names and any(told.lower() in message.lower() for told in (slip.does, slip.says))
         }
         return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *slips.values()]
 

@@ -32,7 +32,7 @@ from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
 from transformer_course.slips.slip import SlipMistake
-from transformer_course.steps import InSteps
+from transformer_course.steps import InSteps, needs
 
 
 class OtherCases(Protocol):
@@ -182,8 +182,7 @@ def _two_bugs(*clauses: str) -> str:
 def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
     """Return hints on the step that comes next."""
     assert steps is not None
-    names = list(steps.steps)
-    step = names[names.index(stops_at) + 1 if stops_at in names else 0]
+    step = _to_come(steps, stops_at)[0]
     return (
         f"The next step: {steps.describe(step)}.",
         f"What comes of it is {steps.formula(step)}.",
@@ -193,11 +192,19 @@ def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
 
 def _half_finished(steps: InSteps | None, stops_at: str) -> str:
     assert steps is not None
-    names = list(steps.steps)
-    if stops_at not in names:
-        return f"You return `{stops_at}` as it came in. The first step: {steps.describe(names[0])}."
-    to_come = "; ".join(steps.describe(name) for name in names[names.index(stops_at) + 1 :])
-    return f"You are half-way: what you return is {steps.noun(stops_at)}. Still to do: {to_come}."
+    to_come = [steps.describe(name) for name in _to_come(steps, stops_at)]
+    if stops_at not in steps.steps:
+        return f"You return `{stops_at}` as it came in. The first step: {to_come[0]}."
+    return f"You are half-way: what you return is {steps.noun(stops_at)}. Still to do: {'; '.join(to_come)}."
+
+
+def _to_come(steps: InSteps, stops_at: str) -> list[str]:
+    """List the steps of which nothing is in what is returned, but for those that hand a value on as it is."""
+    return [
+        name
+        for name, step in steps.steps.items()
+        if stops_at not in steps.reached_from[name] and steps.expression(name) not in needs(step)
+    ]
 
 
 def _beside_a_crash(known: Behaviour, observed: Sequence[Observation], index: int) -> list[str]:

@@ -114,7 +114,7 @@ class SlipMistake(Mistake):
         if self.slip.kind == "part_left_out":  # it goes without saying that what is left out has no effect
             readings = [one for one in readings if one.kind != "ignored" or f"`{one.step}`" not in self.does]
         others = [does for one in readings if not self.does.startswith(does := words(self.steps, one).does)]
-        return f"{told} The same comes out where {others[0]}." if others else told
+        return f"{told} The result is the same if {others[0]}." if others else told
 
     def _exchanges_what_is_made_of_it(self, reading: Slip) -> bool:
         """Return whether a reading exchanges a value with one that is made of it: nobody does that."""
@@ -129,7 +129,7 @@ class SlipMistake(Mistake):
         reading = next((one for one in self.slip.readings if one.step == step), None)
         is_there = self.slip.step not in self.steps.steps and re.search(rf"\b{self.slip.step}\b", code)
         if self._told or reading is None or step == self.slip.step or is_there:
-            return self.says.partition(" The same comes out where ")[0]
+            return self.says.partition(" The result is the same if ")[0]
         return SlipMistake(reading, self.steps).says
 
     @property

@@ -104,12 +104,12 @@ class ModelMap(View):
     def still(self) -> Figure:
         """Return how much each attention and feed-forward network adds to the residual stream."""
         adding = [block for block in self.run["blocks"] if "adds" in block]
-        figure = blank(7.0, 0.9 + 0.28 * max(1, len(adding)))
+        figure = blank(7.0, 1.1 + 0.28 * max(1, len(adding)))
         ax = figure.add_subplot()
         means = [sum(block["adds"]) / len(block["adds"]) for block in adding]
         ax.barh([block["name"] for block in adding], means, color=COLOURS[0])
         ax.invert_yaxis()
-        ax.set_xlabel("length of what the part adds / length of the stream (mean over tokens)")
+        ax.set_xlabel("length of what the part adds / length of the stream\n(mean over tokens)")
         return figure
 
 

@@ -47,7 +47,7 @@ def test_a_slip_is_told_in_the_words_of_its_step():
 def test_another_reading_of_the_same_behaviour_is_told_as_well():
     other = Slip("scaled", "sign", "", "-§")
     both = Slip("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [other])
-    assert SlipMistake(both, STEPS).says.endswith("The same comes out where the scaled shares have the wrong sign.")
+    assert SlipMistake(both, STEPS).says.endswith("The result is the same if the scaled shares have the wrong sign.")
 
 
 def test_a_value_in_the_place_of_a_step_is_told_once():

@@ -26,11 +26,13 @@ MISTAKES = [
     Mistake(
         "every_state_counts_the_same",
         STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
+        STEPS.but(weights=lambda weights: torch.ones_like(weights)),
         STEPS.but(context=lambda states: states[:, -1]),
         does="the context does not depend on the decoder's state",
         says=(
-            "The context is the same whatever the decoder's state is: the mean of the states, or one of them. The "
-            "state should ask. Look at where the weights come from."
+            "The context is the same whatever the decoder's state is: the sum or the mean of the states, or one of "
+            "them. The state should ask. Look at where the weights come from; along an axis of length 1, a softmax "
+            "gives 1."
         ),
         hints=["How should the context change when `state` changes?"],
     ),

@@ -33,6 +33,16 @@ MISTAKES = [
         hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
+        "query_in_front",
+        STEPS.but(sums=lambda query, keys: query @ keys),
+        does="the query is multiplied with the columns of the keys, not with their rows",
+        says=(
+            "`query @ keys` multiplies the query with each *column* of `keys`. That crashes, or, where there are as "
+            "many keys as entries, mixes the keys. Each key is a row."
+        ),
+        hints=["In `a @ b`, which axis of `b` meets the last axis of `a`?"],
+    ),
+    Mistake(
         "one_product_only",
         STEPS.but(sums=lambda products: products[:, -1]),
         STEPS.but(sums=lambda products: products[:, 0]),

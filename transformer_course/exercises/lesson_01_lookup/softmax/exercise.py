@@ -44,6 +44,10 @@ SOFTMAX = Exercise(
         "would give a pair, the scores and where they are.",
     ],
     told={
+        "sibling_largest": (
+            "What is subtracted from each row is not its largest score, so of some rows the exponentials are still "
+            "too large for a float. Look at which number is taken."
+        ),
         "of_numbers_exponentials": (
             "`math.exp` takes a single number, and the scores are a tensor: it crashes. Look for the `exp` "
             "that takes a whole tensor."

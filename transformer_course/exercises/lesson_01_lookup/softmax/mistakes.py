@@ -58,6 +58,26 @@ MISTAKES = [
         hints=["What do the rows add up to, for scores of shape (5, 3, 2)?"],
     ),
     Mistake(
+        "sums_without_their_axis",
+        STEPS.but(total=lambda exponentials, axis: exponentials.sum(dim=axis)),
+        does="the sums lose the axis along which they run",
+        says=(
+            "A single row works, and a table does not: {does}, so the sums of the rows meet the columns. Look for what "
+            "keeps it."
+        ),
+        hints=["For scores of shape (2, 4), what is the shape of the sums? And what should it be, to divide each row?"],
+    ),
+    Mistake(
+        "largest_without_its_axis",
+        STEPS.but(largest=lambda scores, axis: scores.amax(dim=axis)),
+        does="the largest scores lose the axis along which they are looked for",
+        says=(
+            "A single row works, and a table does not: {does}, so those of the rows meet the columns. Look for what "
+            "keeps it."
+        ),
+        hints=["For scores of shape (2, 4), what is the shape of the largest scores? And what should it be?"],
+    ),
+    Mistake(
         "rows_in_a_loop",
         STEPS.but(
             shares=lambda scores: torch.stack(

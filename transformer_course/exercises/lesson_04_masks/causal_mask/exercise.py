@@ -34,6 +34,13 @@ CAUSAL_MASK = Exercise(
         "query i stands at i + n_key - n_query.",
     ],
     told={
+        "inverted_mask": (
+            "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
+        ),
+        "always_one_columns: n_key": (
+            "`n_key` is used as it comes in. It is None where nobody gives it, and then there are as many keys as "
+            "queries."
+        ),
         "sibling_allowed": (
             "The first row is True everywhere: the first position sees the whole future, and the last one "
             "only itself. Rows and columns seem to have changed places."

@@ -41,6 +41,13 @@ DECODER_MASK = Exercise(
         "A key may be attended to if the first says so *and* the second does. For tensors of booleans, `&` means and.",
     ],
     told={
+        "inverted_mask": (
+            "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
+        ),
+        "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": (
+            "This is the padding mask alone: every position may attend to the tokens that come later. Look for the "
+            "causal mask."
+        ),
         "inverted_not_later": (
             "The two halves speak different languages: for padding True means may attend, for the future it "
             "means forbidden. So only the future is visible."

@@ -17,5 +17,20 @@ MISTAKES = [
         ),
         hints=["What does the first row of the first sentence say?"],
     ),
+    Mistake(
+        "padding_forgotten",
+        STEPS.but(keys=lambda keys: torch.ones_like(keys)),
+        STEPS.but(both=lambda not_later: not_later[None, None]),
+        does="padding is not hidden",
+        says="This is the causal mask alone: `pad_id` has no effect, so padding may be attended to. Look for its mask.",
+        hints=["For a sentence that ends in padding, what does the last column say?"],
+    ),
+    Mistake(
+        "tokens_for_their_number",
+        STEPS.but(n=lambda tokens: tokens),
+        does="the tokens are handed on where their number is needed",
+        says="It crashes: the causal mask is made from the tokens themselves, where it needs their number.",
+        hints=["Print what you hand to `causal_mask`. What does its signature ask for?"],
+    ),
     *padding_mistakes.which_tokens(STEPS),
 ]

@@ -45,6 +45,9 @@ DOCUMENT_MASK = Exercise(
         "`&`, and add the axis for the heads.",
     ],
     told={
+        "part_left_out_both: same": (
+            "The causal mask is missing: every token sees what comes later in its own document."
+        ),
         "slice_queries": (
             "Each position sees all that came before, whatever document it is in: this is the causal mask alone."
         ),

@@ -23,6 +23,10 @@ LEAKS_FUTURE = Exercise(
         "`model.train(...)` can leave the model as it was.",
     ],
     told={
+        "part_left_out_another: ids + 1": (
+            "The new id may be one that the model does not know: 1 is added to the largest id, and nothing takes it "
+            "back to 0 in time. Which ids are sure to exist, the tokens say."
+        ),
         "not_inverted_moved": (
             "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what "
             "innocent models do, and leaky ones too, at most positions."

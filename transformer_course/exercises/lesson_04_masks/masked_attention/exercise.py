@@ -103,6 +103,10 @@ MASKED_ATTENTION = Exercise(
         "with 0 where `sees_nothing`.",
     ],
     told={
+        "all_true_visible": (
+            "The mask has no effect: every query attends to all keys. Look at what becomes of the masked scores "
+            "(`masked_fill` returns a new tensor, and leaves the old one as it is)."
+        ),
         "moved_probabilities: weights": (
             "Right wherever a query may see something. Where it may see nothing, all keys get the same "
             "weight, as all its scores are equally low. The output should be zeros."

@@ -29,6 +29,12 @@ OVER_THE_QUERIES_AND_MENDED = STEPS.but(
     weights=lambda probabilities: probabilities.nan_to_num(),
 )
 
+READ_THE_WRONG_WAY_ROUND = [  # for the scores alone: which queries see nothing is read as it should be
+    STEPS.but(hidden=lambda visible: visible),
+    STEPS.but(hidden=lambda visible, empty: visible & ~empty),
+    STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
+]
+
 MISTAKES = [
     Mistake(
         "nan_where_nothing_is_seen",
@@ -76,7 +82,10 @@ MISTAKES = [
         STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible),
         does="queries that may see nothing are treated apart only if none may see anything",
     ),
-    *attention_mistakes.of_the_mask(STEPS),
+    *[
+        m.with_ways(*m.ways, *READ_THE_WRONG_WAY_ROUND) if m.name == "mask_inverted" else m
+        for m in attention_mistakes.of_the_mask(STEPS)
+    ],
     *attention_mistakes.of_the_scaling(STEPS),
     *[
         m.with_ways(*m.ways, OVER_THE_QUERIES_AND_MENDED) if m.name == "softmax_over_the_queries" else m

@@ -29,5 +29,14 @@ SLIDING_WINDOW_MASK = Exercise(
         "At least 0, and less than `window`: two comparisons, joined by `&`. Or cut a matrix of True twice, "
         "with `.tril()` and `.triu(...)`.",
     ],
+    told={
+        "comparison_near: (back) <= (window)": (
+            "The window is too long by one: with a window of 2, a query sees two keys before itself. It counts, too."
+        ),
+        "absolute_back": (
+            "The distance loses its sign, so keys ahead of the query count as near. A query may attend to itself and "
+            "to what came before."
+        ),
+    },
     mistakes=MISTAKES,
 )
