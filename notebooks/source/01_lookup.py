@@ -392,14 +392,14 @@ def attention(
 check(attention)
 
 # %% [markdown]
-# **Predict.** What number does *year?* get? (An answer within 50 counts as right.)
+# **Predict.** What number does *year?* get: nearest to 1850, 1950 or 2021?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
 output = parts.attention(piece_queries, piece_keys, piece_values)
-compare(prediction, measured=round(output[0].item()))
+compare(prediction, measured=output[0].round().item(), choices=(1850, 1950, 2021))
 sharper = parts.attention(3 * piece_queries, piece_keys, piece_values)
 print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 
@@ -526,7 +526,7 @@ print(f"without projections: {raw:.0%}")
 #
 # A colleague sends you this version. She writes the softmax out, and subtracts the largest score so that `exp` cannot
 # overflow. It runs, the shape is right, and each row of weights adds up to 1. Read it and decide which line is wrong
-# *before* you run the check. Then write a correct `mended` in the cell after it.
+# *before* you run the check. Then put a corrected version, `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -589,7 +589,7 @@ new_positions = torch.linspace(0.3, 5.7, 200)[:, None]
 smooth = parts.distance_attention(4 * new_positions, 4 * positions, heights)  # times 4: standard deviation 1/4
 curves = {"attention": smooth[:, 0], "sine": torch.sin(new_positions[:, 0])}
 ax = plots.lines(new_positions[:, 0], curves, xlabel="position (query)", ylabel="height (value)")
-ax.plot(positions, heights, "k.", label="known points")
+ax.plot(positions, heights, ".", color=plots.INK, label="known points")
 ax.legend()
 print(f"largest error: {(smooth - torch.sin(new_positions)).abs().max():.1f}")
 

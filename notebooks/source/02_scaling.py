@@ -471,7 +471,7 @@ table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor
 #
 # A colleague needs no d_k: "The length of a random query is √d_k on average. So I divide by its length. The variance of
 # the scores is 1 at every width; I have measured it." She is right about that. Decide what is wrong *before* you run
-# the check. Then write a correct `mended` in the cell after it.
+# the check. Then put a corrected version, `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]

@@ -429,8 +429,8 @@ compare(prediction_in_front, measured=answers[1])
 # ## Bug hunt
 #
 # A colleague looks for the first real token of each text. With her own batches, all padded in front, her mask is right.
-# Read the code and decide for which texts it is wrong *before* you run the check. Then write a correct `mended` in the
-# cell after it.
+# Read the code and decide for which texts it is wrong *before* you run the check. Then put a corrected version,
+# `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -526,8 +526,8 @@ print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inv
 
 # %% [markdown]
 # In this course and in `F.scaled_dot_product_attention`, True means *may attend*; in `nn.MultiheadAttention`, it means
-# *must not attend*. There is no warning, and only the last row gives the mistake away. When you combine code from two
-# sources, look at one row of the weights first.
+# *must not attend*. There is no warning; only the weights show it. When you combine code from two sources, look at one
+# row of the weights first.
 
 # %% [markdown]
 # ### `is_causal` with fewer queries than keys

@@ -588,7 +588,7 @@ print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().m
 #
 # A colleague saves memory: her angles have 16 bits (`bfloat16`, which keeps about three digits). Her code runs, the
 # shape is right, and every vector keeps its length. Decide what is wrong, and in which texts it shows, *before* you run
-# the check. Then write a correct `mended` in the cell after it.
+# the check. Then put a corrected version, `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -781,7 +781,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>Why does a Transformer need positional encodings?</summary>
 #
 # Self-attention, and layers that take each position alone, treat a text as a set: shuffle the words, and the outputs
-# are shuffled the same way. Without a causal mask or positions no word order can matter. (<i>Attention without
+# are shuffled the same way. With neither a causal mask nor positions, word order cannot matter. (<i>Attention without
 # positions</i>)
 # </details>
 #

@@ -468,8 +468,8 @@ for where in ("x", "w_q"):
 # %% [markdown]
 # **Norms only.** At x (above) the gradient keeps its size on its way back: for that, no sum is needed. At `w_q` (below)
 # it is gone from the sixth layer on. It did not get lost on its way: what has vanished is the *difference* between the
-# positions. After two layers all hold nearly one vector, and no query can change an average of equal vectors (Noci et
-# al., below).
+# positions. After two layers all hold nearly one vector, and no query can change an average of equal vectors (**rank
+# collapse**: Dong et al. and Noci et al., below).
 #
 # **Sums only.** The gradient at x explodes on its way back, as the numbers do on their way up, to tens of thousands.
 # The softmax saturates: at the last `w_q` no gradient is left.
@@ -597,7 +597,7 @@ table.fillna("").rename_axis(index="losses after 200 steps", columns="layers")
 # %% [markdown]
 # At 0.003, post-norm learns it with 2 layers, makes a start with 4, and from 12 on guesses blindly. Pre-norm learns it
 # with 8, and is on the way even with 24. A higher rate widens the gap: at 0.01, pre-norm still learns with 8 layers,
-# and post-norm with 4 hardly begins. At 0.001 neither gets there in 200 steps, with any depth.
+# and post-norm with 4 hardly begins. At 0.001 neither gets there in 200 steps, with 2, 4 or 8 layers.
 #
 # The paper's remedy is **warm-up**: a tiny learning rate, raised over the first 4,000 steps (here: 50). At 8 layers it
 # takes post-norm from a loss of 2.6 or more to 2.3 or less. Pre-norm manages without; with so few steps, warm-up
@@ -748,8 +748,9 @@ for name, kind in {"the colleague's": LayerOfAColleague, "yours or the library's
 #
 # The stack is complete, and one part is still to be deleted: attention, or at least half of it. We hide some characters
 # of dates in four languages, and train an encoder to predict what is hidden: a **masked language model**. BERT was
-# trained like this on plain text, in pieces of words. Such training, before any task, is **pretraining**; further
-# training, on the labels of a task, is **fine-tuning**.
+# trained like this on plain text, in pieces of words: it predicted 15 % of them. Of these, 80 % were hidden, 10 % were
+# replaced by random ones, and 10 % were left as they were, since later texts have no gaps. Such training, before any
+# task, is **pretraining**; further training, on the labels of a task, is **fine-tuning**.
 
 # %% tags=["hide-input"]
 days = [date(2000, 1, 1) + timedelta(days=n) for n in range(0, 9000, 7)]
@@ -925,7 +926,7 @@ class VisionTransformer(nn.Module):
 # Trained on 3,500 images, the model classifies about 9 of 10 new ones correctly.
 #
 # **Predict.** What fraction does it classify correctly when the patches of all of them are shuffled in the same way:
-# near 0.1, 0.5 or 0.9? (Three trainings, folded: about 10 seconds.)
+# near 0.1, 0.5 or 0.9? (Three runs, folded: about 10 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -952,8 +953,9 @@ pd.DataFrame(classified, index=[f"seed {seed}" for seed in range(3)]).T.round(2)
 
 # %% [markdown]
 # The same layers classify images, and this model relies on where each patch belongs: with patches shuffled only after
-# training, it is about as good as a guess. The paper's are larger: pre-norm, GELU, and a *class token* in place of the
-# mean. Language models that read images put such a model's outputs among the vectors of the words.
+# training, it is about as good as a guess. The paper's models are larger, and use pre-norm, GELU and a *class token* in
+# place of the mean. **Vision-language models** project such a model's outputs, and put them among the embeddings of the
+# text.
 
 # %% [markdown]
 # ## Your experiment
@@ -993,7 +995,7 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Post-norm normalises the sums, pre-norm the inputs of the sublayers. In 200 steps, at 0.003 and at 0.01, post-norm
 #   learned our task with 2 layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long
-#   trainings, deep post-norm is reported to need it (Xiong et al.).
+#   runs, deep post-norm is reported to need it (Xiong et al.).
 
 # %%
 tokens = torch.randint(1, 48, (2, 11))

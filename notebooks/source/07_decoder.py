@@ -438,7 +438,7 @@ class TargetInBoth(Translator):
 # The decoder of this model has a proper causal mask.
 #
 # **Predict.** What fraction of tokens does the model with the target in both get right with *teacher forcing*, and what
-# fraction of dates when it *generates*? (Six trainings: about 10 seconds.)
+# fraction of dates when it *generates*? (Six runs: about 10 seconds.)
 
 # %% tags=["prediction"]
 prediction_forced, prediction_generated = ..., ...
@@ -660,7 +660,7 @@ class DecoderOnly(EncoderOnly):
 # two formats, chosen at random, `2021-03-03` or `03/03/2021`, and let the models *sample* each character.
 #
 # **Predict.** Encoder-only: what fraction of the sampled dates is right when there is one right answer: near 0, 0.5 or
-# 0.9? And when there are two, and either counts? (Twelve trainings, folded: about 20 seconds.)
+# 0.9? And when there are two, and either counts? (Twelve runs, folded: about 20 seconds.)
 
 # %% tags=["prediction"]
 prediction_one_format, prediction_two_formats = ..., ...
@@ -778,7 +778,7 @@ def unmask(model: nn.Module, n_texts: int, n_steps: int) -> Tensor:
 
 # %% [markdown]
 # **Predict.** What fraction of 200 texts are real dates if all eleven tokens come in *one* step: near 0, 0.5 or 0.9?
-# And in eleven steps, a token at each? (Three trainings, folded: about 10 seconds.)
+# And in eleven steps, a token at each? (Three runs, folded: about 10 seconds.)
 
 # %% tags=["prediction"]
 prediction_one_step, prediction_eleven_steps = ..., ...
@@ -803,8 +803,9 @@ pd.DataFrame(found).T.rename_axis(index="steps", columns="real dates, seed").rou
 # %% [markdown]
 # In one step hardly any text is a date: each position draws by itself, and the formats mix, as above. With a token at
 # each step most are, since each is drawn in view of those before it, wherever they stand. In between, quality is traded
-# for speed: a step may bring several tokens. But a step is a pass over the whole text, and no cache (lesson 10) makes
-# it cheaper.
+# for speed: a step may bring several tokens. But a step is a pass over the whole text. An exact cache (lesson 10) is
+# impossible, as each position attends to all others; approximate ones work ([Wu et al.,
+# 2025](https://arxiv.org/abs/2505.22618)).
 
 # %% [markdown]
 # ## Your experiment
@@ -930,7 +931,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # It begins with hidden tokens; at each step it draws them all and keeps those of which it is surest. Few steps are
 # fast, but tokens drawn at the same step know nothing of each other; many steps are as many passes over the whole text,
-# without a cache. (<i>★ Diffusion</i>)
+# without an exact cache. (<i>★ Diffusion</i>)
 # </details>
 #
 # <details><summary>What does an alignment tell?</summary>

@@ -84,8 +84,9 @@ diagrams.architecture.you_are_here(8)
 # ## The task: dates in 32 languages
 #
 # The Babel library knows how each language formats a date. A date in numbers alone may be ambiguous (3/4/21 is in March
-# or in April), so unless it begins with the year, its locale is put in front. One string in twenty is held out: we take
-# 3,000 for the test, and 200 others to monitor training. (Most of these *days* occur in training, written differently.)
+# or in April), so unless it begins with the year, a code for its language is put in front, as in `pl 14.01.2001`. One
+# string in twenty is held out: we take 3,000 for the test, and 200 others to monitor training. (Most of these *days*
+# occur in training, written differently.)
 
 # %%
 pairs = date_pairs(60_000, seed=0, split="train")
@@ -328,8 +329,8 @@ print(f"after initialise: loss {loss:.1f}, logit {logit:.0f}")
 #
 # How does a gradient become a step? Gradient descent hardly moves the embedding of a rare token, whose gradient is
 # small. **Adam** ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980)) keeps two running means for each parameter,
-# one of its gradient g (the **momentum**) and one of g². (The new mean is β times the old one plus 1 − β times the new
-# value.) The parameter changes by
+# one of its gradient g (the **momentum**) and one of g² (the field calls them first and second **moments**). (The new
+# mean is β times the old one plus 1 − β times the new value.) The parameter changes by
 #
 # $$-\,\text{rate}\cdot\frac{\text{mean of } g}{\sqrt{\text{mean of } g^2}+\text{a tiny } \epsilon}$$
 #
@@ -539,7 +540,7 @@ def translate(model: nn.Module, pairs: list, tokenizer: Tokenizer = tokenizer, m
 
 # %% [markdown]
 # On the 200 strings we monitor the loss, the fraction of *tokens* predicted correctly after the true ones (teacher
-# forcing), and that of *dates* generated correctly from end to end (**exact match**). Below them stand the weights of
+# forcing), and that of *dates* generated correctly from end to end (**exact match**). Below them are the weights of
 # cross-attention for `3 mars 2021`, a row for each token that is generated. (Those on eos are left out, so a row does
 # not add up to 1.)
 #
@@ -637,10 +638,10 @@ five = [held_out[i] for i in (15, 39, 69, 1, 32)]  # those from the beginning of
 pd.DataFrame(translate(model, five), columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Your Transformer reads dates! At least 99 % of the strings come out right, from end to end. (The digit after the point
-# depends on the processor.) Why does its loss not fall to 0, then? With smoothing, it cannot fall below the entropy of
-# the smoothed target. And did it learn by heart? Then the held-out loss would stay above that of training. The two end
-# within 0.05.
+# Your Transformer reads dates! At least 99 % of the strings come out right, from end to end. (The digit after the
+# decimal point depends on the processor.) Why does its loss not fall to 0, then? With smoothing, it cannot fall below
+# the entropy of the smoothed target. And did it learn by heart? Then the held-out loss would stay above that of
+# training. The two end within 0.05.
 
 # %% tags=["nbval-ignore-output"]
 doubt = 0.1 / V
@@ -747,15 +748,15 @@ print(f"{len(wrong)} errors are left; {swapped} have the right characters in ano
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Where the right characters stand in another order, the model seems to know what to copy, and to lose the place. Would
+# Where the right characters stand in another order, the model seems to know what to copy, but to lose its place. Would
 # a better search help, such as **beam search**, which keeps several prefixes (lesson 10)? The ★ part measures it.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague wants to save time: "Why compute texts that have ended? I drop them." A text alone is always right,
-# and most in a batch are. Decide which line is wrong *before* you run the check. Then write a correct
-# `mended` in the cell after it.
+# A colleague wants to save time: "Why compute texts that have ended? I drop them." A text alone is always right, and
+# most in a batch are. Decide which line is wrong *before* you run the check. Then put a corrected version, `mended`, in
+# the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -866,7 +867,7 @@ lines = dict.fromkeys(sentence(rng) for _ in range(3_000))  # each once
 _ = (folder / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
 
 # %%
-path = folder / "pairs.tsv"  # or the path of your own file
+path = folder / "pairs.tsv"  # or that of your own file, such as Path("my_pairs.tsv")
 own_pairs = [tuple(line.split("\t")[:2]) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
 random.Random(0).shuffle(own_pairs)
 own_test, own_train = own_pairs[:100], own_pairs[100:]

@@ -10,8 +10,8 @@
 #
 # The first line is ours; a stored model in *your* class wrote the rest.
 #
-# **The question.** Large models are trained first for one thing, this one for nothing else: to guess the next token.
-# Why is that enough? And how does a model copy a name that it has read only once?
+# **The question.** Large models are first trained to do one thing, this one nothing else: guess the next token. Why is
+# that enough? And how does a model copy a name that it has read only once?
 #
 # **Afterwards you can** write a GPT, train it, let it write, compare models in bits per byte, and find the head that
 # copies.
@@ -212,8 +212,8 @@ check(next_token_loss)
 # ### Bug hunt
 #
 # A colleague's model writes well, but its texts never end, although every text that it was trained on ends in `<eos>`,
-# and none is padded. Which line is wrong? Decide *before* you run the check. Then write a correct `mended` in the cell
-# after it.
+# and none is padded. Which line is wrong? Decide *before* you run the check. Then put a corrected version, `mended`,
+# into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -428,7 +428,7 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 # %% [markdown]
 # Before the first block, the stream holds little but the token just read. The output matrix is the embedding's, so the
 # lens predicts that token again, and its loss is worse than uniform. By the lens, most of the fall is in block 0; in
-# the map below, its feed-forward network adds by far the most. (Other windows than above, hence the last loss.)
+# the map below, its feed-forward network adds by far the most. (The last loss differs: these are other windows.)
 #
 # The map shows every module at once (without the widget you see how much each sublayer adds). Type the beginning
 # of a sentence and step through it: what does each module return, and which tokens may follow?

@@ -7,8 +7,8 @@
 # CLOWN: I will tell you, sir, as he hath carried.
 # ```
 #
-# At the end a small Llama answers you (a stored sample), its weights, in Llama's published layout, loaded into parts
-# that *you* wrote.
+# At the end, a small Llama answers you (above: a stored sample). Its weights come in Llama's published layout, and are
+# loaded into parts that *you* wrote.
 #
 # **The question.** Today's models are still Transformers, yet most parts of the block have changed since 2017. What is
 # new, and what does each change buy?
@@ -687,9 +687,9 @@ table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series
 # <details><summary>How do norms after the sublayers save it?</summary>
 #
 # At rate 0.3 the FFN comes to add thousands of times what is in the stream, with QK-norm or without: see the last
-# column. Beside that, everything else is drowned. With norms after, what is added stays small, and the loss is about
-# that of the usual learning rate, though the scores are as large as without them. (In 2017 the norms came after, too,
-# but on the stream itself.) At the usual rate this model needs neither.
+# column. That drowns out everything else. With norms after, what is added stays small, and the loss is about that of
+# the usual learning rate, though the scores are as large as without them. (In 2017 the norms came after, too, but on
+# the stream itself.) At the usual rate this model needs neither.
 # </details>
 #
 # <details><summary>Then what is QK-norm for?</summary>
@@ -703,11 +703,11 @@ table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series
 # %% [markdown]
 # ## Adding capacity: a mixture of experts
 #
-# Facts are stored largely in the FFN (lesson 06). More facts need a wider one, which costs more for *every* token. A
-# **mixture of experts** (MoE) has many FFNs, the experts, and a small linear layer, the **router**, that picks k for
-# each token (**top-k routing**); their outputs are weighted and added. The others, pale in the picture, are not
-# computed. So there are more parameters than **active parameters**, those that one token meets: in Mixtral, 47 billion
-# and 13 billion.
+# An FFN learns facts faster than attention does with as many parameters (lesson 06). More facts need a wider one, which
+# costs more for *every* token. A **mixture of experts** (MoE) has many FFNs, the experts, and a small linear layer, the
+# **router**, that picks k for each token (**top-k routing**); their outputs are weighted and added. The others, pale in
+# the picture, are not computed. So there are more parameters than **active parameters**, those that one token meets: in
+# Mixtral, 47 billion and 13 billion.
 
 # %%
 diagrams.modern_block.experts()
@@ -757,13 +757,14 @@ class Experts(nn.Module):
 # %% [markdown]
 # ### Keeping all experts busy
 #
-# The task: lesson 06's 2,304 random facts. The mixtures have eight experts of d_ff 16, two of them active. A narrow
-# FFN of d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*. All take 120 steps.
+# The task is lesson 06's (2,304 facts). The mixtures have eight experts of d_ff 16, two of them active. A narrow FFN of
+# d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*. All take 120 steps.
 #
 # Expert 0 begins behind: its logit is lower by 3 (but not in `even start`). Two mixtures have **load balancing**. One
-# has an extra loss (Fedus et al., 2021): 8 times the sum of load · mean probability, which is 1 when both are even. The
-# other needs none ([Wang et al., 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3 adds only a tiny one): each
-# expert has a bonus, used only in choosing, that rises by a step where the load is too small, and else falls.
+# has an **auxiliary loss** (Fedus et al., 2021): 8 times the sum of load · mean probability, which is 1 when both are
+# even. The other needs none ([Wang et al., 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3): each expert has a
+# bonus (in the papers, a *bias*), used only in choosing, that rises by a step where the load is too small, and else
+# falls.
 
 # %% [markdown]
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the narrow FFN, and
@@ -1166,7 +1167,8 @@ print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), r
 # With less than 2 % as many parameters and three times the steps, LoRA learns as many of the new dates as training all
 # parameters, or somewhat fewer (neither rate was tuned). Either way, most of the old ones are lost. But LoRA can be
 # taken out, and the old model is back, so one frozen model can serve many such *adapters*. (Added into the matrix, it
-# costs no extra time.)
+# costs no extra time. *QLoRA*, [Dettmers et al., 2023](https://arxiv.org/abs/2305.14314), keeps the frozen model in 4
+# bits.)
 
 # %% [markdown]
 # ## A model that talks
@@ -1287,7 +1289,7 @@ table.drop(columns="class")[:16]
 # - **mixture of experts**: many feed-forward networks in place of one, of which each token is sent to a few.
 # - **router**: the linear layer that scores the experts for each token.
 # - **top-k routing**: sending each token to the k experts with the largest scores.
-# - **load balancing**: whatever keeps the experts about equally busy, such as an extra loss.
+# - **load balancing**: whatever keeps the experts about equally busy, such as an auxiliary loss.
 # - **active parameters**: the parameters that one token meets.
 # - **checkpoint layout**: names, shapes and order of rows of the tensors in a published model.
 # - **low-rank adaptation**: training a product of two small matrices beside each frozen one; LoRA for short.

@@ -666,7 +666,7 @@ print("different columns:", len(set(columns)), "of", len(columns))
 #
 # Instruments have bugs, too. A colleague's `padding_difference` keeps the length of the texts, because her model cannot
 # take longer ones. For a healthy model it gives 0, as it should. Decide which faults it cannot find *before* you run
-# the check. Then write a correct `mended` in the cell after it.
+# the check. Then put a corrected version, `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]

@@ -363,18 +363,18 @@ by_step.agg(["min", "max"]).round(2)
 #
 # Reinforcement learning came first. In **RLHF** ([Christiano et al., 2017](https://arxiv.org/abs/1706.03741); for
 # assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's choices
-# to give each answer a number r. Its loss for a pair is $-\log \sigma(r_\text{chosen} - r_\text{rejected})$. PPO
-# (proximal policy optimisation) then raises the reward of what the model generates, less β times its drift from the
-# reference. DPO does both in one. For the model that makes the best of this trade-off, r is β times an answer's gain,
-# up to a constant for each prompt, which cancels in a pair. With that in place of r, the loss is DPO's, and nothing has
-# to be sampled.
+# (in *RLAIF*, from a model's) to give each answer a number r. Its loss for a pair is $-\log \sigma(r_\text{chosen} -
+# r_\text{rejected})$. PPO (proximal policy optimisation) then raises the reward of what the model generates, less β
+# times its drift from the reference. DPO does both in one. For the model that makes the best of this trade-off, r is β
+# times an answer's gain, up to a constant for each prompt, which cancels in a pair. With that in place of r, the loss
+# is DPO's, and nothing has to be sampled.
 
 # %% [markdown]
 # For some questions, nobody has to be asked, because a program can judge: a proof checks, tests pass, a date is right.
-# Then the program is the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
-# 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this. Only the final answer is
-# judged; what is written before it is free, and may be as long as it helps. DeepSeek-R1-Zero, rewarded only for right
-# answers and their form, came to write ever longer **chains of thought** ([DeepSeek-R1,
+# Then the program, a *verifier*, gives the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert
+# et al., 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this. Only the final
+# answer is judged; what is written before it is free, and may be as long as it helps. DeepSeek-R1-Zero, rewarded only
+# for right answers and their form, came to write ever longer **chains of thought** ([DeepSeek-R1,
 # 2025](https://arxiv.org/abs/2501.12948)). Ours has no room to think.
 
 # %% [markdown]
@@ -386,8 +386,8 @@ by_step.agg(["min", "max"]).round(2)
 # | DPO | pairs that somebody compared | model, reference |
 # | GRPO, with verifiable rewards | its own samples, judged by a program | model, and reference if β > 0 |
 #
-# The value model of PPO predicts the reward, so that a sample is compared with what was expected. GRPO, below, draws
-# several samples of each prompt and compares them with each other.
+# The value model of PPO (the *critic*) predicts the reward, so that a sample is compared with what was expected. GRPO,
+# below, draws several samples of each prompt and compares them with each other.
 #
 # **Exercise.** Write the judge. An answer is right if it is one of the accepted ones, from its first token to its
 # last. Accepted forms end with `<eos>` and are padded after it, as are the answers that the model finished.
@@ -465,7 +465,7 @@ diagrams.post_training.group(
 # average nothing changes but the noise, which shrinks: hence advantages. (The group's mean contains the sample itself,
 # which only makes the gradient 1 − 1/G times as long. Dividing by the standard deviation is another matter: it gives
 # more weight to prompts that are nearly always right or nearly always wrong. [Liu et al.,
-# 2025](https://arxiv.org/abs/2503.20783) leave it out.)
+# 2025](https://arxiv.org/abs/2503.20783) leave it out: *Dr. GRPO*.)
 
 # %% [markdown]
 # ### The loss
@@ -482,7 +482,7 @@ diagrams.post_training.group(
 
 # %% [markdown]
 # The loss is minus the mean of gain − β · drift over all tokens that the model generated. (The paper averages within
-# each answer first; over all tokens at once, as here: [Yu et al., 2025](https://arxiv.org/abs/2503.14476).)
+# each answer first; over all tokens at once, as here: *DAPO*, [Yu et al., 2025](https://arxiv.org/abs/2503.14476).)
 #
 # **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
 
@@ -583,10 +583,10 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 # often is raised more often, so a small lead can grow.
 
 # %% [markdown]
-# This **loss of diversity** is a price of reinforcement learning, and a reason for β. The *value* of our drift, summed
-# over an answer, would stop at log 2, about 0.69, when one of two equal forms is gone. Its *gradient* at the first
-# update is that of the KL divergence the other way round, of the reference from the model, which grows without limit
-# ([Tang and Munos, 2025](https://arxiv.org/abs/2506.09477)).
+# This **loss of diversity** (also *mode collapse* or *entropy collapse*) is a price of reinforcement learning, and a
+# reason for β. The *value* of our drift, summed over an answer, would stop at log 2, about 0.69, when one of two equal
+# forms is gone. Its *gradient* at the first update is that of the KL divergence the other way round, of the reference
+# from the model, which grows without limit ([Tang and Munos, 2025](https://arxiv.org/abs/2506.09477)).
 
 # %% [markdown]
 # ## Reward hacking
@@ -596,9 +596,9 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 #
 # ### Bug hunt
 #
-# A colleague's policy has the best rewards of the whole team, but its users complain. Which line of her judge is
-# wrong? Decide *before* you run the check, and before you see what her policy says. Then write a correct `mended` in
-# the cell after it.
+# A colleague's policy has the best rewards of the whole team, but its users complain. Which line of her judge is wrong?
+# Decide *before* you run the check, and before you see what her policy says. Then put a corrected version, `mended`,
+# into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -632,7 +632,7 @@ for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()
 
 # %% [markdown]
 # **Predict.** We train with her judge, at twice the learning rate. What mean reward will it give the last ten batches:
-# 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: nearest to 0.4 or 0.8? As a
+# 0.4, 0.6 or 0.8? And what fraction of the answers to new dates is then really right: nearest to 0, 0.4 or 0.8? As a
 # control, the exact judge trains at the same rate.
 
 # %% tags=["prediction"]
@@ -650,10 +650,10 @@ def her_judge_watched(answers: Tensor, accepted: Tensor) -> Tensor:
 # %% tags=["nbval-ignore-output"]
 hacked, hacked_rewards = zip(*(grpo(model, her_judge_watched, seed, rate=1e-3) for seed, model in enumerate(sft)))
 fair, _ = zip(*(grpo(model, parts.exact_reward, seed, rate=1e-3) for seed, model in enumerate(sft)))
-curves = {"her judge": torch.tensor(hacked_rewards), "exact judge": torch.tensor(really).view(3, -1)}
+curves = {"reward of her judge": torch.tensor(hacked_rewards), "really right": torch.tensor(really).view(3, -1)}
 right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis=1)
-compare(her_reward, measured=curves["her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
-compare(really_right, measured=right.median(), choices=(0.4, 0.8))
+compare(her_reward, measured=curves["reward of her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
+compare(really_right, measured=right.median(), choices=(0, 0.4, 0.8))
 worst = hacked[right.argmin()]  # of the three, the one with the fewest right answers
 show(worst)
 by_judge = judged | {"her judge": hacked, "exact judge, same rate": fair}
@@ -665,16 +665,17 @@ ax = plots.lines(
 # %% [markdown]
 # Both judges have seen the same samples. At first both curves fall, as at half the rate, only further, probably because
 # the advantages of a few samples are noisy. The rate is not to blame for the rest: with the exact judge, it leaves most
-# of the answers right, about as many as SFT did. Her judge accepts more answers than are right. Where the policy has
-# found out which (compare the three runs in the line `right`; the samples come from the worst), a cut-off answer came
-# up by chance, was rewarded, and came up more often. The curve of *her* reward alone does not show it. Samples do, and
-# so does a second judge that the policy is not trained on.
+# of the answers right, as SFT did. Her judge also accepts wrong answers. Where the policy has found that out (compare
+# the three runs in the line `right`; the samples come from the worst), a cut-off answer came up by chance, was
+# rewarded, and came up more often. The curve of *her* reward alone does not show it. Samples do, and so does a second
+# judge that the policy is not trained on.
 
 # %% [markdown]
-# A reward model only imitates people's judgement, so it has many such gaps. Its reward first rises with the real
-# quality of the answers, then goes on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)).
-# There β is a brake: the further the policy drifts, the more that costs. It does not fix the judge, and did no better
-# in these measurements than stopping earlier. Where a program judges, many set β to 0 and fix the program.
+# A reward model only imitates people's judgement, so it has many such gaps; one is to favour long answers ([Singhal et
+# al., 2023](https://arxiv.org/abs/2310.03716)). Its reward first rises with the real quality of the answers, then goes
+# on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There β is a brake: the further the
+# policy drifts, the more that costs. It does not fix the judge, and did no better in these measurements than stopping
+# earlier. Where a program judges, many set β to 0 and fix the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k

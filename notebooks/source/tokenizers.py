@@ -196,7 +196,8 @@ check(encode)
 #
 # A colleague has written a faster tokenizer, which looks only for pairs that occur in the text. Whatever it encodes is
 # decoded to exactly the same text. But a model that has been trained predicts its tokens worse than those of the old
-# tokenizer. What is wrong? Decide *before* you run the check. Then write a correct `mended` in the cell after it.
+# tokenizer. What is wrong? Decide *before* you run the check. Then put a corrected version, `mended`, into the cell
+# after it.
 
 
 # %% tags=["bug-hunt"]

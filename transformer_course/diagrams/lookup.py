@@ -111,7 +111,7 @@ def moved(
         _label(d, f"{name} in {text!r}", vector)
     for word, vector in neighbours.items():
         _label(d, word, vector)
-    _label(d, f"{name}, alone", before, (0.0, -0.26, "left"))
+    _label(d, f"{name}, alone", before, (0.0, -0.34, "left"))
     return d
 
 
