@@ -168,7 +168,10 @@ def said_margin(claim: Claim, results: Results) -> Margin:
                 break
         else:
             raise ValueError(f"{claim.cell} is no cell with code")
-        values.append(float(eval(claim.value, space)))  # written in this repository, as the lesson is
+        try:
+            values.append(float(eval(claim.value, space)))  # written in this repository, as the lesson is
+        except Exception as error:
+            raise ValueError(f"{claim.says!r}: there is no {claim.value} after {claim.cell}: {error}") from error
     return Margin.of_values(claim.cell, claim.value, values, claim.above, claim.below)
 
 

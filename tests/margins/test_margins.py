@@ -190,6 +190,14 @@ def test_a_margin_is_measured_over_all_runs() -> None:
     assert not crossed.holds
 
 
+def test_a_claim_whose_number_is_not_there_says_which_it_is():
+    cell = {"train": {"data": {}, "seen": {}}}
+    with pytest.raises(ValueError, match="'It is right.': there is no right after train: name 'right' is not defined"):
+        said_margin(Claim("train", "right", "It is right.", above=0.9), {PUBLISHED: cell})
+    with pytest.raises(ValueError, match="^test is no cell with code$"):
+        said_margin(Claim("test", "right", "It is right.", above=0.9), {PUBLISHED: cell})
+
+
 def test_a_number_that_never_moves_is_no_claim_of_training() -> None:
     assert not [*seen_margins("show", dict.fromkeys(PLAN, a_run(0.95)))]
 
