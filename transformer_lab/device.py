@@ -60,11 +60,7 @@ class _WithoutDrawing(TorchFunctionMode):
     """Leaves tensors as they are where random numbers would be drawn into them."""
 
     def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Call a function of torch, unless it draws."""
         kwargs = kwargs or {}

@@ -13,12 +13,7 @@ from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, ModelCache
 from transformer_lab.attention.positions import Rotation
 from transformer_lab.fast.bypass import hooks_of, is_inference, may_bypass_in_inference
-from transformer_lab.fast.functional_layers import (
-    MAX_ROWS_IN_PLACE,
-    embed,
-    fused_linear,
-    norm_function,
-)
+from transformer_lab.fast.functional_layers import MAX_ROWS_IN_PLACE, embed, fused_linear, norm_function
 from transformer_lab.layers import feed_forward
 from transformer_lab.models.language_model import Block, LanguageModel
 

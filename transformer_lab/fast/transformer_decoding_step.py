@@ -17,13 +17,7 @@ from transformer_lab.attention.kv_cache import LayerCache, ModelCache, SourceKV
 from transformer_lab.attention.multi_head import MultiHeadAttention
 from transformer_lab.fast.beam_cache import BeamCache
 from transformer_lab.fast.bypass import hooks_of, is_inference, may_bypass_in_inference
-from transformer_lab.fast.functional_layers import (
-    MAX_ROWS_IN_PLACE,
-    embed,
-    linear,
-    linear_parameters,
-    norm_function,
-)
+from transformer_lab.fast.functional_layers import MAX_ROWS_IN_PLACE, embed, linear, linear_parameters, norm_function
 from transformer_lab.layers import feed_forward
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 from transformer_lab.models.decoder import Decoder, PreNormDecoder

@@ -159,12 +159,7 @@ class Beams:
 
 
 def beam_search_from_state(
-    state: DecodingState,
-    tokens: Int[Tensor, "batch n"],
-    max_new_tokens: int,
-    eos_id: int,
-    beam_size: int,
-    alpha: float,
+    state: DecodingState, tokens: Int[Tensor, "batch n"], max_new_tokens: int, eos_id: int, beam_size: int, alpha: float
 ) -> tuple[Int[Tensor, "batch n_new"], Float[Tensor, " batch"]]:
     """Return the best text of each row, and its score; arguments and errors as in ``n_best_from_state``."""
     texts, scores = n_best_from_state(state, tokens, max_new_tokens, eos_id, beam_size, alpha, n_best=1)

@@ -110,9 +110,7 @@ def record_router_logits(model: nn.Module) -> Iterator[list[Float[Tensor, "n n_e
     """
     recorded: list[Tensor] = []
     routers = [module.router for module in model.modules() if isinstance(module, MixtureOfExperts)]
-    handles = [
-        router.register_forward_hook(lambda _module, _args, logits: recorded.append(logits)) for router in routers
-    ]
+    handles = [router.register_forward_hook(lambda _, __, logits: recorded.append(logits)) for router in routers]
     try:
         yield recorded
     finally:

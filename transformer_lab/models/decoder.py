@@ -44,9 +44,7 @@ class Decoder(LayerStack):
         x = self.embed(tokens, 0 if cache is None else cache.length)
         n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # len() would make constants of them under export
         if n_memories != n_sentences:
-            raise ValueError(
-                f"the memory and the tokens must have the same batch size; got {n_memories} and {n_sentences}"
-            )
+            raise ValueError(f"memory and tokens must have the same batch size; got {n_memories} and {n_sentences}")
         for i, layer in enumerate(self.layers):
             x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
         return self.norm(x)

@@ -56,16 +56,12 @@ class Block(nn.Module):
             d_k=config.d_k, qkv_bias=config.qkv_bias, qk_norm_eps=config.norm_eps if config.qk_norm else None,
         )  # fmt: skip
         self.norm_2, self.post_norm_2 = norm(before), norm(after)
+        experts = config.experts
         self.feed_forward = (
             make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
-            if config.experts is None
+            if experts is None
             else MixtureOfExperts(
-                config.d_model,
-                config.d_ff,
-                config.experts.n_experts,
-                config.experts.k,
-                config.feed_forward,
-                config.bias,
+                config.d_model, config.d_ff, experts.n_experts, experts.k, config.feed_forward, config.bias
             )
         )
         self.dropout = nn.Dropout(config.dropout)
@@ -212,9 +208,7 @@ class LanguageModel(nn.Module):
             return mask if pad_id is None else mask & padding_mask(text, pad_id), positional, False
         # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
         is_causal = pad_id is None and positional.bias is None
-        if (
-            n_query != n_key
-        ):  # a statement: torch.compile would pass an expression on as a symbol, which no kernel takes
+        if n_query != n_key:  # a statement: torch.compile would make an expression a symbol, which no kernel takes
             is_causal = False
         return None if is_causal else self.mask(text, n_query), positional, is_causal
 

@@ -17,12 +17,7 @@ FEED_FORWARD_OF_ACTIVATION: dict[str, Activation] = {
     "swish": "silu",
 }
 """This library's feed-forward network for each activation of ``transformers``."""
-ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {
-    "gelu": "gelu",
-    "gelu_tanh": "gelu_new",
-    "relu": "relu",
-    "silu": "swish",
-}
+ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu", "gelu_tanh": "gelu_new", "relu": "relu", "silu": "swish"}
 """The activation of ``transformers`` for each feed-forward network of this library."""
 
 LONGEST_SHOWN = 200
