@@ -75,10 +75,15 @@ def load_tokenizer(path: Path) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no narrower one
         raise ValueError(f"{path} holds no tokenizer: {' '.join(str(error).split())}") from error
-    ids = [tokenizer.token_to_id(token) for token in SPECIAL]
-    if ids != list(range(len(SPECIAL))):
+    if not is_own(tokenizer):
+        ids = [tokenizer.token_to_id(token) for token in SPECIAL]
         raise ValueError(f"{path} should begin with the tokens {', '.join(SPECIAL)}; they have the ids {ids}")
     return _plain(tokenizer)
+
+
+def is_own(tokenizer: Tokenizer) -> bool:
+    """Return whether a tokenizer begins with the special tokens of this library, as those that it makes do."""
+    return [tokenizer.token_to_id(token) for token in SPECIAL] == list(range(len(SPECIAL)))
 
 
 def _plain(tokenizer: Tokenizer) -> Tokenizer:

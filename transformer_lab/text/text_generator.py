@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from transformer_lab.checks import check_positive
+from transformer_lab.data.tokenizers import is_own
 from transformer_lab.generation.decode import generate_steps, text_state
 from transformer_lab.generation.penalties import Penalties
 from transformer_lab.generation.sampling import Sampler, make_sampler
@@ -58,7 +59,9 @@ class TextGenerator:
         model = load_language_model(folder).to(device)
         options = read_options(folder)
         bos_ids, eos_ids = (_ids(options, f"{which}_token_id") for which in ("bos", "eos"))
-        return cls(model, load_text_tokenizer(folder, [*bos_ids, *eos_ids]), next(iter(bos_ids), None), eos_ids)
+        tokenizer = load_text_tokenizer(folder, [*bos_ids, *eos_ids])
+        tokenizer.encode_special_tokens = is_own(tokenizer)  # as in training: the file does not say it
+        return cls(model, tokenizer, next(iter(bos_ids), None), eos_ids)
 
     def stream(
         self,

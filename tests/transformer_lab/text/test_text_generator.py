@@ -9,6 +9,7 @@ import transformers
 
 from tests.transformer_lab.pretrained.language_model_folders import END, FORMS, publish
 from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS, drawn
+from transformer_lab.data.tokenizers import EOS_ID, UNKNOWN_ID, bpe_tokenizer, character_tokenizer
 from transformer_lab.generation.decode import generate
 from transformer_lab.generation.penalties import Penalties
 from transformer_lab.models.language_model import LanguageModel
@@ -223,6 +224,18 @@ def test_a_model_of_our_own_is_saved_with_its_tokenizer(model, tmp_path):
     assert (loaded.bos_id, loaded.eos_ids) == (model.bos_id, [7])
     saved = TextGenerator(own, model.tokenizer, model.bos_id, [7])
     assert text(loaded, "the cat", 9, temperature=0) == text(saved, "the cat", 9, temperature=0)
+
+
+@pytest.mark.parametrize("vocabulary", ["characters", "byte pairs"])
+def test_a_model_of_our_own_reads_special_tokens_in_a_text_as_in_training(tmp_path, vocabulary):
+    word = "<pad> or <unk><eos>"
+    tokenizer = character_tokenizer([word]) if vocabulary == "characters" else bpe_tokenizer([word], 300)
+    ids = tokenizer.encode(word).ids
+    config = LanguageModelConfig.llama(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=7, n_layers=1)
+    save_pretrained(LanguageModel(config), tmp_path, EOS_ID, EOS_ID, tokenizer)
+    loaded = TextGenerator.load(tmp_path)
+    assert loaded.tokenizer.encode(word).ids == ids and min(ids) > UNKNOWN_ID
+    assert loaded.tokenizer.decode(ids) == word
 
 
 def test_a_tokenizer_of_another_model_is_refused(tmp_path):
