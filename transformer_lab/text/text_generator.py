@@ -169,6 +169,7 @@ class TextGenerator:
             )
         return n_new
 
+    @torch.no_grad()  # made with gradients, a state never takes its fast path
     def _steps(
         self, ids: list[list[int]], n_new: int, sample: Sampler, penalties: Penalties | None, past_max_length: bool
     ) -> Iterator[Int[Tensor, " rows"]]:

@@ -10,6 +10,7 @@ import transformers
 from tests.transformer_lab.pretrained.language_model_folders import END, FORMS, publish
 from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS, drawn
 from transformer_lab.data.tokenizers import EOS_ID, UNKNOWN_ID, bpe_tokenizer, character_tokenizer
+from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
 from transformer_lab.generation.decode import generate
 from transformer_lab.generation.penalties import Penalties
 from transformer_lab.models.language_model import LanguageModel
@@ -126,6 +127,16 @@ def counted(model):
     passes = []
     model.model.blocks[0].register_forward_hook(lambda _, args, __: passes.append(args[0].shape[1]))
     return passes
+
+
+def test_all_tokens_but_the_prompt_are_read_in_fewer_operations(model, monkeypatch):
+    calls, step = [], LanguageModelStep.__call__
+    monkeypatch.setattr(LanguageModelStep, "__call__", lambda *args: calls.append(args) or step(*args))
+    model.eos_ids, ids = [], torch.tensor([model.tokenizer.encode("the cat").ids])
+    text(model, "the cat", 5)
+    model.generate(["the cat"] * 3, 6)
+    generate(model.model, ids, 7)
+    assert len(calls) == 4 + 5 + 6
 
 
 def test_without_a_limit_the_model_is_filled_to_its_last_token(model):
