@@ -15,7 +15,7 @@ class Progress:
         seconds: Time that they took.
         best: Best score of a validation so far.
         evaluations_since_best: Number of validations since then.
-        loss_sum: Sum of the losses of all real tokens since the last row of the log.
+        loss_sum: Sum of the losses of all real tokens, in all processes, since the last row of the log.
         n_tokens: Number of these tokens.
         logged_at: Value of ``seconds`` at that row.
     """
@@ -53,21 +53,9 @@ class Progress:
         self.best, self.evaluations_since_best = (score, 0) if better else (self.best, self.evaluations_since_best + 1)
         return better
 
-    def row(self, loss_sum: float, rate: float, peak_rate: float) -> dict[str, float]:
-        """Return a row of the log, and begin the next one.
-
-        Args:
-            loss_sum: Sum of ``loss_sum`` over all processes.
-            rate: The learning rate.
-            peak_rate: The largest learning rate of the run.
-
-        Raises:
-            ValueError: The loss is infinite or not a number.
-        """
-        loss, seconds = loss_sum / self.n_tokens, self.seconds - self.logged_at
-        if not abs(loss) < float("inf"):
-            found = f"the loss is {loss} at step {self.step}"
-            raise ValueError(f"{found}; a lower learning rate may help ({peak_rate=:g})")
+    def row(self, rate: float) -> dict[str, float]:
+        """Return a row of the log, with the learning rate, and begin the next one."""
+        loss, seconds = self.loss_sum / self.n_tokens, self.seconds - self.logged_at
         speed = round(self.n_tokens / max(seconds, 1e-9))
         self.loss_sum, self.n_tokens, self.logged_at = 0.0, 0, self.seconds
         return {"loss": loss, "rate": rate, "tokens_per_second": speed}

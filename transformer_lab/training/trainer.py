@@ -101,6 +101,9 @@ class Trainer(Generic[AnyBatch]):
 
         Returns:
             Whether the run is finished.
+
+        Raises:
+            ValueError: The loss or its gradient is infinite or not a number; the folder stays as it was last saved.
         """
         progress, k = self.progress, self.config.accumulate
         last = math.inf if max_steps is None else progress.step + max_steps
@@ -142,19 +145,27 @@ class Trainer(Generic[AnyBatch]):
             for group in optimizer.param_groups:
                 group["lr"] = rate
         self.model.zero_grad()
+        loss_sum = 0.0
         for batch in batches:
             shard = batch.shard(self.world.rank, self.world.size)
             if len(shard.labels):
                 loss = self._loss(shard.to(self.device))
                 (loss / n_tokens).backward()  # type: ignore[no-untyped-call]
-                self.progress.loss_sum += loss.item()
+                loss_sum += loss.item()
+        [loss_sum] = self.world.sum(loss_sum)
         self.world.sum_gradients(self.model)
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
+        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip))
+        # Before a parameter becomes NaN, and of sums over all processes, so that all of them stop. To ask at every step
+        # costs nothing, as ``item`` has waited for the device already.
+        if not (math.isfinite(loss_sum) and math.isfinite(norm)):
+            found = f"the loss is {loss_sum / n_tokens} at step {self.progress.step + 1}, its gradient's norm {norm}"
+            raise ValueError(f"{found}; a lower learning rate may help (peak_rate={self.config.peak_rate:g})")
         with self._autocast():  # for Muon's products of matrices
             for optimizer in self.optimizers:
                 optimizer.step()
         if self.average:
             self.average.update(self.progress.step + 1)
+        self.progress.loss_sum += loss_sum
         self.progress.n_tokens += n_tokens
 
     def _loss(self, batch: AnyBatch) -> Tensor:
@@ -169,8 +180,7 @@ class Trainer(Generic[AnyBatch]):
         config, step = self.config, self.progress.step
         last, row = step == config.steps, {}
         if step % config.log_every == 0 or last:
-            [loss_sum] = self.world.sum(self.progress.loss_sum)
-            row = self.progress.row(loss_sum, self.optimizers[0].param_groups[0]["lr"], self.config.peak_rate)
+            row = self.progress.row(self.optimizers[0].param_groups[0]["lr"])
         if self.validate and (last or (config.validate_every and step % config.validate_every == 0)):
             row |= self._validate(self.validate)
         if row and self.log:
@@ -198,8 +208,6 @@ class Trainer(Generic[AnyBatch]):
 
     def save(self) -> None:
         """Write the checkpoint, and also the parameters if there was no validation that chose the best."""
-        [total] = self.world.sum(self.progress.loss_sum)
-        self.progress.loss_sum = total if self.world.is_main else 0.0
         if self.progress.best is None:
             self._save_parameters()
         if self.world.is_main:
@@ -225,7 +233,6 @@ class Trainer(Generic[AnyBatch]):
             )
             self.progress.best, self.progress.evaluations_since_best = None, 0
         if not self.world.is_main:
-            self.progress.loss_sum = 0.0  # the main process has the sum of all
             torch.manual_seed(hash((self.config.seed, self.world.rank, self.progress.step)))
 
     def _check_settings(self, info: Mapping[str, Any]) -> None:
