@@ -55,8 +55,8 @@ class LanguageModelStep:
         return full_precision and may_bypass_in_inference(model.modules(), SUPPORTED)
 
     def accepts(self, tokens: Int[Tensor, "rows 1"], cache: ModelCache) -> bool:
-        """Return whether no token, these included, is padding, and the modules may still be bypassed."""
-        if any(self.hooks) or not is_inference():
+        """Return whether there are rows, without padding so far, and the modules may still be bypassed."""
+        if not len(tokens) or any(self.hooks) or not is_inference():
             return False
         pad_id = self.model.config.pad_id
         if pad_id is None:

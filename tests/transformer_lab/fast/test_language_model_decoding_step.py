@@ -59,6 +59,12 @@ def test_it_is_taken_for_each_token_after_the_prompt(monkeypatch):
     assert len(calls) == 4
 
 
+@pytest.mark.parametrize("form", [GPT, LLAMA], ids=["GPT-2", "Llama"])
+def test_no_texts_are_continued_to_no_texts(form):
+    for how in ({}, {"past_max_length": True}):
+        assert generate(language_model(**form), torch.zeros(0, 3, dtype=torch.long), 2, **how).shape == (0, 5)
+
+
 @torch.no_grad()
 def test_a_text_that_outgrows_the_model_is_read_again_as_by_the_plain_path():
     model, states = language_model(**LLAMA), []
