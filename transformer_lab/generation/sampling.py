@@ -31,7 +31,7 @@ def filter_logits(
             Nguyen et al. (2024), arXiv:2407.01082. None keeps all.
 
     Returns:
-        The logits; −∞ for tokens that are never drawn.
+        The logits, in float32 at least; −∞ for tokens that are never drawn.
 
     Raises:
         ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` or ``min_p`` is not above 0 and
@@ -41,10 +41,12 @@ def filter_logits(
     tensor([[0.5714, 0.4286, 0.0000, 0.0000]])
     """
     check_sampling_options(temperature, top_k, top_p, min_p)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # sums in half precision are far off
     logits = logits - logits.amax(dim=-1, keepdim=True)  # so that no temperature makes them overflow
     logits = logits / max(temperature, torch.finfo(logits.dtype).tiny)
     if min_p is not None:
         logits = logits.masked_fill(logits < math.log(min_p), -torch.inf)  # the most probable token's logit is 0
+    top_p = None if top_p == 1 else top_p  # rounded sums reach 1 before the last token
     if top_k is None and top_p is None:
         return logits
     n_kept = logits.shape[-1] if top_k is None else min(top_k, logits.shape[-1])

@@ -41,6 +41,18 @@ def test_what_is_kept_and_in_which_shares(how, expected):
     assert shares(**how) == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
+@pytest.mark.parametrize("top_p", [0.75, 1.0])
+def test_of_many_tokens_the_fewest_are_kept_whose_probabilities_reach_top_p(top_p, dtype):
+    logits = 4 * torch.randn(1, 50_021, generator=torch.Generator().manual_seed(5)).to(dtype)
+    ranked, total, n = logits[0].double().softmax(0).sort(descending=True).values.tolist(), 0.0, 0
+    while top_p < 1 and total < top_p:
+        total, n = total + ranked[n], n + 1
+    kept = filter_logits(logits, top_p=top_p).isfinite()
+    assert int(kept.sum()) == (n or 50_021)
+    assert not n or logits[kept].min() >= logits[~kept].max()
+
+
 def test_each_row_is_restricted_by_itself():
     rows = torch.tensor([[3.0, 2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 9.0, 0.0, 1.0]])
     together = filter_logits(rows, 0.7, 3, 0.95)
