@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from transformer_lab.atomic_write import atomic_write_text
-from transformer_lab.checks import check_length
+from transformer_lab.checks import check_length, check_positive
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.generation.beam_search import beam_search_n_best
@@ -97,12 +97,12 @@ class TextTranslator(ABC):
         Args:
             texts: The sources; the translation of an empty text is empty.
             max_length: Largest number of tokens of a translation. None: as many as the model can generate.
-            batch_size: Number of texts that are translated together.
+            batch_size: Largest number of texts that are translated together.
             beam_size: Number of hypotheses per text; 1 is greedy decoding.
             penalties: What keeps a translation from repeating itself; see ``beam_search_n_best``.
 
         Raises:
-            ValueError: ``max_length`` is not between 1 and the model's, or ``beam_size`` is below 1.
+            ValueError: ``max_length`` is not between 1 and the model's, or ``batch_size`` or ``beam_size`` is below 1.
         """
         for [best] in self.translate_n_best(texts, 1, max_length, batch_size, beam_size, penalties):
             yield best.text
@@ -132,6 +132,7 @@ class TextTranslator(ABC):
         """
         max_length = self.model.config.max_length if max_length is None else max_length
         check_length(max_length, self.model.config.max_length)
+        check_positive(batch_size=batch_size)
         beam_size = n_best if beam_size is None else beam_size
         texts = iter(texts)
         self.model.eval()

@@ -72,6 +72,12 @@ def test_a_stream_is_read_batch_by_batch(translator):
     assert asked == [0, 1, 2]
 
 
+@pytest.mark.parametrize("batch_size", [0, -1])
+def test_a_batch_of_no_texts_is_refused(translator, batch_size):
+    with pytest.raises(ValueError, match=f"batch_size must be positive; got batch_size={batch_size}"):
+        list(translator.translate(["a", "b"], batch_size=batch_size))
+
+
 def test_dropout_is_off(translator):
     translator.model.train()
     list(translator.translate(TEXTS))
