@@ -101,6 +101,19 @@ def check_positive(**sizes: float) -> None:
             raise ValueError(f"{name} must be positive; got {name}={size}")
 
 
+def check_not_negative(**sizes: float) -> None:
+    """Raise ValueError unless every size is at least 0.
+
+    >>> check_not_negative(max_new_tokens=-1)
+    Traceback (most recent call last):
+        ...
+    ValueError: max_new_tokens must not be negative; got max_new_tokens=-1
+    """
+    for name, size in sizes.items():
+        if not size >= 0:  # as NaN is not, either
+            raise ValueError(f"{name} must not be negative; got {name}={size}")
+
+
 def check_token_id(name: str, token_id: int, vocab_size: int) -> None:
     """Raise ValueError unless a token id is in the vocabulary.
 

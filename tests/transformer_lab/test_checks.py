@@ -10,6 +10,7 @@ import torch
 from transformer_lab.checks import (
     check_choices,
     check_length,
+    check_not_negative,
     check_positive,
     check_sequences,
     check_token_id,
@@ -78,6 +79,13 @@ def test_the_first_size_that_is_not_positive_is_named():
     check_positive(d_model=1, n_heads=2)
     with pytest.raises(ValueError, match=r"^n_heads must be positive; got n_heads=0$"):
         check_positive(d_model=1, n_heads=0, d_ff=-1)
+
+
+@pytest.mark.parametrize("value", [-1, float("nan")])
+def test_the_first_size_that_is_negative_is_named(value):
+    check_not_negative(max_new_tokens=0, rate=0.5)
+    with pytest.raises(ValueError, match=f"^rate must not be negative; got rate={value}$"):
+        check_not_negative(max_new_tokens=0, rate=value, decay=-2)
 
 
 @pytest.mark.parametrize("token_id", [-1, 11])

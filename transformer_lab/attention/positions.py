@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_lab.checks import check_positive
+from transformer_lab.checks import check_not_negative, check_positive
 from transformer_lab.device import widest_float
 
 
@@ -45,8 +45,7 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
     tensor([[0.0000, 1.0000],
             [0.8415, 0.5403]])
     """
-    if length < 0:
-        raise ValueError(f"length must not be negative; got {length=}")
+    check_not_negative(length=length)
     _check_pairs(d_model, base)
     frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angles = torch.arange(length)[:, None] * frequencies  # (length, d_model / 2)

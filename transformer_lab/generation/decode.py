@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from transformer_lab.checks import check_not_negative
 from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState, WindowedTextState
 from transformer_lab.generation.penalties import PenalisedState, Penalties
 from transformer_lab.generation.sampling import Sampler, greedy, make_sampler
@@ -104,7 +105,7 @@ def generate(
     Args:
         model: It is used in the mode it is in: call ``model.eval()`` first.
         tokens: The texts to continue; shorter ones are padded, on either side.
-        max_new_tokens: Maximum number of tokens added to each.
+        max_new_tokens: Maximum number of tokens added to each; with 0, the texts are returned as they are.
         temperature: As in ``filter_logits``; at 0 the most probable token is taken.
         top_k: As in ``filter_logits``.
         top_p: As in ``filter_logits``.
@@ -119,11 +120,15 @@ def generate(
         The texts, padding included, each followed by its new tokens.
 
     Raises:
-        ValueError: The texts would be longer than the model takes, or the sampling options define no distribution.
+        ValueError: ``max_new_tokens`` is negative, the texts would be longer than the model takes, or the sampling
+            options define no distribution.
     """
+    check_not_negative(max_new_tokens=max_new_tokens)
+    sample = make_sampler(temperature, top_k, top_p, generator, min_p)
+    if max_new_tokens == 0:
+        return tokens.clone()
     n_read = tokens.shape[1] + max_new_tokens - 1  # the last new token is never read
     state = text_state(model, n_read, penalties, past_max_length)
-    sample = make_sampler(temperature, top_k, top_p, generator, min_p)
     steps = generate_steps(state, tokens, max_new_tokens, sample, eos_id)
     return torch.cat([tokens, *(next_tokens[:, None] for next_tokens in steps)], dim=1)
 

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_lab.attention.kv_cache import ModelCache
-from transformer_lab.checks import check_length
+from transformer_lab.checks import check_length, check_not_negative
 from transformer_lab.device import widest_float
 from transformer_lab.generation.sampling import filter_logits
 from transformer_lab.models.language_model import LanguageModel
@@ -73,8 +73,8 @@ def speculate(
         min_p: As in ``filter_logits``, for both models.
 
     Raises:
-        ValueError: There are several texts, the vocabularies differ in size, ``n_ahead`` is below 1, or the text would
-            become longer than a model takes.
+        ValueError: There are several texts, the vocabularies differ in size, ``n_ahead`` is below 1,
+            ``max_new_tokens`` is negative, or the text would become longer than a model takes.
     """
     sizes = model.config.vocab_size, draft.config.vocab_size
     if len(tokens) != 1 or sizes[0] != sizes[1] or n_ahead < 1:
@@ -82,6 +82,9 @@ def speculate(
             "speculative decoding needs one text, two models of one vocabulary, and n_ahead ≥ 1; "
             f"got {len(tokens)} texts, vocabularies of {sizes[0]} and {sizes[1]}, {n_ahead=}"
         )
+    check_not_negative(max_new_tokens=max_new_tokens)
+    if max_new_tokens == 0:
+        return tokens.clone()
     end = tokens.shape[1] + max_new_tokens
     check_length(end - 1, min(model.config.max_length, draft.config.max_length))
     options = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}

@@ -178,6 +178,14 @@ def test_a_text_longer_than_the_model_takes_is_refused_before_anything_is_writte
     assert generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 15, temperature=0).shape == (1, 18)
 
 
+@pytest.mark.parametrize("prompt", [[5], [5, 6, 7], [5] * 18], ids=len)
+def test_no_new_tokens_leave_the_prompt_and_fewer_are_refused(prompt):
+    model, tokens = language_model(**GPT), torch.tensor([prompt])
+    assert generate(model, tokens, 0).tolist() == [prompt]
+    with pytest.raises(ValueError, match="max_new_tokens must not be negative; got max_new_tokens=-1"):
+        generate(model, tokens, -1)
+
+
 @torch.no_grad()
 def test_a_full_cache_and_a_full_model_say_so():
     model = language_model(**GPT)

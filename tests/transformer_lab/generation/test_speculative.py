@@ -71,6 +71,10 @@ def test_the_likeliest_text_is_that_of_the_model_whatever_the_draft_says():
         assert speculate(large, model(seed), torch.tensor([[3, 1, 2]]), 18, 3, top_k=1).tolist() == expected.tolist()
 
 
+def test_no_new_tokens_leave_the_text():
+    assert speculate(model(0), model(1), torch.tensor([[3]]), 0).tolist() == [[3]]
+
+
 def test_it_stops_at_the_end():
     for seed in range(20):
         text = speculate(
@@ -86,10 +90,11 @@ def test_it_stops_at_the_end():
         ({"tokens": torch.ones(2, 3, dtype=torch.int64)}, "got 2 texts, vocabularies of 5 and 5, n_ahead=4"),
         ({"draft": model(0, vocab_size=7)}, "vocabularies of 5 and 7"),
         ({"n_ahead": 0}, "n_ahead=0"),
+        ({"max_new_tokens": -1}, "max_new_tokens must not be negative; got max_new_tokens=-1"),
         ({"max_new_tokens": 22}, "1 to max_length=23 tokens; 24 were asked for"),
         ({"draft": model(0, max_length=9)}, "1 to max_length=9 tokens; 12 were asked for"),
     ],
-    ids=["texts", "vocabularies", "guesses", "length", "room of the draft"],
+    ids=["texts", "vocabularies", "guesses", "negative", "length", "room of the draft"],
 )
 def test_what_cannot_be_is_refused(arguments, says):
     given = {"model": model(0), "draft": model(1), "tokens": torch.tensor([[3, 1, 2]]), "max_new_tokens": 10}
