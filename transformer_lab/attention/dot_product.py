@@ -50,6 +50,9 @@ def scaled_dot_product_attention(
         The averaged values, and the weights. Each row of weights sums to 1 (before dropout), or is all 0 if the mask
         leaves that query no key.
 
+    Raises:
+        ValueError: The mask is not boolean.
+
     >>> q, k, v = torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]])
     >>> scaled_dot_product_attention(q, k, v)
     (tensor([[2.]]), tensor([[0.5000, 0.5000]]))
@@ -88,8 +91,8 @@ def attend(
 
     Raises:
         ValueError: The numbers of keys and values differ (some kernels would read past the end of the shorter), their
-            leading axes do not fit those of the queries, or ``is_causal`` is combined with a mask, a bias, or another
-            number of keys than of queries.
+            leading axes do not fit those of the queries, the mask is not boolean, or ``is_causal`` is combined with a
+            mask, a bias, or another number of keys than of queries.
 
     >>> attend(torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]]))
     tensor([[2.]])
@@ -105,7 +108,7 @@ def attend(
     sdpa = partial(F.scaled_dot_product_attention, q, k, v, dropout_p=dropout, enable_gqa=grouped)
     if mask is None:
         return sdpa(attn_mask=bias, is_causal=is_causal)
-    fully_masked = ~mask.any(dim=-1, keepdim=True)
+    fully_masked = fully_masked_queries(mask)
     # Some kernels return nan for a fully masked row (pytorch/pytorch#156707), so none is ever passed on.
     allowed = mask | fully_masked
     attn_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
@@ -128,13 +131,23 @@ def masked_softmax(
         scores: How well each key matches each query.
         mask: True where a query may attend to a key. None hides nothing.
 
+    Raises:
+        ValueError: The mask is not boolean.
+
     >>> masked_softmax(torch.zeros(2, 3), torch.tensor([[True, True, False], [False, False, False]]))
     tensor([[0.5000, 0.5000, 0.0000],
             [0.0000, 0.0000, 0.0000]])
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    fully_masked = ~mask.any(dim=-1, keepdim=True)
+    fully_masked = fully_masked_queries(mask)
     # The softmax of a row of -inf is nan, and so is its gradient. Such rows are left unmasked here, and zeroed below.
     weights = torch.softmax(scores.masked_fill(~(mask | fully_masked), -torch.inf), dim=-1)
     return weights.masked_fill(fully_masked, 0.0)
+
+
+def fully_masked_queries(mask: Bool[Tensor, "*batch n_query n_key"]) -> Bool[Tensor, "*batch n_query 1"]:
+    """Return True at the queries that a mask leaves no key; for a mask that is not boolean, raise ValueError."""
+    if mask.dtype != torch.bool:
+        raise ValueError(f"a mask must be boolean, True where attention is allowed; got {mask.dtype}")
+    return ~mask.any(dim=-1, keepdim=True)

@@ -134,8 +134,8 @@ class MultiHeadAttention(AttentionBase):
             cache: Holds the projected keys and values of earlier calls, which are attended to as well.
 
         Raises:
-            ValueError: An input is not ``d_model`` wide, the numbers of keys and values differ, or the batch sizes of
-                queries and keys do.
+            ValueError: An input is not ``d_model`` wide, the numbers of keys and values differ, the batch sizes of
+                queries and keys do, or the mask holds integers.
         """
         check_sequences(self.d_model, query=query, key=key, value=value)
         if query.shape[0] != key.shape[0]:

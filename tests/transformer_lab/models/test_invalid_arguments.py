@@ -43,6 +43,11 @@ REFUSED = {
     "MultiHeadAttention(12, 3).attend_heads(torch.ones(4, 3, 5, 4), *torch.ones(2, 2, 3, 5, 4), bias=zeros)":
         "queries of shape (4, 3, 5, 4), keys of shape (2, 3, 5, 4)",
     "attend(*torch.ones(3, 5, 4), is_causal=True, bias=zeros)": "got mask=False, bias=True",
+    "attend(*torch.ones(3, 5, 4), mask=zeros)": "boolean, True where attention is allowed; got torch.float32",
+    "scaled_dot_product_attention(*torch.ones(3, 5, 4), mask=zeros.long())": "allowed; got torch.int64",
+    "AdditiveAttention(7, 7, 5)(*torch.ones(3, 2, 5, 7), mask=zeros)": "allowed; got torch.float32",
+    "MultiHeadAttention(12, 3)(*torch.ones(3, 2, 5, 12), mask=zeros.int())": "allowed; got torch.int32",
+    "GroupedQueryAttention(12, 3, 1)(torch.ones(2, 5, 12), mask=zeros.int())": "allowed; got torch.int32",
     "make_feed_forward('tanh', 12, 7)": "one of relu, gelu, gelu_tanh, silu, swiglu, geglu; got feed_forward='tanh'",
     "make_norm('batch', 12, 1e-5)": "one of layer, rms; got norm='batch'",
     "EncoderLayer(12, 3, 7, activation='tanh')": "silu, swiglu, geglu; got feed_forward='tanh'",
@@ -67,7 +72,7 @@ SETTING = f"""
 from dataclasses import replace
 import torch
 from transformer_lab.attention.additive import AdditiveAttention
-from transformer_lab.attention.dot_product import attend
+from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.layers.encoder_layer import EncoderLayer
 from transformer_lab.layers.feed_forward import FeedForward, SwiGLU, make_feed_forward
 from transformer_lab.layers.norms import make_norm
