@@ -166,16 +166,8 @@ def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool
     )
     """
     check_choice("feed_forward", name, get_args(FeedForwardName))
-    match name:
-        case "relu":
-            return FeedForward(d_model, d_ff, bias)
-        case "gelu":
-            return GELUFeedForward(d_model, d_ff, bias)
-        case "gelu_tanh":
-            return GELUTanhFeedForward(d_model, d_ff, bias)
-        case "silu":
-            return SiLUFeedForward(d_model, d_ff, bias)
-        case "swiglu":
-            return SwiGLU(d_model, d_ff)
-        case "geglu":
-            return GeGLU(d_model, d_ff)
+    gated = {"swiglu": SwiGLU, "geglu": GeGLU}
+    if name in gated:
+        return gated[name](d_model, d_ff)
+    others = {"relu": FeedForward, "gelu": GELUFeedForward, "gelu_tanh": GELUTanhFeedForward, "silu": SiLUFeedForward}
+    return others[name](d_model, d_ff, bias)
