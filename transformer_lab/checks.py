@@ -20,9 +20,6 @@ def check_width(name: str, width: int, **inputs: Tensor) -> None:
         width: Required length of the last axis.
         **inputs: The inputs, under their names in the message.
 
-    Raises:
-        ValueError: The last axis of an input has another length.
-
     >>> check_width("d_model", 8, x=torch.zeros(2, 3, 7))
     Traceback (most recent call last):
         ...
@@ -75,9 +72,6 @@ def check_length(n_tokens: int, max_length: int) -> None:
     Args:
         n_tokens: Number of tokens that a model is to read.
         max_length: Maximum number that it can read.
-
-    Raises:
-        ValueError: ``n_tokens`` is below 1 or above ``max_length``.
 
     >>> check_length(18, max_length=17)
     Traceback (most recent call last):

@@ -61,12 +61,7 @@ def filter_logits(
 def check_sampling_options(
     temperature: float, top_k: int | None, top_p: float | None, min_p: float | None = None
 ) -> None:
-    """Raise ValueError unless these arguments of ``filter_logits`` define a distribution.
-
-    Raises:
-        ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` or ``min_p`` is not above 0 and
-            at most 1.
-    """
+    """Raise ValueError unless these arguments of ``filter_logits`` define a distribution; bounds as there."""
     if (
         not temperature > 0
         or (top_k is not None and top_k < 1)
