@@ -87,7 +87,7 @@ class MixtureOfExperts(nn.Module):
             ValueError: The input is not ``d_model`` wide.
         """
         check_width("d_model", self.router.in_features, x=x)
-        tokens = x.flatten(end_dim=-2)  # (n, d_model)
+        tokens = x.reshape(-1, x.shape[-1])  # (n, d_model)
         weights, experts = route(self.router(tokens), self.k)
         output = torch.zeros_like(tokens)
         for i, expert in enumerate(self.experts):

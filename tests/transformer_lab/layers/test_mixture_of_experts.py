@@ -47,6 +47,14 @@ def test_each_token_gets_what_its_own_experts_say(rng, k):
             assert_close(output[sentence, position], weighted / sum(likely[i] for i in best))
 
 
+@pytest.mark.parametrize("shape", [(3,), (2, 5, 3), (2, 1, 5, 3), (0, 3)], ids=str)
+def test_vectors_are_mixed_alike_whatever_axes_they_have(shape):
+    torch.manual_seed(0)
+    mixture, x = MixtureOfExperts(**SIZES, k=2), torch.randn(shape)
+    one_by_one = [mixture(vector[None])[0] for vector in x.view(-1, 3)]
+    assert_close(mixture(x), torch.cat([torch.zeros(0), *one_by_one]).view(shape))
+
+
 @pytest.mark.parametrize("k", [1, 2])
 def test_outputs_and_gradients_are_those_of_mixtral(k):
     torch.manual_seed(0)
