@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_lab.checks import check_not_negative, check_positive
+from transformer_lab.checks import check_not_negative, check_positive, check_width
 from transformer_lab.device import widest_float
 
 
@@ -162,7 +162,12 @@ class Rotation:
         self.cos, self.sin = (wave.to(dtype).to(positions.device) for wave in (angles.cos(), angles.sin()))
 
     def rotate(self, x: Float[Tensor, "*batch n d_k"]) -> Float[Tensor, "*batch n d_k"]:
-        """Rotate each vector by the angles of its position."""
+        """Rotate each vector by the angles of its position.
+
+        Raises:
+            ValueError: The vectors are not ``d_k`` wide.
+        """
+        check_width("d_k", 2 * self.cos.shape[-1], x=x)
         cos, sin = self.cos.to(x.dtype), self.sin.to(x.dtype)
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)

@@ -180,6 +180,12 @@ def test_a_scaling_that_cannot_be_is_named(make, message):
         make()
 
 
+@pytest.mark.parametrize("width", [2, 3, 6])
+def test_vectors_of_another_width_are_not_rotated(width):
+    with pytest.raises(ValueError, match=rf"x must be d_k=4 wide; got shape \(3, {width}\)"):
+        Rotation(torch.arange(3), d_k=4).rotate(torch.ones(3, width))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
 def test_what_is_rotated_keeps_its_type(dtype):
     x = torch.ones(2, 3, 4, dtype=dtype)
