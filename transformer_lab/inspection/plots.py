@@ -38,6 +38,8 @@ MAX_HORIZONTAL_NAME = 6
 """Maximum number of letters of column names; where one is longer, all are rotated, so that they do not overlap."""
 MIN_PRINTED_WEIGHT = 0.05
 """Smallest weight whose number is printed: zeros in all cells would hide where the weights are."""
+ROUNDING = 1e-5
+"""By how much weights may be below 0 or above 1, as those of a softmax are that was not computed exactly."""
 MAX_BORDERED_CELLS = 40
 """Maximum number of cells a side for which a mask has borders around its cells."""
 KEY, QUERY = "key (column)", "query (row)"
@@ -235,8 +237,8 @@ def _map(
     n_query, n_key = cells.shape
     if not cells.numel():
         raise ValueError(f"there is nothing to draw; got n_query={n_query}, n_key={n_key}")
-    if not (cells.min() >= 0 and cells.max() <= 1):
-        raise ValueError(f"weights must be between 0 and 1; got {cells.min():.3g} to {cells.max():.3g}")
+    if not (cells.min() >= -ROUNDING and cells.max() <= 1 + ROUNDING):
+        raise ValueError(f"weights must be between 0 and 1; got {cells.min():g} to {cells.max():g}")
     for what, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
             raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")

@@ -69,6 +69,13 @@ def test_each_cell_shows_its_number_while_there_are_few():
     assert not plots.weights(torch.eye(13)).texts
 
 
+def test_weights_that_are_rounded_past_0_or_1_are_drawn():
+    rounded, exact = torch.tensor([[1.000001, -1e-6]]), torch.tensor([[1.0, 0.0]])
+    images = [plots.weights(weights).images[0] for weights in (rounded, exact)]
+    drawn, expected = (image.to_rgba(image.get_array()) for image in images)
+    assert (drawn == expected).all()
+
+
 def test_a_number_too_small_to_matter_is_left_out():
     ax = plots.weights(torch.tensor([[0.05, 0.049, 0.9]]))
     assert [(text.get_position()[0], text.get_text()) for text in ax.texts] == [(0, "0.05"), (2, "0.90")]
@@ -238,6 +245,8 @@ def test_every_plot_draws_where_it_is_told_and_takes_what_training_gives():
         (lambda: plots.weights(torch.eye(2), queries=["a"]), "2 queries need as many names; got 1: a"),
         (lambda: plots.mask(torch.eye(2).bool(), keys=["a", "b", "c"]), "2 keys need as many names; got 3: a, b, c"),
         (lambda: plots.weights(torch.tensor([[0.5, 1.5]])), "between 0 and 1; got 0.5 to 1.5"),
+        (lambda: plots.weights(torch.tensor([[1.0001, 0.0]])), "between 0 and 1; got 0 to 1.0001"),
+        (lambda: plots.weights(torch.tensor([[-0.0001, 1.0]])), "between 0 and 1; got -0.0001 to 1"),
         (lambda: plots.weights(torch.tensor([[0.5, torch.nan]])), "between 0 and 1; got nan to nan"),
         (lambda: plots.weights(torch.ones(0, 3)), "n_query=0, n_key=3"),
         (lambda: plots.lines([1, 2], {"short": [1]}, "x", "y"), "got 1 for 'short', and 2 x"),
