@@ -170,9 +170,11 @@ def train_text(
 
 
 def _check_shape(model: type[Transformer] | type[LanguageModel], shape: Any) -> None:
-    """Raise ValueError if no model has this shape: before a corpus is read, which may take long."""
+    """Raise ValueError if no model has this shape, or none could be saved: to read a corpus first may take long."""
     with without_memory():
         model(shape)
+    if isinstance(shape, LanguageModelConfig):
+        published_options(shape, bos_id=None, eos_id=None)
 
 
 def _hashes(paths: Sequence[Path]) -> dict[str, str]:

@@ -175,8 +175,9 @@ def test_validation_text_that_is_empty_is_refused(docstrings, tmp_path):
         train_text([docstrings[1]], tmp_path / "m", [tmp_path / "empty.txt"], replace(TEXT, **FEW), LANGUAGE_MODEL)
 
 
-def test_a_language_model_without_published_layout_is_refused_before_it_is_trained(docstrings, tmp_path):
+@pytest.mark.parametrize("positions", ["alibi", "sinusoidal"])
+def test_a_language_model_without_published_layout_is_refused_before_a_text_is_read(docstrings, tmp_path, positions):
+    shape = replace(LANGUAGE_MODEL, positions=positions)
     with pytest.raises(ValueError, match="this model has no published layout"):
-        train_text(
-            [docstrings[1]], tmp_path / "m", (), replace(TEXT, **FEW), replace(LANGUAGE_MODEL, positions="alibi")
-        )
+        train_text([docstrings[1]], tmp_path / "m", (), replace(TEXT, **FEW), shape)
+    assert not (tmp_path / "m").exists()
