@@ -56,7 +56,7 @@ def add_lora(model: nn.Module, names: Collection[str], rank: int, alpha: float) 
 
     Raises:
         ValueError: The rank is not positive, or the model has no linear layer of one of these names with weights of its
-            own.
+            own, or is one itself.
 
     >>> model = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
     >>> add_lora(model, ["1"], rank=2, alpha=4.0)
@@ -76,6 +76,9 @@ def merge_lora(model: nn.Module) -> None:
     """Merge what ``add_lora`` put into a model: every layer is linear again, and every parameter can be trained.
 
     The outputs stay the same, and decoding costs what it cost before.
+
+    Raises:
+        ValueError: The model is itself a ``LoRALinear``, of which ``merged`` returns a linear layer.
     """
     replace_layers(model, LoRALinear, merged)
     model.requires_grad_(True)
@@ -104,8 +107,11 @@ def replace_layers(
             parameters with another part of the model, as a last layer with the embeddings, are never replaced.
 
     Raises:
-        ValueError: The model has no layer of one of these names that can be replaced; nothing is replaced.
+        ValueError: The model is itself of this kind, or has no layer of one of these names that can be replaced;
+            nothing is replaced.
     """
+    if isinstance(model, kind):
+        raise ValueError(f"layers are replaced inside a model; got a single {type(model).__name__}")
     owners = Counter(id(parameter) for _, parameter in model.named_parameters(remove_duplicate=False))
     layers = [
         (name, layer)

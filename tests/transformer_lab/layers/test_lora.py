@@ -77,6 +77,16 @@ def test_what_cannot_be_adapted_is_named_and_the_model_stays_as_it_was():
     assert all(parameter.requires_grad for parameter in model.parameters())
 
 
+def test_a_layer_alone_is_not_replaced_in_itself():
+    linear, adapted = nn.Linear(3, 5), LoRALinear(nn.Linear(3, 5), 1, 1.0)
+    with pytest.raises(ValueError, match=r"layers are replaced inside a model; got a single Linear$"):
+        add_lora(linear, [""], rank=1, alpha=1.0)
+    with pytest.raises(ValueError, match=r"got a single LoRALinear$"):
+        merge_lora(adapted)
+    assert linear.weight.requires_grad and not adapted.linear.weight.requires_grad
+    assert list(adapted.state_dict()) == ["a", "b", "linear.weight", "linear.bias"]
+
+
 class Other(nn.Linear):
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__(linear.in_features, linear.out_features)
