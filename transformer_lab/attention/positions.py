@@ -198,10 +198,8 @@ def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads
     >>> alibi_bias(n_heads=8, n_query=1, n_key=3)[0]
     tensor([[-1.0000, -0.5000,  0.0000]])
     """
-    if min(n_query, n_key) < 0:
-        raise ValueError(f"lengths must not be negative; got {n_query=}, {n_key=}")
-    if n_heads < 1:
-        raise ValueError(f"slopes need at least one head; got {n_heads=}")
+    check_not_negative(n_query=n_query, n_key=n_key)
+    check_positive(n_heads=n_heads)
     slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
     distances = (torch.arange(n_key - n_query, n_key)[:, None] - torch.arange(n_key)).abs()  # (n_query, n_key)
     return slopes[:, None, None] * -distances
