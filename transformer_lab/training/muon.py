@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transformer_lab.checks import check_choice, check_not_negative
 from transformer_lab.training.optimizer import groups_without, parameter_groups
 
 
@@ -51,7 +52,8 @@ class Muon(torch.optim.Optimizer):
         adjust: How the rate depends on a matrix's shape.
 
     Raises:
-        ValueError: A parameter has another number of axes, or there is no such ``adjust``.
+        ValueError: A parameter has another number of axes, ``lr`` or ``weight_decay`` is negative, ``momentum`` is not
+            at least 0 and below 1, or there is no such ``adjust``.
     """
 
     def __init__(
@@ -62,9 +64,11 @@ class Muon(torch.optim.Optimizer):
         weight_decay: float = 0.0,
         adjust: Literal["original", "match_adamw"] = "original",
     ) -> None:
+        check_not_negative(lr=lr, weight_decay=weight_decay)
+        if not 0 <= momentum < 1:
+            raise ValueError(f"momentum must be at least 0 and less than 1; got {momentum=}")
+        check_choice("adjust", adjust, ("original", "match_adamw"))
         super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "adjust": adjust})
-        if adjust not in ("original", "match_adamw"):
-            raise ValueError(f'adjust must be "original" or "match_adamw"; got {adjust!r}')
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.dim() != 2:

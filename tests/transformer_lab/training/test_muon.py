@@ -131,6 +131,18 @@ def test_other_parameters_than_matrices_are_named():
         Muon([nn.Parameter(torch.zeros(3))])
 
 
-def test_another_adjustment_than_the_two_is_refused():
-    with pytest.raises(ValueError, match='adjust must be "original" or "match_adamw"; got \'rms\''):
-        Muon([nn.Parameter(torch.zeros(3, 5))], adjust="rms")
+@pytest.mark.parametrize(
+    "setting, says",
+    [
+        ({"lr": -1.0}, r"lr must not be negative; got lr=-1\.0"),
+        ({"weight_decay": -0.1}, r"weight_decay must not be negative; got weight_decay=-0\.1"),
+        ({"momentum": -0.1}, r"momentum must be at least 0 and less than 1; got momentum=-0\.1"),
+        ({"momentum": 1.0}, r"got momentum=1\.0"),
+        ({"momentum": float("nan")}, "got momentum=nan"),
+        ({"adjust": "rms"}, "adjust must be one of original, match_adamw; got adjust='rms'"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused(setting, says):
+    with pytest.raises(ValueError, match=f"{says}$"):
+        Muon([nn.Parameter(torch.zeros(3, 5))], **setting)
