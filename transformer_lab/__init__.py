@@ -1,13 +1,14 @@
 """The Transformer in plain PyTorch: a small library that reads as a book.
 
-Each folder is a chapter, and reads from top to bottom; none needs a later one.
+Each folder is a chapter, and reads from top to bottom; none needs a later one, except that ``generation`` calls
+``fast``, which computes what the models do.
 
 1. ``attention``: who looks at whom. Scores, masks, positions, heads, and the key/value cache.
 2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
 3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
 5. ``inspection``: looking inside a running model. Attention weights, shapes and plots.
-6. ``fast``: how training does the same in less time.
+6. ``fast``: how training and decoding do the same in less time.
 7. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
    the command line.
 
