@@ -20,7 +20,8 @@ class KVCache:
     So every token is copied about once, however many there are, and to reorder the rows copies little that is not used.
 
     A cache can be copied by ``copy.deepcopy`` if it was filled under ``torch.no_grad()``, as decoding does. With
-    gradients on, its tensors belong to a graph, and torch refuses to copy those.
+    gradients on, its tensors belong to a graph, which torch refuses to copy, and only the output of the last call can
+    be differentiated: each call writes into the buffer that those before it attended to.
 
     Args:
         max_length: Number of tokens that it can hold.

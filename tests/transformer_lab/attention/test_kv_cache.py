@@ -13,10 +13,20 @@ from transformer_lab.attention.kv_cache import (
     group_beams,
     ungroup_beams,
 )
+from transformer_lab.attention.multi_head import MultiHeadAttention
 
 
 def drawn(n, batch=3):
     return torch.randn(batch, 2, n, 5), torch.randn(batch, 2, n, 5)
+
+
+def test_with_gradients_the_output_of_the_last_call_alone_can_be_differentiated():
+    attention, cache, x = MultiHeadAttention(10, 2), KVCache(9), torch.randn(3, 4, 10)
+    first, last = (attention(x, x, x, cache=cache) for _ in range(2))
+    last.sum().backward(retain_graph=True)
+    assert all(parameter.grad is not None for parameter in attention.parameters())
+    with pytest.raises(RuntimeError, match="modified inplace"):
+        first.sum().backward()
 
 
 def test_keys_of_all_calls_follow_each_other_and_are_reordered_together():
