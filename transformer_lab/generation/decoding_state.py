@@ -89,9 +89,10 @@ class TextState:
         self._step = LanguageModelStep(model) if LanguageModelStep.supports(model) else None
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after the last that is not padding.
+        """Take the newest tokens of every row; return the logits of the token after them.
 
-        A single token is read by ``LanguageModelStep``, in fewer operations, where that computes the same.
+        Padding at the end of a prompt does not count. A single token is read by ``LanguageModelStep``, in fewer
+        operations, where that computes the same.
         """
         if tokens.shape[1] == 1 and self._step is not None and self._step.accepts(tokens, self.cache):
             return self._step(tokens, self.cache)
@@ -121,7 +122,7 @@ class WindowedTextState(TextState):
         self.window: Tensor | None = None  # the tokens to go on from
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after the last that is not padding."""
+        """Take the newest tokens of every row; return the logits of the token after them, as ``TextState``."""
         config = self.model.config
         text = tokens if self.window is None else torch.cat([self.window, tokens], dim=1)
         self.window = padding_first(text, config.pad_id)[:, -((config.max_length + 1) // 2) :]
