@@ -17,7 +17,8 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     """Record the weights of every attention that runs inside the ``with`` block, by the module's name.
 
     The model computes what it always does, but with the weights. Outside the block nothing is recorded, and nothing
-    costs anything. Of several passes the last is recorded.
+    costs anything. Of several passes the last is recorded. In a beam search, all beams of a source are queries of one
+    row in cross-attention, whose weights have the shape (n_sources, n_heads, n_beams · n_query, n_key).
 
     Modules of other classes are recorded as well if they have the parts of ``MultiHeadAttention``, ``w_q``, ``w_k``,
     ``w_v``, ``w_o`` and ``n_heads``, and are called as it is. Their weights are computed a second time, from their

@@ -7,6 +7,7 @@ from torch.testing import assert_close
 
 from tests.helpers.inspected_model import SIZES, SOURCE, TARGET, hooks, transformer
 from transformer_lab.attention.multi_head import AttentionBase, MultiHeadAttention
+from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
@@ -29,6 +30,13 @@ def test_every_attention_shows_the_weights_of_every_head_under_its_name():
     assert_close(cross.sum(dim=-1), torch.ones(2, 3, 3))
     assert (cross[0, ..., 4] == 0).all()
     assert (causal.triu(1) == 0).all()
+
+
+def test_the_beams_of_a_source_are_queries_of_one_row():
+    model = transformer().eval()
+    with record_attention(model) as weights:
+        beam_search(model, SOURCE, bos_id=1, eos_id=2, max_length=4, beam_size=3)
+    assert weights["decoder.layers.1.cross_attention"].shape == (2, 3, 3 * 1, 5)
 
 
 def test_a_language_model_shows_a_weight_for_every_query_head():
