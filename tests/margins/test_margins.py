@@ -192,9 +192,9 @@ def test_a_margin_is_measured_over_all_runs() -> None:
 
 def test_a_claim_whose_number_is_not_there_says_which_it_is():
     cell = {"train": {"data": {}, "seen": {}}}
-    with pytest.raises(ValueError, match="'It is right.': there is no right after train: name 'right' is not defined"):
+    with pytest.raises(ValueError, match=r"'It is right.': there is no right after train: name 'right' is not defined"):
         said_margin(Claim("train", "right", "It is right.", above=0.9), {PUBLISHED: cell})
-    with pytest.raises(ValueError, match="^test is no cell with code$"):
+    with pytest.raises(ValueError, match=r"^test is no cell with code$"):
         said_margin(Claim("test", "right", "It is right.", above=0.9), {PUBLISHED: cell})
 
 

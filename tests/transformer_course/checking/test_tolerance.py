@@ -12,6 +12,7 @@ from transformer_course.checking.tolerance import (
     comparable_error,
     distance,
     gradients_apart,
+    is_finite,
     may_show,
     observation_distance,
     which_may_show,
@@ -105,6 +106,45 @@ def test_numbers_of_fewer_digits_are_compared_by_fewer_digits():
     assert distance(near.half(), torch.ones(1).half()) < 1
     assert distance(far.half(), torch.ones(1).half()) > 1
     assert gradients_apart(near.half(), torch.ones(1).half()) < 1 < gradients_apart(far.half(), torch.ones(1).half())
+
+
+def test_of_numbers_alone_neither_changes_nor_gradients_count():
+    right = {"output": torch.tensor(2.0), "gradients": {"x": torch.ones(3)}}
+    for seen in ({**right, "changed": ["x"]}, {**right, "gradients": {"x": torch.zeros(3)}}):
+        assert observation_distance(seen, right, numbers_only=True) == 0
+        assert observation_distance(seen, right) > 1
+        assert within(1, seen, right, numbers_only=True) and not within(1, seen, right)
+        assert agree([seen], [right], numbers_only=True) and not agree([seen], [right])
+    assert observation_distance({"output": torch.tensor(3.0)}, right, numbers_only=True) > 1
+
+
+@pytest.mark.parametrize(
+    ("seen", "right", "apart"),
+    [
+        (None, None, 0.0),
+        (torch.zeros(2), None, 0.0),
+        (None, torch.zeros(2), 0.0),
+        (torch.ones(2), None, 1e5),
+        (None, torch.ones(2), 1 / 1.01e-3),
+        (torch.tensor([2.0, 1.0]), torch.tensor([1.0, 2.0]), 1 / 2.01e-3),
+        (torch.ones(2), torch.tensor([torch.nan, 1.0]), 0.0),
+        (torch.ones(2), torch.tensor([torch.inf, 1.0]), 0.0),
+        (torch.tensor([torch.nan, 1.0]), torch.zeros(2), 0.0),
+        (torch.tensor([torch.nan, 1.0]), torch.ones(2), math.inf),
+        (torch.ones(2, 1), torch.ones(2), math.inf),
+        (torch.ones(2).long(), torch.zeros(2), math.inf),
+        ("1", torch.ones(2), math.inf),
+        (torch.empty(0), torch.empty(0), 0.0),
+    ],
+)
+def test_gradients_are_compared_by_the_largest_number_of_the_right_one(seen, right, apart):
+    assert gradients_apart(seen, right) == pytest.approx(apart, rel=1e-5)
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, (x,)], lambda x: {"a": torch.ones(1), "b": {"c": x}}])
+def test_one_number_that_is_not_finite_is_enough(wrap):
+    assert is_finite(wrap(torch.ones(2))) and is_finite(wrap(torch.ones(2) > 0)) and is_finite(wrap(None))
+    assert not is_finite(wrap(torch.tensor([1.0, torch.nan]))) and not is_finite(wrap(torch.tensor([torch.inf])))
 
 
 def frequencies(*rows):
