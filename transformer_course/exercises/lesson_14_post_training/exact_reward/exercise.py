@@ -33,8 +33,8 @@ def exact_reward_cases(seed: int) -> list[Case]:
         return [kinds[i] for i in torch.randint(len(kinds), (n,), generator=rng).tolist()]
 
     def answer(kind, forms):
-        """Return the first or last form, or spoil it."""
-        right = forms[-1 if kind == "last" else 0].clone()
+        """Return the first form, the second or the last, or spoil it."""
+        right = forms[{"second": 1, "last": -1}.get(kind, 0)].clone()
         end = int((right == EOS_ID).nonzero())
         match kind:
             case "wrong":
@@ -59,15 +59,20 @@ def exact_reward_cases(seed: int) -> list[Case]:
             6, 3, ["mixed", "last", "first", "wrong"], "3 forms, and an answer that begins as one and ends as another"
         ),
         case(5, 2, ["too long", "first", "empty"], "an answer that goes on too long, and an empty one"),
+        case(5, 3, ["second", "wrong"], "3 forms, and an answer that is neither the first nor the last"),
         case(4, 2, ["first", "wrong"], "the same form twice", repeated=True),
         case(11, 4, drawn(29), "29 answers, 4 forms"),
     ]
     another_prompts = case(6, 2, ["first", "wrong", "last"], "an answer that is right for another prompt")
     another_prompts.inputs["accepted"][0, -1] = another_prompts.inputs["answers"][1]
+    reordered = case(6, 1, ["first", "first"], "an answer with the right tokens in another order")
+    form = reordered.inputs["accepted"][0, 0]
+    form[1] = form[0] + 1
+    reordered.inputs["answers"][0] = torch.cat([form[:2].flip(0), form[2:]])
     endless = case(6, 2, ["first", "last"], "an answer that does not end")
     endless.inputs["accepted"][0, 0] = endless.inputs["answers"][0] = EOS_ID + 1
     endless.inputs["accepted"][0, 0, -1] = EOS_ID
-    return [*cases[:-1], another_prompts, endless, cases[-1]]
+    return [*cases[:-1], another_prompts, reordered, endless, cases[-1]]
 
 
 EXACT_REWARD = Exercise(

@@ -47,6 +47,23 @@ MISTAKES = [
         does="only one of the accepted forms counts",
     ),
     Mistake(
+        "some_forms_left_out",
+        STEPS.but(right=lambda whole: whole[:, :2].any(dim=-1)),
+        STEPS.but(right=lambda whole: whole[:, 0] | whole[:, -1]),
+        STEPS.but(right=lambda whole: whole[:, :-1].any(dim=-1)),
+        STEPS.but(right=lambda whole: whole[:, 1:].any(dim=-1)),
+        does="some of the accepted forms do not count",
+        says="{does}: an answer that is one of these gets 0. Look at which forms it is compared with.",
+        hints=["With 4 accepted forms, with how many of them is an answer compared?"],
+    ),
+    Mistake(
+        "in_any_order",
+        STEPS.but(same=lambda answers, accepted: answers.sort(-1).values[:, None] == accepted.sort(-1).values),
+        does="tokens count as the same whatever their order",
+        says="{does}: an answer with the right tokens at the wrong places passes. 21 March is not 12 March.",
+        hints=["Is `2012` the same year as `2021`?"],
+    ),
+    Mistake(
         "forms_of_all_prompts",
         STEPS.but(same=lambda beside, accepted: beside == accepted.flatten(0, 1)),
         does="an answer counts if it is right for any prompt of the batch",
