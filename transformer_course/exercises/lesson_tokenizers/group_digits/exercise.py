@@ -24,6 +24,7 @@ def group_digits_cases(seed: int) -> list[Case]:
         "": "an empty text",
         "3.14159, 00001 and 1000000": "a point, and zeros in front",
         "٣٤٥٦ is 3456": "digits of another script, which are none of 0 to 9",
+        "1\n12345 lines,\n\nand 7\n": "a text of several lines",
         " plus ".join(numbers): "60 numbers",
     }
     return [Case({"text": text}, shows) for text, shows in texts.items()]

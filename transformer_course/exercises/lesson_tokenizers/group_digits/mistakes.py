@@ -28,6 +28,25 @@ MISTAKES = [
         hints=["What is `''.join(pieces)`?"],
     ),
     Mistake(
+        "line_breaks_lost",
+        STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+", text)),
+        does="line breaks are lost",
+        says=(
+            "{does}. Put together, the pieces should be the text again. In a regular expression, `.` stands for any "
+            "character but a line break."
+        ),
+        hints=["What is `''.join(pieces)` for a text of two lines?"],
+    ),
+    Mistake(
+        "cut_at_line_breaks",
+        STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+|\n+", text)),
+        STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+|\n", text)),
+        STEPS.but(runs=lambda text: [r for line in text.splitlines(True) for r in re.findall("[0-9]+|[^0-9]+", line)]),
+        does="what stands between two numbers is cut at line breaks",
+        says="{does}. Only numbers are cut: what stands between two of them is one piece, line breaks and all.",
+        hints=["How many pieces should `1 + \\n 2` have?"],
+    ),
+    Mistake(
         "digits_of_other_scripts",
         STEPS.but(
             runs=lambda text: re.findall(r"\d+|\D+", text),
