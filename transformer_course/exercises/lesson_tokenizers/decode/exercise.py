@@ -27,6 +27,7 @@ def decode_cases(seed: int) -> list[Case]:
         case([116, 195, 170, 116], [], "a letter of two bytes"),
         case([116, 195], [], "half a letter at the end"),
         case([170, 116, 32, 195, 32, 169], [TH], "halves of letters, alone"),
+        case([116, 255, 254, 116], [], "two bytes in a row that are no letter"),
         case([116, 257, 116, 256, 195], [(195, 170), (116, 195)], "a merge across the bytes of a letter"),
         case(tokens, merges, "a text in several scripts"),
         case(tokens[7:60], merges, "the middle of it, which may begin within a letter"),

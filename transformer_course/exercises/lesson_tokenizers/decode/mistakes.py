@@ -1,5 +1,7 @@
 """What goes wrong on the way back to text."""
 
+import re
+
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_tokenizers.decode.answer import STEPS
 
@@ -29,6 +31,13 @@ MISTAKES = [
         "second_before_first",
         STEPS.but(joined=lambda: lambda pieces, first, second: pieces[second] + pieces[first]),
         does="the second half of a merged token comes before the first",
+    ),
+    Mistake(
+        "one_replacement_for_several",
+        STEPS.but(text=lambda text: re.sub("�+", "�", text)),
+        does="several � in a row become one",
+        says="{does}. Each byte that never stands in UTF-8 gets a � of its own, as `bytes.decode` does by itself.",
+        hints=["How many � should the text of `[255, 255]` have?"],
     ),
     Mistake(
         "no_replacement",
