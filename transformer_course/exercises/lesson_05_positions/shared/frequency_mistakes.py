@@ -40,9 +40,9 @@ def frequencies(exponents, power):
 
 FREQUENCIES = (two_i, exponents, power, frequencies)
 TOLD = {
-    "function_base: base ** 2": (
-        "The first pair is as it should be, the later ones turn too slowly: as if each exponent were doubled, or "
-        "`base` squared. Look at how often the factor 2 comes in."
+    "sign_power": (
+        "The later a pair, the *faster* it turns; it should turn more slowly. Either the exponent has the wrong sign, "
+        "or a frequency divides where it should multiply."
     ),
 }
 """What is said of slips on the way to the frequencies."""
@@ -66,6 +66,33 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
                 "instead of −1. Look at what counts the pairs."
             ),
             hints=[of_six],
+        ),
+        Mistake(
+            "doubled_exponents",
+            steps.but(two_i=lambda width: 2 * torch.arange(0, width, 2)),
+            does="the frequencies are those of doubled exponents",
+            says=(
+                "The first pair is as it should be, the later ones turn too slowly: as if each exponent were doubled, "
+                "or `base` squared. Look at how often the factor 2 comes in."
+            ),
+            hints=[of_six],
+        ),
+        Mistake(
+            "rounded_exponents",
+            steps.but(exponents=lambda two_i, width: -(-two_i // width)),
+            does="the exponents are rounded to whole numbers",
+            says="{does}: that of the first pair is 0, and all others are −1. `//` divides and rounds down.",
+            hints=["In a new cell: `-2 // 6` and `-2 / 6`."],
+        ),
+        Mistake(
+            "one_frequency_for_all",
+            steps.but(frequencies=lambda two_i: torch.ones(two_i.shape)),
+            does="all pairs have the frequency 1",
+            says=(
+                "{does}, so that they turn equally fast. Either frequencies have no part in the angles, or all their "
+                "exponents are 0, as where `//` rounds them down."
+            ),
+            hints=["What are the frequencies of two pairs? Which exponents make them?"],
         ),
         Mistake(
             "forgets_the_brackets",
