@@ -19,6 +19,18 @@ MISTAKES = [
         hints=["If merge 256 is (116, 104) and merge 257 is (256, 101), which must come first?"],
     ),
     Mistake(
+        "first_merge_only",
+        STEPS.but(tokens=lambda octets, in_order, made: STEPS.steps["tokens"](octets, in_order[:1], made)),
+        STEPS.but(
+            tokens=lambda octets, in_order, made: (
+                STEPS.steps["tokens"](octets, in_order[:1], made) if in_order else None
+            )
+        ),
+        does="only the first merge is made",
+        says="{does}, and none of the others. Does a `return` or `break` stand inside the loop?",
+        hints=["How often does the loop go round for three merges?"],
+    ),
+    Mistake(
         "every_merge_from_the_bytes",
         STEPS.but(tokens=lambda octets, in_order, made: STEPS.steps["tokens"](octets, in_order[-1:], made)),
         does="each merge is made on the bytes anew, so that only the last one is left",
