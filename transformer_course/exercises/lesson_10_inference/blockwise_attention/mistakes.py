@@ -65,6 +65,30 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "only_the_last_block",
+        STEPS.but(
+            new_largest=lambda: lambda largest, in_block: in_block,
+            correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest),
+        ),
+        STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
+        does="only the last block counts, and what was summed before it is lost",
+        says=(
+            "{does}. Look at what the sums so far are multiplied by: it is 0 where the old maximum is still −∞. Is the "
+            "new maximum kept for the next block?"
+        ),
+        hints=["What is `largest` when the second block begins?"],
+    ),
+    Mistake(
+        "nan_in_the_first_block",
+        STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
+        does="every number becomes nan in the first block",
+        says=(
+            "{does}. The old maximum is −∞ there: `exp` of −∞ is 0, but `exp` of ∞ is ∞, and ∞ · 0 and ∞ − ∞ are nan. "
+            "Look at where the old maximum is used, and with which sign."
+        ),
+        hints=["In the first block, what should the sums so far be multiplied by, and what does your code give?"],
+    ),
+    Mistake(
         "maximum_of_the_block",
         STEPS.but(new_largest=lambda: lambda largest, in_block: in_block),
         does="the maximum is that of the newest block, not of all so far",
