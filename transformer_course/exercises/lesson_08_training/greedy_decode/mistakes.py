@@ -73,6 +73,13 @@ MISTAKES = [
         hints=["What comes out for a single sentence that ends after 3 tokens?"],
     ),
     Mistake(
+        "last_column_cut_off",
+        STEPS.but(output=lambda written: written[:, 1:-1]),
+        does="the last token of each row is cut off",
+        says="{does}. Only the bos should be left out, which stands in front. Look at what is returned.",
+        hints=["With max_length = 1, how many tokens should come out?"],
+    ),
+    Mistake(
         "looks_at_the_first_sentence_only",
         STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
         does="the loop stops when the *first* sentence has ended",
