@@ -58,6 +58,13 @@ MISTAKES = [
         hints=["What shapes should the source and the target of a batch have, if they have 2 tokens and 3?"],
     ),
     Mistake(
+        "one_width_for_everything",
+        STEPS.but(width=lambda pairs: lambda group, side: max(len(ids) for pair in pairs for ids in pair)),
+        does="all sources and all targets are padded to one width",
+        says="{does}, that of the longest sequence of all. Each batch, and each side of it, has its own longest one.",
+        hints=["How wide should a batch be whose sources have 1 and 2 tokens, and whose targets have 3?"],
+    ),
+    Mistake(
         "wide_as_the_last",
         STEPS.but(width=lambda: lambda group, side: len(group[-1][side])),
         does="a side is as wide as the last pair of the batch, not as the longest",
