@@ -75,6 +75,7 @@ MISTAKES = [
     *attention_mistakes.of_the_heads(STEPS, "query", "n_query"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.of_the_scaling(STEPS),
+    *attention_mistakes.of_the_width_of_heads(STEPS, "query"),
     *attention_mistakes.also_with_a_low_number(
         [*attention_mistakes.of_the_mask(STEPS), *attention_mistakes.of_the_softmax(STEPS)],
         "mask_inverted",

@@ -17,6 +17,8 @@ from transformer_course.exercises.shared.attention_mistakes.modules import (
 from transformer_course.exercises.shared.attention_mistakes.scaling import (
     of_scaling_too_early,
     of_the_scaling,
+    of_the_width,
+    of_the_width_of_heads,
 )
 from transformer_course.exercises.shared.attention_mistakes.scores import (
     of_the_products,
@@ -41,6 +43,8 @@ __all__ = [
     "of_the_scaling",
     "of_the_softmax",
     "of_the_transposition",
+    "of_the_width",
+    "of_the_width_of_heads",
     "split_by_view",
     "without",
 ]

@@ -4,7 +4,7 @@ from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.shared.attention_mistakes.selection import first_of
-from transformer_course.steps import InSteps, Step, Variant
+from transformer_course.steps import InSteps, Step, Variant, asking
 
 
 def of_the_scaling(steps: InSteps) -> list[Mistake]:
@@ -41,6 +41,38 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
                 "at what the scores are really divided by."
             ),
             hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
+        ),
+    ]
+
+
+def of_the_width(steps: InSteps) -> list[Mistake]:
+    """Return the mistakes in which the products are divided by the root of what is no width."""
+    return [
+        Mistake(
+            "root_of_the_number_of_keys",
+            steps.but(width=lambda turned: turned.shape[-1]),
+            does="the products are divided by the root of the *number* of keys, not of their width",
+            says="{does}. Look at the axis whose length is taken.",
+            hints=["In keys of shape (11, 6), which number is the width d_k?"],
+        ),
+    ]
+
+
+def of_the_width_of_heads(steps: InSteps, queries: str) -> list[Mistake]:
+    """Return the same, and those in which the width is not that of a head.
+
+    Args:
+        steps: An answer with the steps ``turned`` and ``width``.
+        queries: The argument from which the queries are made.
+    """
+    return [
+        *of_the_width(steps),
+        Mistake(
+            "root_of_d_model",
+            steps.but(width=asking(lambda x: x.shape[-1], queries)),
+            does="the products are divided by √d_model, not by √d_k",
+            says="{does}. Each head compares vectors of the width d_k = d_model / n_heads.",
+            hints=["With d_model = 12 and 3 heads, how many products are added up in one score?"],
         ),
     ]
 
