@@ -4,6 +4,7 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_10_inference.attend_with_cache.answer import STEPS
+from transformer_course.exercises.shared import attention_mistakes
 
 
 def joined(old, new, dim=-2):
@@ -61,6 +62,17 @@ MISTAKES = [
         does="the new token attends to the old ones and not to itself",
         says="The new token attends to the cache as it came in, so not to itself.",
         hints=["What does a causal mask say of a position and itself?"],
+    ),
+    *attention_mistakes.of_the_width(STEPS),
+    Mistake(
+        "sees_only_the_first_token",
+        STEPS.but(mixture=lambda values: values[:, :, :1]),
+        does="the new token attends to the first token alone",
+        says=(
+            "{does}. So it does with a causal mask for as many queries as keys, such as torch's `is_causal`: a single "
+            "query gets its first row. The new token is the last one: what may it see?"
+        ),
+        hints=["Which row of a causal mask belongs to the newest token?"],
     ),
     Mistake(
         "cache_not_a_pair",
