@@ -1,5 +1,7 @@
 """How one value differs from another, in one clause that is true and helps."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -11,8 +13,16 @@ MAX_SHOWN_NUMBERS = 6
 """A value with more numbers is not shown, only one that differs."""
 
 
-def describe_difference(value: object, right: object) -> str:
-    """Return how a value differs from the right one, in words; "" where nothing helpful can be said."""
+def describe_difference(value: object, right: object, elsewhere: Sequence[object] = ()) -> str:
+    """Return how a value differs from the right one, in words; "" where nothing helpful can be said.
+
+    Args:
+        value: The value.
+        right: What it should be.
+        elsewhere: What it should be in other cases: rows that add up to 1 in one of them may do so by chance.
+    """
+    if type(value) is float and type(right) is int and value == right:
+        return f"it is the float {value}, but should be the int {right}"
     if not isinstance(value, Tensor) or not isinstance(right, Tensor):
         if isinstance(right, Tensor) or isinstance(value, Tensor | list | tuple):
             return ""
@@ -33,7 +43,7 @@ def describe_difference(value: object, right: object) -> str:
         return "it contains nan"
     if a.isinf().any() and not b.isinf().any():
         return "it contains an infinity"
-    of_sums = _of_sums(a, b) if right.is_floating_point() else ""  # whole numbers add up to 1 by chance
+    of_sums = _of_sums(a, b) if all(map(_is_distribution, (right, *elsewhere))) else ""
     return of_sums or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
 
 
@@ -52,7 +62,7 @@ def _of_masks(value: Tensor, right: Tensor) -> str:
 
 def _of_sums(a: Tensor, b: Tensor) -> str:
     """Compare sums where those of the right value are all 1 along the last axis."""
-    if not b.dim() or b.shape[-1] < 2 or not _ones(b.sum(-1)) or not a.isfinite().all():
+    if b.shape[-1] < 2 or not a.isfinite().all():
         return ""
     sums = a.sum(-1)
     if _ones(sums):
@@ -76,6 +86,17 @@ def _of_numbers(a: Tensor, b: Tensor) -> str:
 def _it_is(value: object, right: object) -> str:
     seen, expected = format_both(value, right)
     return f"it is {seen}, but should be {expected}"
+
+
+def _is_distribution(value: object) -> bool:
+    """Return whether all rows of a value are probabilities that add up to 1: floats, for whole numbers do by chance."""
+    return (
+        isinstance(value, Tensor)
+        and value.is_floating_point()
+        and value.dim() > 0
+        and bool((value >= 0).all())
+        and _ones(value.double().sum(-1))
+    )
 
 
 def _ones(sums: Tensor) -> bool:

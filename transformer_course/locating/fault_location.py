@@ -441,7 +441,10 @@ class _Search:
         if is_answer and not certain:
             return None  # whatever is wrong before it, the answer should be the answer
         right = in_layout(events, shown.right[step])
-        difference = "" if misplaced or len(events) != 1 else describe_difference(events[0], to_plain_data(right))
+        elsewhere = [to_plain_data(one.right[step]) for one in self.cases]
+        difference = (
+            "" if misplaced or len(events) != 1 else describe_difference(events[0], to_plain_data(right), elsewhere)
+        )
         if not events and shown.trace.error:
             difference = f"it crashes ({shown.trace.error[0]})"
         says = _in_words(

@@ -33,9 +33,18 @@ MASK = torch.tensor([[True, False], [True, True]])
         (torch.tensor([1.50321, 2.0]), torch.tensor([1.50341, 2.0]), "it is [1.50321, 2], but should be [1.50341, 2]"),
         (RIGHT * 1.0002, RIGHT, "its rows should add up to 1, but one adds up to 1.0002"),
         (2, 3.5, "it is 2, but should be 3.5"),
+        (6.0, 6, "it is the float 6.0, but should be the int 6"),
+        (RIGHT - 1, RIGHT - 0.5, "every number is 0.5 too small"),
         ([NUMBERS], NUMBERS, ""),
         (NUMBERS, NUMBERS, ""),
     ],
 )
 def test_one_fact_is_told(value, right, told):
     assert describe_difference(value, right) == told
+
+
+def test_rows_that_add_up_to_1_in_one_case_alone_do_so_by_chance():
+    value, by_chance = torch.tensor([[2.0, -2.0]]), torch.tensor([[0.5, 0.5]])
+    assert "add up" in describe_difference(value, by_chance, [by_chance, RIGHT])
+    assert describe_difference(value, by_chance, [by_chance, NUMBERS]) == "it is [[2, -2]], but should be [[0.5, 0.5]]"
+    assert "add up" not in describe_difference(value, torch.tensor([[3.0, -2.0]]))
