@@ -292,13 +292,13 @@ class _Search:
             found = self._mending(given)
             early = self._earlier(given, found)
             if early is None and found is None:
-                return self._told(*first, proven=False) if first else None
+                return self._told(*first, proven=False, mends_with_others=False) if first else None
             if early is None:
                 assert found is not None
                 return self._told(*(first or found), proven=first is None)
             first = first or early
             given[early[0].number] = early[1]
-        return self._told(*first, proven=False) if first else None
+        return self._told(*first, proven=False, mends_with_others=False) if first else None
 
     def _mending(self, given: Mapping[int, str], among: Collection[str] | None = None) -> tuple[Expression, str] | None:
         """Return the earliest step whose value mends everything, and the expression where it does.
@@ -428,7 +428,7 @@ class _Search:
                 return self.traced.expressions[best[1]], step
         return None
 
-    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place | None:
+    def _told(self, expression: Expression, step: str, *, proven: bool, mends_with_others: bool = True) -> Place | None:
         shown = self.failing[0]
         events = shown.trace.values(expression.number)
         noun = self.steps.noun(step)
@@ -453,6 +453,7 @@ class _Search:
             difference,
             is_misplaced=misplaced,
             is_proven=proven,
+            is_supposed=not proven and not mends_with_others,
             is_certain=certain,
             is_wrong_after=not proven and self._is_wrong_after(expression, step),
             is_piece=isinstance(right, ValueSequence),
@@ -630,6 +631,7 @@ def _in_words(
     *,
     is_misplaced: bool,
     is_proven: bool,
+    is_supposed: bool,
     is_certain: bool,
     is_wrong_after: bool,
     is_piece: bool,
@@ -644,6 +646,8 @@ def _in_words(
         difference: How the expression's value differs from it; "" where nothing helpful can be said.
         is_misplaced: Whether it is a name that stands where something else belongs.
         is_proven: Whether the answer comes right with that value in this place alone.
+        is_supposed: Whether it does not even with right values in other places besides: then the code may go another
+            way, on which something else belongs there.
         is_certain: Whether all that it is made of is right.
         is_wrong_after: Whether it is known not to.
         is_piece: Whether the expression gives that value piece by piece.
@@ -654,10 +658,14 @@ def _in_words(
         told = [f"Your line {expression.line} uses `{_one_line(expression.text)}` where it should use {noun}."]
     else:
         what = f"that round's piece of {noun}" if is_piece else noun
-        verb = "should be" if is_proven else "is not"
-        told = [f"{_underlined(expression)} {verb}{', in each round,' * is_piece} {what}."]
+        in_rounds = ", in each round," * is_piece
+        told = [f"{_underlined(expression)} {'should be' if is_proven else 'is not'}{in_rounds} {what}."]
+        if is_supposed:
+            told = [f"If, on your line {expression.line}, the underlined part is meant to be {what}, it is wrong."]
     if difference:
         told.append(f"{difference[:1].upper()}{difference[1:]}.")
+    if is_supposed:
+        return " ".join(told)
     if not is_certain:
         told.append("The mistake is there, or in something it is made of.")
     if is_wrong_after:

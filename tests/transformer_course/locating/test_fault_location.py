@@ -83,8 +83,19 @@ def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
 
 def test_that_something_after_a_place_is_wrong_is_said_only_where_it_is():
     place = place_in("return x.transpose(1, 3).flatten(2)", head="def merge_heads(x):", name="merge_heads")
-    assert "is not the heads with the positions in front" in place.message and not place.proven
+    assert "is meant to be the heads with the positions in front, it is wrong" in place.message and not place.proven
     assert "after it" not in place.message
+
+
+def test_what_may_go_another_way_is_not_told_to_go_this_one():
+    place = place_in(
+        "w = (1 / n_tokens) / (1 / n_tokens).sum()",
+        "return (w[:, None] * gradients).sum(0, keepdim=True).expand_as(gradients)",
+        head="def all_reduce_gradients(gradients, n_tokens):",
+        name="all_reduce_gradients",
+    )
+    assert "is meant to be the gradient of the sum of each worker's losses, it is wrong. It is [[" in place.message
+    assert "The mistake is" not in place.message and "after it" not in place.message
 
 
 def test_an_argument_that_was_overwritten_is_told_as_that():
