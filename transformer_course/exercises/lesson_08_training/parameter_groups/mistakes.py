@@ -75,6 +75,17 @@ MISTAKES = [
         hints=["Into which group does a tensor with 3 axes fall?"],
     ),
     Mistake(
+        "a_group_is_empty",
+        STEPS.but(others=lambda: []),
+        STEPS.but(decaying=lambda: []),
+        does="one of the two groups is empty",
+        says=(
+            "{does}. Do both lists run over the same `model.parameters()`? It is an iterator: the first list uses it "
+            "up, and nothing is left for the second."
+        ),
+        hints=["How long are the two lists? What does `list(parameters)` give when it is asked for twice?"],
+    ),
+    Mistake(
         "leaves_some_out",
         STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
         STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
