@@ -84,8 +84,8 @@ KEEPS_THE_STREAM = Exercise(
         "left_out_larger": ALL_SICK,
         "part_left_out_reduced": ALL_SICK,
         "option_left_out_kept": (
-            "Of the whole layers, it finds those that add nothing, or next to nothing. What others add is small beside "
-            "1,000 x, but it is there: allow for it."
+            "Of the whole layers, it finds those that add nothing, or next to nothing. What others add should not "
+            "count: is x large enough beside it, and is the rest allowed for?"
         ),
     },
     mistakes=MISTAKES,
