@@ -68,6 +68,12 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "one_of_key_and_value",
+        STEPS.but(kinds=lambda: 1),
+        does="of each token, one vector is counted where a key *and* a value are kept",
+        hints=["Which of query, key and value are kept?"],
+    ),
+    Mistake(
         "a_float",
         STEPS.but(total=lambda total: float(total)),
         does="a float comes out",
