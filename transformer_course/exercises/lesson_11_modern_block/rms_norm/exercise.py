@@ -65,6 +65,9 @@ RMS_NORM = Exercise(
         "`weight * (wide / torch.sqrt(mean_square + eps)).to(x.dtype)`, where `wide` is `x.float()`.",
     ],
     told={
+        "call_left_out_wide": (
+            "x is squared in its own dtype, and in float16 that overflows. float32 comes too late, or not at all."
+        ),
         "centred_wide": (
             "The mean is subtracted, as in LayerNorm. RMSNorm leaves it where it is. Look for a mean of x itself."
         ),
