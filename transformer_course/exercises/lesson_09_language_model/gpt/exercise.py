@@ -56,5 +56,12 @@ GPT_EXERCISE = Exercise(
             does="a softmax is taken of the logits",
             says="{does}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
         ),
+        Mistake(
+            "log_probabilities",
+            STEPS.but(logits=lambda logits: logits.log_softmax(dim=-1)),
+            does="a log-softmax is taken of the logits",
+            says="{does}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
+            hints=["What does `F.cross_entropy` do first with what it is given?"],
+        ),
     ],
 )
