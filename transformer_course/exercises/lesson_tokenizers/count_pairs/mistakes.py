@@ -12,6 +12,13 @@ MISTAKES = [
         hints=["How many pairs of neighbours has a text of 4 tokens?"],
     ),
     Mistake(
+        "one_token_between",
+        STEPS.but(firsts=lambda ids: ids[:-2], seconds=lambda ids: ids[2:]),
+        does="each token is paired with the one after the next",
+        says="{does}. Neighbours stand side by side, with none between them. Look at where the second ones begin.",
+        hints=["Which pairs does the text 0, 1, 2 have?"],
+    ),
+    Mistake(
         "both_orders",
         STEPS.but(table=lambda table: table + table.mT),
         does="each pair counts in both orders",
