@@ -16,6 +16,16 @@ MISTAKES = [
         hints=["Put the input above the labels. What does the first position know, and what should it predict?"],
     ),
     Mistake(
+        "first_token_overwritten",
+        STEPS.but(rest=lambda tokens: tokens[:, 1:]),
+        does="bos takes the place of the first token, and all others stay where they are",
+        says=(
+            "{does}: nothing is shifted. From the second position on, each is fed the very token that it should "
+            "predict."
+        ),
+        hints=["Write it down for the labels 5, 6, 7. Where should the 5 stand in the input?"],
+    ),
+    Mistake(
         "goes_round",
         STEPS.but(begin=lambda tokens: tokens[:, -1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
