@@ -38,6 +38,12 @@ INDUCTION_SCORE = Exercise(
         "The diagonal begins at the key 0, so at the query period − 1. That query is in the first period, and nothing "
         "came before it: leave out this one, and take the mean over texts and queries.",
     ],
+    told={
+        "sign_followed": (
+            "All scores are 0, for these weights are on tokens that come *later*, which a causal head cannot see. "
+            "Either query and key have changed places, or the number of the diagonal has the wrong sign."
+        ),
+    },
     mistakes=MISTAKES,
     stretch=True,
 )
