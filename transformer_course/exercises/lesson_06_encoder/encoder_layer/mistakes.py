@@ -11,6 +11,14 @@ PRE_NORM_ATTENTION: dict[str, Step] = {
     "values": lambda first_norm, x: first_norm(x),
     "normed_1": lambda sum_1: sum_1,
 }
+NORMED_ATTENTION: dict[str, Step] = {
+    "sum_1": lambda first_norm, x, attended: x + first_norm(attended),
+    "normed_1": lambda sum_1: sum_1,
+}
+NORMED_NETWORK: dict[str, Step] = {
+    "sum_2": lambda second_norm, normed_1, computed: normed_1 + second_norm(computed),
+    "normed_2": lambda sum_2: sum_2,
+}
 PRE_NORM_NETWORK: dict[str, Step] = {
     "computed": lambda self, second_norm, normed_1: self.feed_forward(second_norm(normed_1)),
     "normed_2": lambda sum_2: sum_2,
@@ -53,6 +61,15 @@ MISTAKES = [
             "This is neither post-norm nor pre-norm. Look at what each norm is given."
         ),
         hints=["The formula normalises a sum. Which sum?"],
+    ),
+    Mistake(
+        "norm_inside_the_sum",
+        STEPS.but(**NORMED_ATTENTION, **NORMED_NETWORK),
+        STEPS.but(**NORMED_ATTENTION),
+        STEPS.but(**NORMED_NETWORK),
+        does="a norm is given what a sublayer puts out, and x is added after it",
+        says="{does}. It should be given the whole sum, x included. Look at where the brackets of each norm open.",
+        hints=["What is the size of the sum after ten such layers? Which norm keeps it in check?"],
     ),
     Mistake(
         "side_by_side",
