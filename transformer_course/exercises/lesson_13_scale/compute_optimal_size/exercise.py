@@ -45,5 +45,14 @@ COMPUTE_OPTIMAL_SIZE = Exercise(
         "`torch.linalg.lstsq(powers, losses[:, None]).solution` solves it, for a matrix with the columns x², x and 1.",
         "The slope, 2 a x + b, is 0 at the bottom. What is N there, if x is its logarithm?",
     ],
+    told={
+        "sign_bottom": (
+            "The place of the bottom has the wrong sign. The slope of a x² + b x + c is 2a x + b: at which x is it 0?"
+        ),
+        "part_left_out_bottom: coefficients[0]": (
+            "The place of the bottom is twice what it should be: a 2 is missing. The slope of a x² + b x + c is 2a x + "
+            "b: at which x is it 0?"
+        ),
+    },
     mistakes=MISTAKES,
 )
