@@ -26,25 +26,6 @@ ATTEMPTS = {
         [("/ ((5 + len(found[0])) / 6) ** length_penalty", ""), ("[:beam_size]", "[: beam_size + 1]")],
         ["beam_too_wide", "no_length_penalty"],
     ),
-    "finished texts are put aside, as in many libraries": (
-        "beam_search",
-        [("            beam = sorted(", "            ranked = sorted("),
-         ("reverse=True)[:beam_size]\n",
-          "reverse=True)\n"
-          "            ended = [found for found in ranked if found[0][-1] == eos_id]\n"
-          "            beam = ended + [found for found in ranked if found[0][-1] != eos_id][:beam_size]\n")],
-        ["finished_texts_take_no_place"],
-    ),
-    "finished texts are put aside, and looked at first": (
-        "beam_search",
-        [("            beam = sorted(", "            ranked = sorted("),
-         ("reverse=True)[:beam_size]\n",
-          "reverse=True)\n"
-          "            ended = [found for found in ranked if found[0][-1] == eos_id]\n"
-          "            beam = ended + [found for found in ranked if found[0][-1] != eos_id][:beam_size]\n"),
-         ("max(beam, ", "max(ended or beam, ")],
-        ["finished_texts_take_no_place", "prefers_finished_texts"],
-    ),
     "a far-fetched slip alone would do the same": (
         "rms_norm",
         [("torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)", "(wide.square().mean(-1, keepdim=True) + eps)"),

@@ -70,6 +70,33 @@ def continuations(model, sentence, bos_id, running):
         yield from (([*text, token], total + step) for token, step in enumerate(steps.tolist()))
 
 
+def searches_with_finished_texts_put_aside(until_full, may_be_unfinished):
+    """Make the search of most libraries: finished texts do not take up the beam, and there are always beam_size others.
+
+    Args:
+        until_full: Whether it stops when beam_size texts are finished.
+        may_be_unfinished: Whether an unfinished text may win although others are finished.
+    """
+
+    def search(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
+        output = []
+        for sentence in source:
+            running, finished = [([], 0.0)], []
+            for _ in range(max_length):
+                candidates = continuations(model, sentence, bos_id, running)
+                best = heapq.nlargest(2 * beam_size, candidates, key=lambda found: found[1])
+                finished += [found for found in best[:beam_size] if found[0][-1] == eos_id]
+                running = [found for found in best if found[0][-1] != eos_id][:beam_size]
+                if until_full and len(finished) >= beam_size:
+                    break
+            competing = finished + running if may_be_unfinished or not finished else finished
+            text, _ = max(competing, key=lambda found: score(*found, length_penalty))
+            output.append(text + [eos_id] * (max_length - len(text)))
+        return torch.tensor(output)
+
+    return search
+
+
 def searches_with_a_shrinking_beam(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
     output = []
     for sentence in source:
@@ -194,6 +221,9 @@ UNUSUAL = {
         ),
     },
     "beam_search": {
+        "finished texts put aside": searches_with_finished_texts_put_aside(False, True),
+        "until the beam is full of finished texts": searches_with_finished_texts_put_aside(True, True),
+        "finished texts first": searches_with_finished_texts_put_aside(True, False),
         "a shrinking beam": searches_with_a_shrinking_beam,
         "in a batch": searches_in_a_batch(by_score=False),
         "in a batch, ranked by score": searches_in_a_batch(by_score=True),

@@ -4,8 +4,8 @@ Many beam searches differ in detail. This one: in each round the candidates are 
 next token, and the finished texts as they are; the ``beam_size`` of them with the largest log-probability go on. After
 ``max_length`` rounds, the text in the beam with the best score wins, ended or not: its log-probability divided by
 ((5 + length) / 6) ** ``length_penalty``, where the length counts the eos (equation 14 of Wu et al. 2016,
-arXiv:1609.08144, without its other term). The cases are such that those who rank candidates by score, as the library
-does, find the same; those who put finished texts aside, or prefer them in the end, find another text.
+arXiv:1609.08144, without its other term). The cases are such that the usual others find the same: those that rank
+candidates by score, and those that put finished texts aside.
 """
 
 import torch

@@ -37,12 +37,6 @@ THIRD_BEST: Tree = {
 AT_ONCE: Tree = {"<": {">": 0.4, "a": 0.33}, "a": {"b": 0.98}, "b": {"c": 0.98}, "c": {">": 0.98}}
 """The best text is empty, but only if nothing is charged for what might follow its end."""
 
-NO_PLACE: Tree = {
-    "<": {">": 0.4, "a": 0.3, "b": 0.25}, "a": {"c": 0.3}, "b": {"d": 0.98}, "c": {"e": 0.3}, "d": {"f": 0.98},
-    "f": {">": 0.98},
-}  # fmt: skip
-"""An ended text takes a place in the beam, and what begins the text of the best score is one too many."""
-
 
 def two_ends(short: float, ratio: float, n_long: int = 4) -> Tree:
     """Make a text of 2 tokens of this probability and a longer one of ``ratio`` times its log-probability.
@@ -79,8 +73,6 @@ def beam_search_cases(seed: int) -> list[Case]:
         case([two_ends(0.45, 2.15, 5)], 7, 2, 2.0, "a short text that is just better than a long one"),
         case([two_ends(0.45, 1.965, 5)], 7, 2, 2.0, "a long text that is just better than a short one"),
         case([two_ends(0.158, 0.6526)], 5, 2, 2.0, "a long text that is the likeliest, and a length penalty of 2"),
-        case([NO_PLACE], 4, 2, 2.0, "an ended text that takes one of the 2 places in the beam"),
-        case([two_ends(0.3, 1.1, 6)], 5, 2, 2.0, "an unfinished text with a better score than a finished one"),
         case([ONE_PARENT, two_ends(0.25, 0.8687), two_ends(0.3, 1.17)], 5, 3, 1.0, "3 sentences, a beam of 3"),
         case(
             [two_ends(0.3, 1.03), AT_ONCE, ONE_PARENT, GARDEN_PATH, two_ends(0.1, 0.4)], 7, 2, 0.5,

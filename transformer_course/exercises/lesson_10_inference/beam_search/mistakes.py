@@ -28,26 +28,6 @@ def one_too_many(beam_size, rank):
     return lambda candidates, n_texts: sorted(candidates, key=lambda found: rank(*found))[::-1][: beam_size + 1]
 
 
-def finished_ones_aside(found_late):
-    """Make the step that lets beam_size unfinished texts go on beside the finished ones.
-
-    Args:
-        found_late: Whether a text may also end that is not among the beam_size best of a round.
-    """
-
-    def pruned(beam_size, rank, finished):
-        def best(candidates, n_texts):
-            ordered = sorted(candidates, key=lambda found: rank(*found), reverse=True)
-            ended = [found for found in ordered if finished(found[0])]
-            if not found_late:
-                ended = ended[:beam_size]
-            return ended + [found for found in ordered if not finished(found[0])][:beam_size]
-
-        return best
-
-    return pruned
-
-
 MISTAKES = [
     Mistake(
         "greedy",
@@ -92,29 +72,6 @@ MISTAKES = [
             "positive; a log-probability is negative."
         ),
         hints=["Is −2 / 1.5 larger or smaller than −2? And 0.1 / 1.5 than 0.1?"],
-    ),
-    Mistake(
-        "finished_texts_take_no_place",
-        STEPS.but(pruned=finished_ones_aside(False)),
-        STEPS.but(pruned=finished_ones_aside(True)),
-        does="finished texts take no place in the beam",
-        says=(
-            "{does}: beside them, beam_size unfinished texts go on. Many libraries do so, but here the beam_size best "
-            "of *all* candidates go on, finished or not."
-        ),
-        hints=["If one of the 2 texts of the beam is finished, how many unfinished ones may go on?"],
-    ),
-    Mistake(
-        "prefers_finished_texts",
-        STEPS.but(
-            best=lambda beams, scores, finished: [
-                max([one for one in beam if finished(one[0])] or beam, key=lambda found: scores(*found))[0]
-                for beam in beams
-            ]
-        ),
-        does="in the end, an unfinished text can only win where none is finished",
-        says="{does}. It has a score, too: the best score of the beam wins, finished or not.",
-        hints=["Which texts are compared after the last round? Are some of them left out?"],
     ),
     Mistake(
         "finished_texts_lost",
