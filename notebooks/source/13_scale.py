@@ -5,8 +5,8 @@
 # has read a token (an H100 has 80), and weeks on thousands of GPUs. What fills the memory, which line of that bill can
 # be cut, and at what price?
 #
-# **Afterwards you can** write down the memory bill of a training, cut each of its lines with the same result, say what
-# 16 bits lose, estimate time and energy before a training starts, and find the best size for a budget.
+# **Afterwards you can** write down the memory bill of a training run, cut each of its lines with the same result, say
+# what 16 bits lose, estimate time and energy before a run starts, and find the best size for a budget.
 #
 # Reading: 40 minutes. Exercises: 110 minutes (seven core, two stretch ★). With all predictions, runs and questions:
 # about 175 minutes.
@@ -104,7 +104,7 @@ def bytes_kept(model: nn.Module, forward: Callable, kind: Callable = type) -> tu
 
 def kind_in_llama(tensor: Tensor) -> str:
     if tensor.shape[-2:] == (2048, 2048):
-        return "weights of attention"
+        return "attention weights"
     return {14336: "inside the FFNs", 128_256: "log-probabilities"}.get([0, *tensor.shape][-1], "other features")
 
 
@@ -127,7 +127,7 @@ model_8b = llama(llama_8b, 32)
 n_8b = n_parameters(model_8b)
 with sdpa_kernel(SDPBackend.MATH):  # attention that keeps its weights
     kept_8b, _ = bytes_kept(model_8b, lambda: loss_of(model_8b, text), kind_in_llama)
-all_lines = {"parameters": 4 * n_8b, "gradients": 4 * n_8b, "Adam's two means": 8 * n_8b}
+all_lines = {"parameters": 4 * n_8b, "gradients": 4 * n_8b, "Adam's two moments": 8 * n_8b}
 all_lines |= {name: kept_8b[name] for name in sorted(kept_8b, key=kept_8b.get, reverse=True)}
 all_lines = {line: n / 1e9 for line, n in all_lines.items()}
 
@@ -186,10 +186,10 @@ def measure(run: Callable, n_turns: int = 5) -> float:
 # ## The memory bill
 #
 # A step of training keeps four things: the parameters, their gradients, the **optimizer state** (Adam's two running
-# means, lesson 08), and the **activations**: what the forward pass computes, and the backward pass needs again. A layer
-# keeps `n_kept` numbers for each token. With *checkpointing*, it keeps its input alone, `d_model` numbers for each
-# token, and one layer at a time computes its `n_kept` numbers again. Several workers can share the first three lines
-# equally, but not the activations: each has its own tokens.
+# means, or moments: lesson 08), and the **activations**: what the forward pass computes, and the backward pass needs
+# again. A layer keeps `n_kept` numbers for each token. With *checkpointing*, it keeps its input alone, `d_model`
+# numbers for each token, and one layer at a time computes its `n_kept` numbers again. Several workers can share the
+# first three lines equally, but not the activations: each has its own tokens.
 #
 # **Exercise.** Write the bill of one worker, in bytes. All numbers are float32.
 
@@ -256,7 +256,7 @@ with sdpa_kernel(SDPBackend.MATH):
     one, two = (bytes_kept(m, lambda m=m: loss_of(m, text), kind_in_llama)[0] for m in stacks)
 parts_8b = {name: (two[name] - one[name]) / 4 / 2048 / 4096 for name in two if two[name] > one[name]}
 n_kept_8b = 4096 * sum(parts_8b.values())
-n_blockwise = n_kept_8b - 4096 * parts_8b["weights of attention"]
+n_blockwise = n_kept_8b - 4096 * parts_8b["attention weights"]
 shown = " + ".join(f"{n:.1f} ({name})" for name, n in parts_8b.items())
 print(f"n_kept of Llama 3 8B, in d_model: {n_kept_8b / 4096:.1f} = {shown}")
 
@@ -381,7 +381,7 @@ times = {name: measure(lambda f=forward: loss_of(f, batch_16).backward(), 3) for
 deep_bill = partial(parts.memory_bill, n_parameters(deep), 8, 64, kept_by_a_layer(yours, batch_16), 16 * 32, 1)
 bill = {name: deep_bill(again)["activations"] / 1e6 for name, again in zip(ways, (False, True))}
 ms = {name: 1000 * t for name, t in times.items()}
-pd.DataFrame({"MB kept": kept, "MB, your bill": bill, "processor ms": ms}).round(1)
+pd.DataFrame({"MB kept": kept, "MB, your bill": bill, "CPU time (ms)": ms}).round(1)
 
 # %% tags=["hide-input"]
 gradients, gradients_again = (
@@ -396,7 +396,7 @@ compare(prediction_gradients, measured="equal" if same else "different")
 # arithmetic.
 #
 # Blockwise attention (lesson 10) does the same within a layer: it keeps one number for each head and query, and
-# computes the weights again. *Cuts: the weights of attention. Price: arithmetic; on a GPU it is faster even so
+# computes the weights again. *Cuts: the attention weights. Price: arithmetic; on a GPU it is faster even so
 # ([FlashAttention](https://arxiv.org/abs/2205.14135)), as the weights never go to memory and back.* What does one layer
 # keep for each token, in `d_model`?
 
@@ -448,7 +448,7 @@ pd.DataFrame(rows).transpose()
 # %% [markdown]
 # float16 lacks range: scores above 65,504 become infinite, and gradients below 3·10⁻⁸ become 0, unless **loss scaling**
 # multiplies the loss before the backward pass, and divides the gradients afterwards. bfloat16 has float32's range, but
-# 1 + 0.001 is 1. Does that harm a training? One model is trained in float32; with **mixed precision**, where `autocast`
+# 1 + 0.001 is 1. Does that harm training? One model is trained in float32; with **mixed precision**, where `autocast`
 # rounds copies of the float32 parameters to bfloat16 for the products; and with everything in bfloat16.
 #
 # **Predict.** How many of the two with bfloat16 end within 0.05 of float32's loss? With everything in bfloat16, what
@@ -509,7 +509,7 @@ print("0.2 + 0.0003 in bfloat16 is still 0.2:", (weight + 0.0003 == weight).item
 # |---|---|
 # | FP8 (E4M3) | what the products of linear layers multiply, forward and backward; most kept activations |
 # | bfloat16 or float32 | embedding, output, norms, attention, the router of the experts |
-# | bfloat16 | Adam's two means |
+# | bfloat16 | Adam's two moments |
 # | float32 | sums, after every 128 products; gradients that are added up; master weights |
 #
 # In tests the loss stayed within 0.25 % of bfloat16's.
@@ -869,7 +869,7 @@ ways = {
     "data parallel": (plain, 2 * ring * 2 * n / 1e9),
     "ZeRO, stage 1": (plain | {"optimizer": zero_3["optimizer"]}, 2 * ring * 2 * n / 1e9),
     "ZeRO, stage 3": (zero_3, sent_by_zero_3),
-    "tensor": (bill_of_eight(n / 8, 32, kept_part, 8, 1, False), 4 * 32 * 8 * 2 * ring * inputs),
+    "tensor": (bill_of_eight(n / 8, 32, kept_part, 8, 1, False), 4 * 32 * 8 * 2 * ring * inputs),  # 4 sums a layer
     "pipeline": (bill_of_eight(n_first, 4, kept, 8, 1, False) | {"log-probabilities": 0}, 2 * 8 * inputs),
     "ZeRO 3, blockwise": (bill_of_eight(n, 32, n_blockwise, 1, 8, False), sent_by_zero_3),
     "… and checkpointing": (bill_of_eight(n, 32, n_blockwise, 1, 8, True), sent_by_zero_3),
@@ -932,7 +932,8 @@ in_gb.join(sent.drop(columns="sent").map("{:.3f} s".format))
 #
 # The **roofline** draws speed against arithmetic intensity: first memory sets the limit, then arithmetic. We multiply a
 # matrix of 4096 × 4096, too large for the caches, by n tokens: one as in decode, many as in prefill. The roof is
-# measured, too: the most bytes, and the most operations, in a second.
+# measured, too: the most bytes, and the most operations, in a second. It is a bound, not a forecast: where it bends,
+# real kernels stay well below it.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -968,7 +969,7 @@ compare(prediction, measured=per_byte, choices=(3, 30, 300))
 # So training, with thousands of tokens at once, can use the arithmetic, and decoding one text cannot (lesson 10).
 
 # %% [markdown]
-# ## What does a training cost?
+# ## What does training cost?
 #
 # We count operations (**FLOPs**, floating-point operations). In a matrix product, every parameter is multiplied by one
 # number of each token, and the result is added to a sum. The backward pass has two such products for each one of the
@@ -979,7 +980,7 @@ compare(prediction, measured=per_byte, choices=(3, 30, 300))
 
 # %% id="training_flops" tags=["exercise"]
 def training_flops(n_parameters: int, n_tokens: int) -> int:
-    """Return the operations of a training: those of its matrix products, forward and backward."""
+    """Return the operations of training: those of its matrix products, forward and backward."""
     raise NotImplementedError
 
 
@@ -1090,7 +1091,7 @@ found = torch.tensor([
     for divided in (False, True)
 ])  # fmt: skip
 axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")[1]
-for ax, title, losses in zip(axes, ("one rate", "from layer 2 on: rate / width"), found):
+for ax, title, losses in zip(axes, ("one rate", "from layer 2 on: rate · 32 / width"), found):
     plots.lines(rates, {f"width {w}": three for w, three in zip(widths, losses)}, "learning rate", "loss", ax)
     ax.set(xscale="log", title=title)
 axes[0].get_legend().remove()  # that of the other panel has room
@@ -1110,8 +1111,8 @@ compare(prediction_rule, measured=best_rates[1, 0] / best_rates[1, 2], choices=(
 # ## Bug hunt
 #
 # A colleague trains with four workers, and sums the gradients in buckets. The loss falls, but the workers' models drift
-# apart. Her test, with 8 numbers, finds nothing. Decide why *before* you look at the check, and write a correct
-# `mended`.
+# apart. Her test, with 8 numbers, finds nothing. Decide why *before* you look at the check, and write a corrected
+# version, `mended`.
 
 
 # %% tags=["bug-hunt"]
@@ -1289,8 +1290,8 @@ draw_bill(
     {
         "parameters": (left["parameters"], "ZeRO, 16 bits"),
         "gradients": (left["gradients"], "ZeRO, 16 bits"),
-        "Adam's two means": (left["optimizer"], "ZeRO (with master weights)"),
-        "weights of attention": (0, "blockwise attention"),
+        "Adam's two moments": (left["optimizer"], "ZeRO (with master weights)"),
+        "attention weights": (0, "blockwise attention"),
         "inside the FFNs": (features * parts_8b["inside the FFNs"], "checkpointing, 16 bits"),
         "other features": (features * (32 + parts_8b["other features"]), "checkpointing, 16 bits"),
         "log-probabilities": (left["log-probabilities"], "as before"),
@@ -1298,9 +1299,9 @@ draw_bill(
 )
 
 # %% [markdown]
-# ZeRO shares and does not shrink: together, the eight still hold 128 GB of the first three lines. The activations are
-# really gone. All but the 16 bits leave the result as it was, except in its last digits. And a trained model only
-# continues texts: making it answer is the next lesson.
+# ZeRO shares and does not shrink: together, the eight still hold 128 GB of the first three lines. The activations
+# really shrink, from 43 GB to 0.9, as most are computed again. All but the 16 bits leave the result as it was, except
+# in its last digits. And a trained model only continues texts: making it answer is the next lesson.
 #
 # <details><summary>How are these ways combined?</summary>
 #
@@ -1353,7 +1354,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
-# - **optimizer state**: what an optimizer keeps from step to step, such as Adam's two running means.
+# - **optimizer state**: what an optimizer keeps from step to step, such as Adam's two moments.
 # - **activations**: what the forward pass computes, and the backward pass needs again.
 # - **micro-batch**: a part of a batch that is computed at once.
 # - **gradient accumulation**: adding up the gradients of several micro-batches before one step.
@@ -1391,9 +1392,9 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>What fills the memory in training?</summary>
 #
-# Parameters, gradients and Adam's two running means take 16 bytes for each parameter, in float32 and with mixed
-# precision alike; activations grow with the tokens of a step. In a small model's bill they are the longest line; with 8
-# billion and one text, the optimizer is. (<i>The memory bill</i>)
+# Parameters, gradients and Adam's two moments take 16 bytes for each parameter, in float32 and with mixed precision
+# alike; activations grow with the tokens of a step. In a small model's bill they are the longest line; with 8 billion
+# and one text, the optimizer is. (<i>The memory bill</i>)
 # </details>
 #
 # <details><summary>Is gradient accumulation over 4 micro-batches equal to a batch four times as large?</summary>
@@ -1441,14 +1442,15 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # <details><summary>How long does it take to train a model of 8 billion parameters?</summary>
 #
-# 6 N D operations: with 20 tokens for each parameter 8 · 10²¹. An H100 at 40 % does that in some 5,400 hours. (<i>What
-# does a training cost</i>)
+# 6 N D operations: with 20 tokens for each parameter 8 · 10²¹. An H100 at 40 % does that in some 5,400 hours. Llama 3
+# 8B read over 90 times as many tokens: half a million hours by this estimate, 1.3 million as reported. So ask for the
+# tokens and the utilisation first. (<i>What does training cost</i>)
 # </details>
 #
 # <details><summary>What did Chinchilla change, and why do small models read far more tokens today?</summary>
 #
 # For a given budget, models should be smaller and read more, about 20 tokens for each parameter. That counts training
-# alone; a smaller model is cheaper each time it is used. (<i>What does a training cost</i>)
+# alone; a smaller model is cheaper each time it is used. (<i>What does training cost</i>)
 # </details>
 #
 # <details><summary>How can a learning rate be found without trying it on the large model?</summary>
@@ -1503,9 +1505,9 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # [arXiv:2006.16668](https://arxiv.org/abs/2006.16668). Checkpointing: Chen et al. (2016),
 # [arXiv:1604.06174](https://arxiv.org/abs/1604.06174). Roofline: Williams et al. (2009),
 # [doi:10.1145/1498765.1498785](https://doi.org/10.1145/1498765.1498785). Muon: Jordan et al. (2024),
-# [kellerjordan.github.io](https://kellerjordan.github.io/posts/muon/); Moonlight, a model of 16
-# billion parameters that was trained with Muon: Liu et al. (2025),
-# [arXiv:2502.16982](https://arxiv.org/abs/2502.16982). μP: Yang et al. (2022),
+# [kellerjordan.github.io](https://kellerjordan.github.io/posts/muon/); models that were trained with it: Moonlight, of
+# 16 billion parameters, Liu et al. (2025), [arXiv:2502.16982](https://arxiv.org/abs/2502.16982), and Kimi K2, of a
+# trillion, [arXiv:2507.20534](https://arxiv.org/abs/2507.20534). μP: Yang et al. (2022),
 # [arXiv:2203.03466](https://arxiv.org/abs/2203.03466). Llama 3: [arXiv:2407.21783](https://arxiv.org/abs/2407.21783).
 # </details>
 
