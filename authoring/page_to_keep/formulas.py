@@ -48,7 +48,7 @@ FORMULAS = [
     Formula(
         "accumulation, all-reduce", 13, r"$L = \Sigma$ losses $/\ \Sigma$ tokens;  $\Sigma\, n_w g_w / \Sigma\, n_w$"
     ),
-    Formula("operations of a training", 13, r"$C \approx 6 N D$;  Chinchilla: $D \approx 20 N$"),
+    Formula("operations of training", 13, r"$C \approx 6 N D$;  Chinchilla: $D \approx 20 N$"),
     Formula("scaling law", 13, r"$L = a + b\, N^{-\alpha}$"),
     Formula("DPO", 14, r"$-\ln \sigma(\beta\,[r(y_+) - r(y_-)]),\ \ r = \ln \pi - \ln \pi_{ref}$"),
     Formula("GRPO", 14, r"$A = (r - \bar r)\,/\,\sigma_r;\ \ \min(\rho A,\ \mathrm{clip}(\rho)\, A) - \beta\,$KL"),

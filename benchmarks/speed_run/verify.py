@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 SECONDS = 120.0
-"""Processor time of a training, over all threads."""
+"""Processor time of training, over all threads."""
 
 
 class Trained(Protocol):

@@ -43,7 +43,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             "stays_in_eval_mode",
             steps.but(**{steps.last: asking(torch.Tensor.item, result)}).attempt,
             says=(
-                "The numbers are right, and the model stays in eval mode. Somebody in the middle of a training would "
+                "The numbers are right, and the model stays in eval mode. Somebody in the middle of training would "
                 "train on without dropout. Look at what is done to the model after the last call."
             ),
             hints=[

@@ -1,4 +1,4 @@
-"""What goes wrong when the memory of a training is counted."""
+"""What goes wrong when the memory of training is counted."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_13_scale.memory_bill.answer import STEPS

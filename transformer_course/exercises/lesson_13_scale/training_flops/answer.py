@@ -4,7 +4,7 @@ from transformer_course.steps import InSteps
 
 
 def training_flops(n_parameters: int, n_tokens: int) -> int:
-    """Return the operations of a training: 2 for each parameter and token forward, and twice as many backward."""
+    """Return the operations of training: 2 for each parameter and token forward, and twice as many backward."""
     return 6 * n_parameters * n_tokens
 
 

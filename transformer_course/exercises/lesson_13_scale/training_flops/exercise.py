@@ -1,4 +1,4 @@
-"""What a training costs, before it is begun."""
+"""What training costs, before it is begun."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What goes wrong when the operations of a training are counted."""
+"""What goes wrong when the operations of training are counted."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_13_scale.training_flops.answer import STEPS
