@@ -173,6 +173,15 @@ def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
     )
 
 
+def test_what_comes_before_a_step_and_is_not_in_it_is_still_to_do():
+    def sliding_window_mask(length, window):
+        positions = torch.arange(length)
+        return positions[:, None] - positions < window
+
+    message = verdict_on(sliding_window_mask, every_exercise()["sliding_window_mask"]).message
+    assert message.endswith("Still to do: allow no key that comes later; join the two by *and*.")
+
+
 def test_an_argument_that_comes_back_is_told_as_that():
     verdict = verdict_on(lambda q, k, v: v)
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_values",))

@@ -11,6 +11,17 @@ ATTEMPTS = {
     "top-k fills with zeros": (
         "sample_next", [("logits < smallest, -torch.inf", "logits < smallest, 0.0")], ["top_k_fills_with_zero"],
     ),
+    "the mask is inverted, and queries that see nothing are treated as they should be": (
+        "masked_attention", [("masked_fill(~allowed,", "masked_fill(mask,")], ["mask_inverted"],
+    ),
+    "too large for a float, and sums without their axis": (
+        "softmax",
+        [("torch.exp(scores - largest)", "torch.exp(scores)"), (".sum(dim=-1, keepdim=True)", ".sum(dim=-1)")],
+        ["overflows", "sums_without_their_axis"],
+    ),
+    "the causal mask alone": (
+        "decoder_mask", [("return real & not_later", "return not_later[None, None]")], ["padding_forgotten"],
+    ),
     "both matrices start at zero, and no scale": (
         "LoRALinear",
         [("self.scale * ", ""), ("        self.scale = ", "        nn.init.zeros_(self.a)\n        self.scale = ")],

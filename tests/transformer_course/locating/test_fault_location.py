@@ -284,6 +284,14 @@ def test_a_mistake_that_is_named_is_shown_on_its_line():
     )
 
 
+def test_a_slip_that_a_teacher_tells_is_shown_on_its_line():
+    lines = ("e = torch.exp(scores - scores.amin(-1, keepdim=True))", "return e / e.sum(-1, keepdim=True)")
+    verdict = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax"))
+    assert verdict.mistakes == ("sibling_largest",)
+    assert verdict.message.startswith(every_exercise()["softmax"].told["sibling_largest"])
+    assert f"It is here:\n    line 2:  {lines[0]}\n" in verdict.message
+
+
 def test_of_two_mistakes_that_are_named_the_first_is_shown():
     multiplied = SCORES.replace(" / ", " * ")
     verdict = checked(multiplied, "weights = torch.softmax(scores, -2)", "return weights @ values")
