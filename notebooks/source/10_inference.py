@@ -280,7 +280,7 @@ for n in lengths:
     runs["with a cache", n] = lambda tokens=tokens, cache=cache: read(model, tokens[:, -1:], cache)
 times = cpu_milliseconds(runs)
 curves = {how: [times[how, n] for n in lengths] for how in ("without a cache", "with a cache")}
-ax = plots.lines(lengths, curves, xlabel="tokens so far", ylabel="processor ms for the next token")
+ax = plots.lines(lengths, curves, xlabel="tokens so far", ylabel="CPU time for the next token (ms)")
 
 # %%
 without, with_cache = curves.values()
@@ -333,9 +333,9 @@ print("5 tokens in one pass take less time than 5 passes:", of_five < alone)
 
 # %% [markdown]
 # The H100 reads 3.35·10¹² bytes a second: 4.8 ms for the 16 GB of an 8-billion-parameter model (two bytes each), so 209
-# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So about 300 tokens (4.8
-# / 0.016; in 16 bits, also the arithmetic intensity) can share a pass in the time of one: a prompt, drafts, or the next
-# tokens of many texts. A longer prompt is compute-bound.
+# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So a pass over about 300
+# tokens (4.8 / 0.016) takes no longer than a pass over one: a prompt, drafts, or the next tokens of many texts. (In 16
+# bits, its arithmetic intensity, too.) A longer prompt is compute-bound.
 #
 # With many texts, **throughput** (tokens per second, of all texts) grows, while **latency** (the time until a user's
 # next token) grows by less.
@@ -559,6 +559,14 @@ print(f"8 bits: {table['bytes'][8]:.2f} of the bytes; a rise below 0.01, with ea
 # limits, as in a long prefill, the inputs of layers are rounded, too. In large models a few of these are so large that,
 # with one scale, most others become 0 ([Dettmers et al., 2022](https://arxiv.org/abs/2208.07339)). If the cache takes 8
 # bits, too, the H100 above holds 268 texts, for 11,000 tokens a second.
+#
+# <details><summary>Why do 4 bits cost more, and what helps?</summary>
+#
+# Each number is rounded by itself, to one of 15. *GPTQ* ([Frantar et al., 2022](https://arxiv.org/abs/2210.17323)) lets
+# numbers that are not rounded yet make up for the errors of the others; *AWQ* ([Lin et al.,
+# 2023](https://arxiv.org/abs/2306.00978)) first scales up those that meet large inputs. Both keep one scale for each
+# small group of numbers, not for a whole row.
+# </details>
 
 # %% [markdown]
 # ## Speculative decoding
@@ -702,7 +710,7 @@ print("less than half as many passes as tokens, with each seed:", bool((per_pass
 
 # %% [markdown]
 # The time falls by less than the passes: drafting and testing take time, and each pass is longer. With hundreds of
-# short texts in a pass, little arithmetic is spare: drafts gain less.
+# short texts in a pass, little compute is idle: drafts gain less.
 
 # %% [markdown]
 # ## Beam search
@@ -806,8 +814,8 @@ diagrams.kv_cache.pages(n_tokens=(6, 3), room=8, page=2)
 # ## Bug hunt
 #
 # A colleague has rewritten `attend_with_cache`: she divides the keys instead of the scores. Her first token is right.
-# *Before* you run the check, decide what is wrong and what that does to a long text. Then write a correct `mended` in
-# the cell after it.
+# *Before* you run the check, decide what is wrong and what that does to a long text. Then put a corrected version,
+# `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -954,7 +962,7 @@ trace_shapes(model, held_out[:2, :11]).drop(columns="class")[:13]
 # - **compute-bound**: limited by the speed of arithmetic.
 # - **arithmetic intensity**: operations per byte that is read.
 # - **throughput**: tokens per second, of all texts together.
-# - **latency**: the time that one user waits, for the first token or for the next.
+# - **latency**: the time that one user waits, for the first token (TTFT) or for each further one (TPOT).
 # - **multi-query attention**: attention in which all query heads share one head of keys and values; MQA.
 # - **grouped-query attention**: attention in which groups of query heads share keys and values; GQA.
 # - **multi-head latent attention**: attention that keeps one short vector per token instead of keys and values; MLA.
@@ -1031,7 +1039,8 @@ trace_shapes(model, held_out[:2, :11]).drop(columns="class")[:13]
 # <details><summary>When is speculative decoding fast?</summary>
 #
 # When a pass over a few tokens takes little longer than one over a single token (decode is memory-bound), and the cheap
-# draft agrees with the model often. The gain is below the tokens per pass. (<i>Speculative decoding</i>)
+# draft agrees with the model often. A draft may also be a layer that reads the model's own vectors (*EAGLE*, [Li et
+# al., 2024](https://arxiv.org/abs/2401.15077)). The gain is below the tokens per pass. (<i>Speculative decoding</i>)
 # </details>
 #
 # <details><summary>Does speculative decoding change the distribution?</summary>
