@@ -1,7 +1,7 @@
 """The Transformer in plain PyTorch: a small library that reads as a book.
 
-Each folder is a chapter, and reads from top to bottom; none needs a later one, except that ``generation`` calls
-``fast``, which computes what the models do.
+Each folder is a chapter, and reads from top to bottom; none needs a later one, except that decoding calls the fast
+paths of chapter 6, which compute what the models do.
 
 1. ``attention``: who looks at whom. Scores, masks, positions, heads, and the key/value cache.
 2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
