@@ -564,8 +564,8 @@ print(f"8 bits: {table['bytes'][8]:.2f} of the bytes; a rise below 0.01, with ea
 #
 # Each number is rounded by itself, to one of 15. *GPTQ* ([Frantar et al., 2022](https://arxiv.org/abs/2210.17323)) lets
 # numbers that are not rounded yet make up for the errors of the others; *AWQ* ([Lin et al.,
-# 2023](https://arxiv.org/abs/2306.00978)) first scales up those that meet large inputs. Both keep one scale for each
-# small group of numbers, not for a whole row.
+# 2023](https://arxiv.org/abs/2306.00978)) first scales up those that meet large inputs. Both usually keep one scale for
+# each small group of numbers, not for a whole row.
 # </details>
 
 # %% [markdown]
