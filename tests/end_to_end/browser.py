@@ -143,11 +143,17 @@ class Notebook:
         return self.page.evaluate("name => window.jupyterapp.commands.execute(name)", name)
 
 
-def wait_until_ready(page: Page, path: str) -> None:
+def wait_until_ready(page: Page, path: str, *, activate: bool = False) -> None:
     """Wait until a notebook that is being opened is in front, has its kernel, and shows its code.
 
     It is asked again and again from here: Chromium may drop a promise that is waited for, and draws no frame in which
     to ask when it is busy.
+
+    Args:
+        page: JupyterLab.
+        path: The notebook, seen from JupyterLab's folder.
+        activate: Whether to bring to the front what is in sight where nothing is, as a click would: what opens just
+            after the theme has changed may get no focus.
 
     Raises:
         TimeoutError: It was not ready in time; says what there is instead.
@@ -156,6 +162,8 @@ def wait_until_ready(page: Page, path: str) -> None:
     while not (state := page.evaluate(_STATE, path))["ready"]:
         if time.monotonic() > deadline:
             raise TimeoutError(f"{path} was not ready after {PATIENCE / 1000:.0f} s: {state}")
+        if activate and state["front"] is None and state["inSight"]:
+            page.evaluate("id => window.jupyterapp.shell.activateById(id)", state["inSight"][0])
         time.sleep(0.2)
 
 
@@ -252,5 +260,5 @@ def open_notebook(
         page.evaluate(
             "path => void window.jupyterapp.commands.execute('docmanager:open', {path, factory: 'Notebook'})", path
         )
-        wait_until_ready(page, path)
+        wait_until_ready(page, path, activate=True)
         yield notebook
