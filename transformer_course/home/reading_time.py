@@ -23,7 +23,7 @@ def promised_minutes(lesson: NotebookNode, what: str) -> int | None:
         The minutes; None if it promises none.
     """
     text = " ".join(lesson.cells[0].source.split())
-    found = re.search(rf"{what}: (?:about )?(\d+) minutes", text)
+    found = re.search(rf"{what}: {'about ' * (what == EVERYTHING)}(\d+) minutes", text)
     return int(found[1]) if found else None
 
 
