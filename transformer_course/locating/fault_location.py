@@ -294,13 +294,13 @@ class _Search:
             found = self._mending(given)
             early = self._earlier(given, found)
             if early is None and found is None:
-                return self._told(*first, proven=False, mends_with_others=False) if first else None
+                return self._told(*first, proven=False, supposed=True) if first else None
             if early is None:
                 assert found is not None
                 return self._told(*(first or found), proven=first is None)
             first = first or early
             given[early[0].number] = early[1]
-        return self._told(*first, proven=False, mends_with_others=False) if first else None
+        return self._told(*first, proven=False, supposed=True) if first else None
 
     def _mending(self, given: Mapping[int, str], among: Collection[str] | None = None) -> tuple[Expression, str] | None:
         """Return the earliest step whose value mends everything, and the expression where it does.
@@ -430,7 +430,7 @@ class _Search:
                 return self.traced.expressions[best[1]], step
         return None
 
-    def _told(self, expression: Expression, step: str, *, proven: bool, mends_with_others: bool = True) -> Place | None:
+    def _told(self, expression: Expression, step: str, *, proven: bool, supposed: bool = False) -> Place | None:
         shown = self.failing[0]
         events = shown.trace.values(expression.number)
         noun = self.steps.noun(step)
@@ -443,10 +443,10 @@ class _Search:
         if is_answer and not certain:
             return None  # whatever is wrong before it, the answer should be the answer
         right = in_layout(events, shown.right[step])
-        elsewhere = [to_plain_data(one.right[step]) for one in self.cases]
-        difference = (
-            "" if misplaced or len(events) != 1 else describe_difference(events[0], to_plain_data(right), elsewhere)
-        )
+        difference = ""
+        if len(events) == 1 and not misplaced:
+            elsewhere = [to_plain_data(one.right[step]) for one in self.cases]
+            difference = describe_difference(events[0], to_plain_data(right), elsewhere)
         if not events and shown.trace.error:
             difference = f"it crashes ({shown.trace.error[0]})"
         says = _in_words(
@@ -455,15 +455,15 @@ class _Search:
             difference,
             is_misplaced=misplaced,
             is_proven=proven,
-            is_supposed=not proven and not mends_with_others,
+            is_supposed=supposed,
             is_certain=certain,
-            is_wrong_after=not proven and self._is_wrong_after(expression, step),
+            is_wrong_after=not (proven or supposed) and self._is_wrong_after(expression, step),
             is_piece=isinstance(right, ValueSequence),
             is_all=proven
             and certain
             and not is_answer
             and self._mends_large(lambda one: self._put({expression.number: step}, one)),
-            before=self._right_before(expression, noun),
+            before=None if supposed else self._right_before(expression, noun),
         )
         hints = _hints(self.steps, expression, step)
         return Place(expression, says, hints, step, proven, misplaced, is_certain=proven and certain)
@@ -660,10 +660,11 @@ def _in_words(
         told = [f"Your line {expression.line} uses `{_one_line(expression.text)}` where it should use {noun}."]
     else:
         what = f"that round's piece of {noun}" if is_piece else noun
-        in_rounds = ", in each round," * is_piece
-        told = [f"{_underlined(expression)} {'should be' if is_proven else 'is not'}{in_rounds} {what}."]
         if is_supposed:
             told = [f"If, on your line {expression.line}, the underlined part is meant to be {what}, it is wrong."]
+        else:
+            verb = "should be" if is_proven else "is not"
+            told = [f"{_underlined(expression)} {verb}{', in each round,' * is_piece} {what}."]
     if difference:
         told.append(f"{difference[:1].upper()}{difference[1:]}.")
     if is_supposed:
