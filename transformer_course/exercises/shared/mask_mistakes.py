@@ -1,7 +1,10 @@
-"""The mistake of a mask that hides each position from itself, which several exercises share."""
+"""What goes wrong in several masks: a position that does not see itself, and True in the place of False."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.steps import Variant
+
+INVERTED = "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
+"""What is told of the slip ``inverted_mask``."""
 
 
 def not_itself(way: Variant) -> Mistake:

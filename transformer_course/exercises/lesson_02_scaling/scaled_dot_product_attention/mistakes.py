@@ -7,13 +7,7 @@ from transformer_course.exercises.shared import attention_mistakes
 MISTAKES = [
     *attention_mistakes.of_the_scaling(STEPS),
     *attention_mistakes.of_the_width(STEPS),
-    Mistake(
-        "root_of_the_number_of_queries",
-        STEPS.but(width=lambda queries: queries.shape[-2]),
-        does="the products are divided by the root of the *number* of queries, not of their width",
-        says="{does}. Look at the axis whose length is taken.",
-        hints=["In queries of shape (5, 6), which number is the width d_k?"],
-    ),
+    attention_mistakes.root_of_the_number("queries", STEPS.but(width=lambda queries: queries.shape[-2])),
     Mistake(
         "the_whole_shape",
         STEPS.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,

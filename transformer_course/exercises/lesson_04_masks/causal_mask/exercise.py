@@ -5,6 +5,7 @@ import torch
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_04_masks.causal_mask.answer import STEPS, causal_mask
 from transformer_course.exercises.lesson_04_masks.causal_mask.mistakes import MISTAKES
+from transformer_course.exercises.shared import mask_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 
@@ -34,9 +35,7 @@ CAUSAL_MASK = Exercise(
         "query i stands at i + n_key - n_query.",
     ],
     told={
-        "inverted_mask": (
-            "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
-        ),
+        "inverted_mask": mask_mistakes.INVERTED,
         "always_one_columns: n_key": (
             "`n_key` is used as it comes in. It is None where nobody gives it, and then there are as many keys as "
             "queries."

@@ -6,6 +6,7 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_04_masks.decoder_mask.answer import STEPS, decoder_mask
 from transformer_course.exercises.lesson_04_masks.decoder_mask.mistakes import MISTAKES
 from transformer_course.exercises.lesson_04_masks.padding_mask.exercise import VOCAB_SIZE, draw_padded
+from transformer_course.exercises.shared import mask_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 
@@ -41,9 +42,7 @@ DECODER_MASK = Exercise(
         "A key may be attended to if the first says so *and* the second does. For tensors of booleans, `&` means and.",
     ],
     told={
-        "inverted_mask": (
-            "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
-        ),
+        "inverted_mask": mask_mistakes.INVERTED,
         "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": (
             "This is the padding mask alone: every position may attend to the tokens that come later. Look for the "
             "causal mask."

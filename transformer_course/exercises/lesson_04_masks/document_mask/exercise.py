@@ -5,6 +5,7 @@ import torch
 from transformer_course.exercise import Exercise
 from transformer_course.exercises.lesson_04_masks.document_mask.answer import STEPS, document_mask
 from transformer_course.exercises.lesson_04_masks.document_mask.mistakes import MISTAKES
+from transformer_course.exercises.shared import mask_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 
@@ -56,9 +57,7 @@ DOCUMENT_MASK = Exercise(
             "the two are joined."
         ),
         "comparison_same": "A key has to be of *another* document, so no position sees itself. Look at the comparison.",
-        "inverted_mask": (
-            "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
-        ),
+        "inverted_mask": mask_mistakes.INVERTED,
         "sibling_not_later": (
             "The triangle is the wrong one: each position sees itself and what comes *after* it in its document."
         ),

@@ -82,15 +82,13 @@ MISTAKES = [
         STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible),
         does="queries that may see nothing are treated apart only if none may see anything",
     ),
-    *[
-        m.with_ways(*m.ways, *READ_THE_WRONG_WAY_ROUND) if m.name == "mask_inverted" else m
-        for m in attention_mistakes.of_the_mask(STEPS)
-    ],
+    *attention_mistakes.also_made(attention_mistakes.of_the_mask(STEPS), "mask_inverted", *READ_THE_WRONG_WAY_ROUND),
     *attention_mistakes.of_the_scaling(STEPS),
-    *[
-        m.with_ways(*m.ways, OVER_THE_QUERIES_AND_MENDED) if m.name == "softmax_over_the_queries" else m
-        for m in attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS))
-    ],
+    *attention_mistakes.also_made(
+        attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
+        "softmax_over_the_queries",
+        OVER_THE_QUERIES_AND_MENDED,
+    ),
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),

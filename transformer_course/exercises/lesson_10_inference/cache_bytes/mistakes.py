@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_10_inference.cache_bytes.answer import STEPS
+from transformer_course.exercises.shared import count_mistakes
 from transformer_course.steps import Variant
 
 
@@ -73,13 +74,7 @@ MISTAKES = [
         does="of each token, one vector is counted where a key *and* a value are kept",
         hints=["Which of query, key and value are kept?"],
     ),
-    Mistake(
-        "a_float",
-        STEPS.but(total=lambda total: float(total)),
-        does="a float comes out",
-        says="The number is right, but it is a float. Bytes are counted in whole numbers.",
-        hints=["What does `type` say of the result?"],
-    ),
+    count_mistakes.a_float(STEPS.but(total=lambda total: float(total)), "Bytes"),
     Mistake(
         "d_head_as_d_model",
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads * n_kv_heads),

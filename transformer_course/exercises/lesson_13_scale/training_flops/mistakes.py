@@ -2,6 +2,7 @@
 
 from transformer_course.exercise import Mistake
 from transformer_course.exercises.lesson_13_scale.training_flops.answer import STEPS
+from transformer_course.exercises.shared import count_mistakes
 
 MISTAKES = [
     Mistake(
@@ -22,11 +23,5 @@ MISTAKES = [
         STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
         does="more operations are counted for each parameter and token than 2 forward and 4 backward",
     ),
-    Mistake(
-        "a_float",
-        STEPS.but(flops=lambda flops: float(flops)),
-        does="a float comes out",
-        says="The number is right, but it is a float. Operations are counted in whole numbers.",
-        hints=["What does `type` say of the result?"],
-    ),
+    count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
 ]

@@ -6,7 +6,11 @@ of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``
 so hides whatever else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
 """
 
-from transformer_course.exercises.shared.attention_mistakes.masks import also_with_a_low_number, of_the_mask
+from transformer_course.exercises.shared.attention_mistakes.masks import (
+    also_made,
+    also_with_a_low_number,
+    of_the_mask,
+)
 from transformer_course.exercises.shared.attention_mistakes.modules import (
     heads_interleaved,
     of_a_mask_that_may_be_none,
@@ -19,6 +23,7 @@ from transformer_course.exercises.shared.attention_mistakes.scaling import (
     of_the_scaling,
     of_the_width,
     of_the_width_of_heads,
+    root_of_the_number,
 )
 from transformer_course.exercises.shared.attention_mistakes.scores import (
     of_the_products,
@@ -31,6 +36,7 @@ from transformer_course.exercises.shared.attention_mistakes.weights import (
 )
 
 __all__ = [
+    "also_made",
     "also_with_a_low_number",
     "heads_interleaved",
     "of_a_mask_that_may_be_none",
@@ -45,6 +51,7 @@ __all__ = [
     "of_the_transposition",
     "of_the_width",
     "of_the_width_of_heads",
+    "root_of_the_number",
     "split_by_view",
     "without",
 ]

@@ -110,6 +110,11 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
     ]
 
 
+def also_made(mistakes: list[Mistake], name: str, *ways: Variant) -> list[Mistake]:
+    """Return these mistakes, of which the one of this name is made in more ways."""
+    return [m.with_ways(*m.ways, *ways) if m.name == name else m for m in mistakes]
+
+
 def also_with_a_low_number(mistakes: list[Mistake], *more: str) -> list[Mistake]:
     """Return these mistakes, of which some are also made where −1e9 hides.
 

@@ -45,17 +45,20 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
     ]
 
 
+def root_of_the_number(of: str, way: Variant) -> Mistake:
+    """The number of keys, or of queries, stands where their width belongs."""
+    return Mistake(
+        f"root_of_the_number_of_{of}",
+        way,
+        does=f"the products are divided by the root of the *number* of {of}, not of their width",
+        says="{does}. Look at the axis whose length is taken.",
+        hints=[f"In {of} of shape (11, 6), which number is the width d_k?"],
+    )
+
+
 def of_the_width(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in which the products are divided by the root of what is no width."""
-    return [
-        Mistake(
-            "root_of_the_number_of_keys",
-            steps.but(width=lambda turned: turned.shape[-1]),
-            does="the products are divided by the root of the *number* of keys, not of their width",
-            says="{does}. Look at the axis whose length is taken.",
-            hints=["In keys of shape (11, 6), which number is the width d_k?"],
-        ),
-    ]
+    return [root_of_the_number("keys", steps.but(width=lambda turned: turned.shape[-1]))]
 
 
 def of_the_width_of_heads(steps: InSteps, queries: str) -> list[Mistake]:
