@@ -41,9 +41,8 @@ class Mistake:
     ) -> None:
         if strange := [way for way in ways if not isinstance(way, Variant) and not callable(way)]:
             raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
-        told = (says or f"{does}.").replace("{does}", does)
         self.name, self.ways, self.does = name, ways, does
-        self.says = capitalised(told) if not says or says.startswith("{does}") else told
+        self.says = _sentence(says, does)
         if not does and self.variants:
             raise ValueError(f"{name} can meet another mistake, so it needs `does`")
         if not does and "{does}" in says:
@@ -68,6 +67,43 @@ class Mistake:
     def attempts(self) -> Sequence[Callable[..., Any]]:
         """All ways as functions or classes that can be checked."""
         return [way.attempt if isinstance(way, Variant) else way for way in self.ways]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A teacher's own words for a generated mistake.
+
+    Args:
+        message: The message where it is the only mistake; never the answer. ``{summary}`` in it stands for the summary;
+            without a message, the summary is the sentence.
+        summary: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is
+            wrong: for an attempt that makes two mistakes. Without one, it is composed from the words of the step.
+        hints: Hints, each telling more. The missing ones of three are composed from the step, as for ``Mistake``.
+
+    Raises:
+        ValueError: There is neither a message nor a summary, or the message refers to a summary that is missing.
+    """
+
+    message: str = ""
+    summary: str = ""
+    hints: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not (self.message or self.summary):
+            raise ValueError("a wording needs a message, a summary, or both")
+        if "{summary}" in self.message and not self.summary:
+            raise ValueError(f"the message {self.message!r} refers to a summary, but there is none")
+
+    @property
+    def sentence(self) -> str:
+        """The message with the summary filled in."""
+        return _sentence(self.message.replace("{summary}", "{does}"), self.summary)
+
+
+def _sentence(message: str, summary: str) -> str:
+    """Return a message with ``{does}`` replaced by the summary; the summary as a sentence if the message is empty."""
+    text = (message or f"{summary}.").replace("{does}", summary)
+    return capitalised(text) if not message or message.startswith("{does}") else text
 
 
 def capitalised(clause: str) -> str:
@@ -97,8 +133,9 @@ class Exercise:
         points: Number of points when graded.
         verified: What a pass has shown. What comes next stands in the lesson.
         steps: The answer in steps; None where it cannot be told so.
-        told: What a teacher says of a slip, by its name, such as ``keepdim_total``, or by name and code where not all
-            slips of a name are meant; of all others the steps' words do.
+        told: A teacher's own words for a generated mistake, a message or a ``Wording``, by its name, such as
+            ``keepdim_total``, or by name and code where not all generated mistakes of a name are meant; all others are
+            reported in the words of the steps.
         stretch: Whether it goes beyond the core of its lesson.
         distributions: The arguments whose rows add up to 1. As they cannot move freely, their gradients are compared
             up to a number that is the same along a row: dividing by the sum once more changes nothing else.
@@ -117,7 +154,7 @@ class Exercise:
     points: int
     verified: str
     steps: InSteps | None = None
-    told: Mapping[str, str] = field(default_factory=dict)
+    told: Mapping[str, str | Wording] = field(default_factory=dict)
     stretch: bool = False
     distributions: Sequence[str] = ()
     may_cut_gradients: bool = False

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from transformer_course.exercise import Mistake, capitalised
+from transformer_course.exercise import Mistake, Wording, capitalised
 from transformer_course.slips.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
 
@@ -51,6 +51,11 @@ class Slip:
         return f"{self.kind}_{self.step}"
 
     @property
+    def keys(self) -> tuple[str, str]:
+        """The keys in an exercise's ``told`` that mean it: by name and code, or by name alone."""
+        return f"{self.name}: {self.new}", self.name
+
+    @property
     def crashes(self) -> bool:
         """Whether it crashes wherever it was tried."""
         return bool(self.shows) and all(one.form.startswith("error ") for one in self.shows)
@@ -68,13 +73,13 @@ class SlipMistake(Mistake):
     Args:
         slip: The slip.
         steps: The answer that it is made from.
-        told: What a teacher says of slips, by their names, or by name and code where not all of a name are meant.
+        told: A teacher's own words, by the names of slips, or by name and code where not all of a name are meant.
     """
 
-    def __init__(self, slip: Slip, steps: InSteps, told: Mapping[str, str] | None = None) -> None:
+    def __init__(self, slip: Slip, steps: InSteps, told: Mapping[str, str | Wording] | None = None) -> None:
         self.slip, self.steps, self.name = slip, steps, slip.name
-        said = told or {}
-        self._told = said.get(f"{slip.name}: {slip.new}", said.get(slip.name))
+        own = next((told[key] for key in slip.keys if key in told), None) if told else None
+        self._told = Wording(own) if isinstance(own, str) else own
 
     @property
     def is_told(self) -> bool:
@@ -99,13 +104,13 @@ class SlipMistake(Mistake):
     @property
     def does(self) -> str:  # type: ignore[override]
         """What it does, as a clause."""
-        return self._words.does
+        return (self._told and self._told.summary) or self._words.does
 
     @property
     def says(self) -> str:  # type: ignore[override]
         """What is told of it alone: where other steps may be to blame as well, that too."""
         if self._told:
-            return self._told
+            return self._told.sentence
         told = f"{capitalised(self.does)}."
         readings = [one for one in self.slip.readings if not _say_the_same(one, self.slip)]
         readings = [one for one in readings if not self._exchanges_what_is_made_of_it(one)]
@@ -134,8 +139,9 @@ class SlipMistake(Mistake):
 
     @property
     def hints(self) -> Sequence[str]:
-        """Three hints: a question, what should come out of the step, and the step as code."""
-        return (self._words.question, *self.steps.ladder(self.slip.step))
+        """A teacher's own hints; the missing ones of three are a question, the step's result and the step as code."""
+        own = tuple(self._told.hints) if self._told else ()
+        return (*own, *(self._words.question, *self.steps.ladder(self.slip.step))[len(own) :])
 
 
 def _say_the_same(one: Slip, other: Slip) -> bool:

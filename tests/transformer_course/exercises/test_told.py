@@ -1,9 +1,10 @@
-"""What a teacher says of slips: each sentence is of a slip that there is, and is said as all others are."""
+"""A teacher's own words for generated mistakes: each belongs to one, and is written as all others are."""
 
 import re
 
 import pytest
 
+from transformer_course.exercise import Wording
 from transformer_course.exercises import every_exercise
 from transformer_course.slips.catalogue import catalogue_of
 from transformer_course.slips.slip import SlipMistake
@@ -15,14 +16,31 @@ TOLD = [exercise for exercise in every_exercise().values() if exercise.told]
 def test_each_sentence_is_told_of_some_slip(exercise):
     slips = catalogue_of(exercise).slips
     said = {SlipMistake(slip, exercise.steps, exercise.told).says for slip in slips}
-    assert [name for name, sentence in exercise.told.items() if sentence not in said] == []
+    assert [name for name, wording in exercise.told.items() if as_wording(wording).sentence not in said] == []
 
 
 @pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
 def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise):
     lines = {line.strip() for line in exercise.solution.splitlines() if line.strip()}
-    for sentence in exercise.told.values():
-        assert re.search(r"[^.][.?!…]$", sentence), sentence
-        assert sentence.count("`") % 2 == 0, sentence
-        assert "  " not in sentence, sentence
-        assert not any(line in sentence for line in lines), sentence
+    for wording in map(as_wording, exercise.told.values()):
+        for text in (wording.sentence, *wording.hints):
+            assert re.search(r"[^.][.?!…]$", text), text
+            assert text.count("`") % 2 == 0, text
+            assert "  " not in text, text
+        assert not any(line in wording.sentence for line in lines), wording.sentence
+
+
+@pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
+def test_each_summary_is_a_clause_and_hints_are_at_least_three(exercise):
+    wordings = [wording for wording in exercise.told.values() if isinstance(wording, Wording)]
+    for summary in (wording.summary for wording in wordings if wording.summary):
+        assert re.match(r"[a-zδπ√`*−\d]", summary), summary
+        assert not summary.endswith("."), summary
+        assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", summary), summary
+    for slip in catalogue_of(exercise).slips if any(wording.hints for wording in wordings) else ():
+        hints = SlipMistake(slip, exercise.steps, exercise.told).hints
+        assert len(set(hints)) == len(hints) >= 3, hints
+
+
+def as_wording(own):
+    return Wording(own) if isinstance(own, str) else own

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.transformer_course.slips.answer import ROWS, STEPS, WEIGHTS
+from transformer_course.exercise import Wording
 from transformer_course.exercises import every_exercise
 from transformer_course.slips.catalogue import Outline
 from transformer_course.slips.slip import Slip, SlipMistake, used_names, variant
@@ -79,6 +80,31 @@ def test_values_of_which_none_is_made_of_the_other_may_be_exchanged():
 def test_a_teacher_may_say_it_in_words_of_her_own():
     told = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
     assert SlipMistake(LEFT_OUT, STEPS, told).says == "Weights that do not add up to 1 make no mean."
+
+
+def test_wording_replaces_message_summary_and_first_hints():
+    composed = SlipMistake(LEFT_OUT, STEPS)
+    wording = Wording("{summary}. Do the shares add up to 1?", "the weights stay as large as they are", ["Add them."])
+    own = SlipMistake(LEFT_OUT, STEPS, {"left_out_shares": wording})
+    assert own.does == "the weights stay as large as they are"
+    assert own.says == "The weights stay as large as they are. Do the shares add up to 1?"
+    assert own.hints == ("Add them.", *composed.hints[1:])
+    assert len(SlipMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("A.", hints=[*"abcd"])}).hints) == 4
+
+
+def test_wording_composes_what_it_leaves_out():
+    composed = SlipMistake(LEFT_OUT, STEPS)
+    only_message = SlipMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("They add up to 17.")})
+    assert (only_message.does, only_message.says) == (composed.does, "They add up to 17.")
+    assert only_message.hints == composed.hints
+    only_summary = SlipMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording(summary="the sum is 17")})
+    assert only_summary.says == "The sum is 17."
+
+
+@pytest.mark.parametrize("arguments", [{}, {"message": "{summary}. Look again."}, {"hints": ["Look again."]}])
+def test_wording_rejects_a_missing_message_or_summary(arguments):
+    with pytest.raises(ValueError, match="summary"):
+        Wording(**arguments)
 
 
 def test_of_slips_with_one_name_a_teacher_may_mean_one():
