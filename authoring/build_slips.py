@@ -1,11 +1,13 @@
 """Make the catalogues of slips: ``python -m authoring.build_slips [--check] [NAME …]``.
 
 All slips of an answer are tried on the cases of the lessons' seed. What behaves like the answer, like a mistake that is
-written down, or like a likelier slip is dropped; the rest is stored, the likely first. Made anew where the steps, the
-cases or the mistakes of an exercise have changed, which takes some seconds each. With ``--check`` nothing is written,
-and what differs from what is stored is told.
+written down, or like a likelier slip is dropped; the rest is stored, the likely first. Run it where the steps, the
+cases or the mistakes of an exercise have changed, which takes some seconds each; every change of a catalogue is
+written. With ``--check`` nothing is written, and catalogues that a change has made out of date are listed with the
+reasons.
 """
 
+import math
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,20 +26,18 @@ from transformer_course.running.observation import Observation
 from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong, time_limit
 from transformer_course.slips.answer_slips import Sources
-from transformer_course.slips.catalogue import FOLDER, Catalogue, Outline, names_of, outline, read
+from transformer_course.slips.catalogue import Catalogue, Outline, names_of, outline, path_of, read
 from transformer_course.slips.slip import Slip, variant
 from transformer_course.steps import RanAway
 
 SEED = 0
 """The seed of the lessons."""
-MOST = 400
+MAX_SLIPS = 400
 """Number of slips that are kept at most: what comes after them, nobody does."""
 NEARLY = 10.0
 """What is within so many tolerances of right on all cases could be an answer in another order of computing."""
 SECONDS = 2.0
 """Seconds after which a slip is taken for one that does not end."""
-FEW = 0.03
-"""Part of the slips that may differ between two machines."""
 AS_LIKELY = 0.6
 """Another reading of the same behaviour is told as well if it is hardly more far-fetched than the first."""
 LIKELY = 2.0
@@ -86,13 +86,6 @@ def rounded(one: Outline) -> tuple[object, ...]:
     return one.form, round(one.number / one.size * 2e3) if one.size else 0, f"{one.size:.2e}"
 
 
-def made(exercise: Exercise) -> Catalogue:
-    """Return the catalogue of an exercise."""
-    known = behaviour(exercise, SEED)
-    with in_isolation():
-        return selected(known, tried(known))
-
-
 def tried(known: Behaviour) -> list[tuple[Slip, Shown]]:
     """Return the slips that are clearly not right, the likely first, with what they show on all cases."""
     steps = known.exercise.steps
@@ -117,16 +110,19 @@ def selected(known: Behaviour, slips: Sequence[tuple[Slip, Shown]]) -> Catalogue
     n_cases, steps = len(known.cases), known.exercise.steps
     assert steps is not None
     taken: dict[Shown, Slip | None] = {}
-    written: dict[Shown, list[Way]] = {}
+    written: list[tuple[Way, Sequence[Outline], Shown]] = []
     for mistake in known.exercise.mistakes:
         for way in mistake.ways:
-            written.setdefault(shown(known.output(way, index) for index in range(n_cases)), []).append(way)
+            seen = [known.output(way, index) for index in range(n_cases)]
+            written.append((way, [outline(one) for one in seen], shown(seen)))
     found: list[Slip] = []
     readings: dict[Slip, list[Slip]] = {}
     for slip, behaviour_of_it in slips:
-        is_told = taken.get(behaviour_of_it, slip) is None  # what a mistake equals was found before
-        if not is_told and any(
-            _are_one(known, way, variant(steps, slip.code)) for way in written.get(behaviour_of_it, ())
+        is_written = taken.get(behaviour_of_it, slip) is None  # what a mistake equals was found before
+        if not is_written and any(
+            _may_show(slip.shows, behaviour_of_it, outlines, shown_by_way)
+            and _are_one(known, way, variant(steps, slip.code))
+            for way, outlines, shown_by_way in written
         ):
             taken[behaviour_of_it] = None
         first = taken.setdefault(behaviour_of_it, slip)
@@ -134,7 +130,7 @@ def selected(known: Behaviour, slips: Sequence[tuple[Slip, Shown]]) -> Catalogue
             found.append(slip)
         elif first is not None and slip.weight <= first.weight + AS_LIKELY and slip.step != first.step:
             readings.setdefault(first, []).append(replace(slip, code={}, shows=()))
-    found = found[:MOST]
+    found = found[:MAX_SLIPS]
     cases = _telling(found, n_cases)
     right = [outline(known.output(known.exercise.reference, index)) for index in cases]
     kept = [
@@ -142,6 +138,14 @@ def selected(known: Behaviour, slips: Sequence[tuple[Slip, Shown]]) -> Catalogue
         for slip in found
     ]
     return Catalogue(names_of(known.exercise), cases, right, kept)
+
+
+def _may_show(one: Sequence[Outline], shown_by_one: Shown, other: Sequence[Outline], shown_by_other: Shown) -> bool:
+    """Return whether two behaviours may be the same: errors have the same words, and numbers differ by rounding."""
+    return all(
+        a == b if "error" in (mine.form[:5], others.form[:5]) else mine.may_be(others)
+        for mine, others, a, b in zip(one, other, shown_by_one, shown_by_other, strict=True)
+    )
 
 
 def _are_one(known: Behaviour, way: Way, other: Way) -> bool:
@@ -174,33 +178,93 @@ def _telling(slips: Sequence[Slip], n_cases: int) -> list[int]:
     return sorted({first, second})
 
 
+def out_of_date(known: Behaviour, built: Catalogue, stored: Catalogue) -> list[str]:
+    """List how a change of the exercise shows in a stored catalogue.
+
+    On another machine, numbers are rounded otherwise. That may decide whether two slips that behave the same are found
+    to do so, and so whether the second is stored next to the first. A slip may be in one catalogue alone if it behaves
+    as one that is in both. Any other difference is a change, even that of a single slip: without it, an attempt that
+    makes this mistake is not recognised, or taken for another.
+
+    Args:
+        known: What the exercise shows on the cases that the catalogue is built from.
+        built: The catalogue as it is now.
+        stored: The catalogue as it was stored.
+    """
+    if list(built.names) != list(stored.names) or not _have_the_same_cases(built, stored):
+        return ["the steps or the cases have changed"]
+    mine, theirs = _by_code(built), _by_code(stored)
+    in_both = mine.keys() & theirs.keys()
+    reasons = [
+        f"{mine[code].name} has changed"
+        for code in mine
+        if code in in_both and not _are_alike(mine[code], theirs[code])
+    ]
+    with in_isolation():
+        for some, others, what in ((mine, theirs, "missing"), (theirs, mine, "to be dropped")):
+            for code, slip in some.items():
+                is_cut_off = len(others) >= MAX_SLIPS and slip.weight >= max(one.weight for one in others.values())
+                if code not in in_both and not is_cut_off and not _is_double(known, slip, [mine[c] for c in in_both]):
+                    reasons.append(f"{slip.name} is {what}: {dict(code)}")
+    return reasons
+
+
+def _by_code(catalogue: Catalogue) -> dict[tuple[tuple[str, str], ...], Slip]:
+    return {tuple(sorted(slip.code.items())): slip for slip in catalogue.slips}
+
+
+def _have_the_same_cases(built: Catalogue, stored: Catalogue) -> bool:
+    return list(built.cases) == list(stored.cases) and all(map(Outline.may_be, built.right, stored.right))
+
+
+def _are_alike(one: Slip, other: Slip) -> bool:
+    """Return whether two slips with the same code are told, ranked and recognised alike."""
+    return (
+        (one.step, one.kind, one.old, one.new, one.other) == (other.step, other.kind, other.old, other.new, other.other)
+        and math.isclose(one.weight, other.weight, abs_tol=0.01)
+        and all(map(Outline.may_be, one.shows, other.shows))
+    )
+
+
+def _is_double(known: Behaviour, slip: Slip, others: Iterable[Slip]) -> bool:
+    """Return whether a slip behaves as one of the others."""
+    steps = known.exercise.steps
+    assert steps is not None
+    near = [one for one in others if all(map(Outline.may_be, slip.shows, one.shows))]
+    return any(_are_one(known, variant(steps, one.code), variant(steps, slip.code)) for one in near)
+
+
+def update(exercise: Exercise, *, is_check: bool) -> list[str]:
+    """Write the catalogue of an exercise where its text has changed, and return what has changed.
+
+    With ``is_check``, nothing is written, and only what a change of the exercise has made out of date is returned.
+    """
+    known = behaviour(exercise, SEED)
+    with in_isolation():
+        built = selected(known, tried(known))
+    behaviour.cache_clear()
+    path, text = path_of(exercise.name), built.as_text()
+    if is_check:
+        return out_of_date(known, built, read(exercise.name))
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return []
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return [f"{len(built.slips)} slips written"]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Build or check the catalogues of some exercises, or of all."""
     is_check, names = "--check" in arguments, [one for one in arguments if not one.startswith("-")]
-    stale = []
+    is_stale = False
     for exercise in (one for lesson in LESSONS for one in exercises_of(lesson)):
         if exercise.steps is None or (names and exercise.name not in names):
             continue
         started = time.process_time()
-        catalogue = made(exercise)
-        behaviour.cache_clear()
-        is_stale = not same(catalogue, read(exercise.name))
-        seconds = time.process_time() - started
-        print(
-            f"{exercise.name:32} {len(catalogue.slips):4} slips {seconds:6.1f} s {'changed' if is_stale else ''}",
-            flush=True,
-        )
-        if is_stale and not is_check:
-            FOLDER.mkdir(exist_ok=True)
-            (FOLDER / f"{exercise.name}.json").write_text(catalogue.as_text(), encoding="utf-8", newline="\n")
-        stale += [exercise.name] * is_stale
-    return int(is_check and bool(stale))
-
-
-def same(one: Catalogue, other: Catalogue) -> bool:
-    """Return whether two catalogues have the same slips, up to the few of which rounding decides what they are like."""
-    mine, others = ({tuple(sorted(slip.code.items())) for slip in catalogue.slips} for catalogue in (one, other))
-    return list(one.names) == list(other.names) and len(mine ^ others) <= FEW * len(mine)
+        changes = update(exercise, is_check=is_check)
+        print(f"{exercise.name:32} {time.process_time() - started:6.1f} s  {'; '.join(changes)}", flush=True)
+        is_stale |= bool(changes)
+    return int(is_check and is_stale)
 
 
 if __name__ == "__main__":

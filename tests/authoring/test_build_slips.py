@@ -1,23 +1,31 @@
 """The catalogues are what the steps make today, and hold nothing that is known already."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
+import torch
 
-from authoring.build_slips import NEARLY, SEED, distinct, selected, shown
+from authoring.build_slips import NEARLY, SEED, distinct, out_of_date, selected, shown, tried, update
 from transformer_course.checking.expected_behaviour import behaviour, in_isolation
+from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import agree
 from transformer_course.exercise import Mistake
 from transformer_course.exercises import every_exercise
-from transformer_course.slips.catalogue import FOLDER, Outline, catalogue_of
+from transformer_course.running.observe import observe
+from transformer_course.slips import catalogue
+from transformer_course.slips.catalogue import FOLDER, Outline, catalogue_of, outline, read
 from transformer_course.slips.slip import Slip
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
 FAST = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
 """Exercises whose slips come to an end in seconds: where loops run away, as in ``beam_search``, each is waited for."""
+OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
+"""The code of a generated mistake that equals a written mistake of the causal mask."""
 SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
@@ -33,14 +41,86 @@ def changed(thoroughness):
     command = [sys.executable, "-m", "authoring.build_slips", "--check", *names]
     environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    told = {line.split()[0]: line for line in done.stdout.splitlines()}
-    assert set(told) == set(names), done.stderr
-    return {name for name, line in told.items() if line.endswith("changed")}
+    changes = dict(re.match(r"(\w+) +[\d.]+ s +(.*)", line).groups() for line in done.stdout.splitlines())
+    assert set(changes) == set(names), done.stderr
+    return changes
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
 def test_a_catalogue_is_made_again_as_it_is_stored(exercise, changed):
-    assert exercise.name not in changed, f"run `python -m authoring.build_slips {exercise.name}`"
+    assert changed[exercise.name] == "", f"run `python -m authoring.build_slips {exercise.name}`"
+
+
+@pytest.fixture(scope="module")
+def masks():
+    """The causal mask without two of its mistakes, which generated mistakes would name as well."""
+    exercise = every_exercise()["causal_mask"]
+    left = [one for one in exercise.mistakes if one.name not in ("not_itself", "first_query_at_first_key")]
+    assert len(left) == len(exercise.mistakes) - 2
+    return replace(exercise, mistakes=left)
+
+
+@pytest.fixture
+def folder(masks, tmp_path, monkeypatch):
+    """A folder with the catalogue of the causal mask alone, as it is stored."""
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    return shutil.copy(FOLDER / f"{masks.name}.json", tmp_path)
+
+
+def no_position_sees_itself(n_query, n_key):
+    return torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query - 1)
+
+
+def test_removed_mistake_is_named_after_a_rebuild(masks, folder):
+    assert update(masks, is_check=False) != []
+    observed = [observe(no_position_sees_itself, case) for case in masks.cases(SEED)]
+    assert judge(masks, SEED, observed).mistakes == ("shifted_past",)
+    assert update(masks, is_check=False) == []
+
+
+def test_check_lists_what_a_removed_mistake_leaves_without_a_name(masks, folder):
+    before = read(masks.name).as_text()
+    changes = update(masks, is_check=True)
+    assert any(change.startswith("shifted_past is missing") for change in changes)
+    assert any(change.startswith("wrong_input_past is missing") for change in changes)
+    assert read(masks.name).as_text() == before
+
+
+@pytest.fixture(scope="module")
+def built(masks):
+    """The catalogue of the causal mask without two mistakes, and what its answers show."""
+    known = behaviour(masks, SEED)
+    with in_isolation():
+        return known, selected(known, tried(known))
+
+
+def test_check_lists_what_an_added_mistake_names_already(built):
+    known, stored = built
+    left = [one for one in stored.slips if dict(one.code) != OFF_BY_ONE]
+    changes = out_of_date(known, replace(stored, slips=left), stored)
+    assert changes == [f"shifted_past is to be dropped: {OFF_BY_ONE}"]
+
+
+def test_check_lists_other_words_another_rank_and_other_results(built):
+    known, stored = built
+    first, *rest = stored.slips
+    for change in ({"kind": "sign"}, {"weight": first.weight + 0.1}, {"shows": [Outline("other")] * len(first.shows)}):
+        changed = replace(stored, slips=[replace(first, **change), *rest])
+        assert len(out_of_date(known, stored, changed)) == 1
+
+
+def test_check_lists_other_steps_and_other_cases(built):
+    known, stored = built
+    for change in ({"names": ["other"]}, {"cases": [0]}, {"right": [Outline("other")] * len(stored.right)}):
+        assert out_of_date(known, stored, replace(stored, **change)) == ["the steps or the cases have changed"]
+
+
+def test_check_allows_a_second_slip_that_behaves_as_one_in_both(built):
+    known, stored = built
+    [first] = [one for one in stored.slips if dict(one.code) == OFF_BY_ONE]
+    code = {name: f"({text.removeprefix('return ')})" for name, text in first.code.items()}
+    doubled = replace(stored, slips=[*stored.slips, replace(first, code=code, weight=2.9)])
+    assert out_of_date(known, stored, doubled) == out_of_date(known, doubled, stored) == []
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
@@ -73,6 +153,5 @@ def test_a_slip_is_kept_that_a_written_mistake_equals_only_when_it_is_first_call
             for way in (as_always, in_training_only)
         ]
         assert seen[0] == seen[1]
-        assert (
-            len(selected(known, [(replace(ignored, shows=[Outline("other")] * len(known.cases)), seen[0])]).slips) == 1
-        )
+        outlines = [outline(known.output(as_always, index)) for index in range(len(known.cases))]
+        assert len(selected(known, [(replace(ignored, shows=outlines), seen[0])]).slips) == 1

@@ -133,9 +133,14 @@ class Catalogue:
         )
 
 
+def path_of(name: str) -> Path:
+    """Return where the catalogue of an exercise is stored."""
+    return FOLDER / f"{name}.json"
+
+
 def read(name: str) -> Catalogue:
     """Return the catalogue of an exercise; an empty one where none is stored."""
-    path = FOLDER / f"{name}.json"
+    path = path_of(name)
     if not path.exists():
         return Catalogue()
     head, *rows = json.loads(path.read_text(encoding="utf-8"))
