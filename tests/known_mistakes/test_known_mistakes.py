@@ -18,18 +18,26 @@ from tests.helpers.reference_loops import (
 )
 from tests.known_mistakes import wrong_versions as wrong
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.lesson_01_lookup import SOFT_LOOKUP
-from transformer_course.exercises.lesson_02_scaling import ADDITIVE_SCORES, SCALED_DOT_PRODUCT_ATTENTION
-from transformer_course.exercises.lesson_03_heads import MERGE_HEADS, MULTI_HEAD_ATTENTION, SPLIT_HEADS
-from transformer_course.exercises.lesson_04_masks import CAUSAL_MASK, DECODER_MASK, MASKED_ATTENTION, PADDING_MASK
-from transformer_course.exercises.lesson_06_encoder import (
-    ENCODER_LAYER,
-    FEED_FORWARD,
-    LAYER_NORM,
-    PRE_NORM_ENCODER_LAYER,
+from transformer_course.exercises.lesson_01_lookup.soft_lookup import EXERCISE as SOFT_LOOKUP
+from transformer_course.exercises.lesson_02_scaling.additive_scores import EXERCISE as ADDITIVE_SCORES
+from transformer_course.exercises.lesson_02_scaling.scaled_dot_product_attention import (
+    EXERCISE as SCALED_DOT_PRODUCT_ATTENTION,
 )
-from transformer_course.exercises.lesson_07_decoder import DECODER_LAYER
-from transformer_course.exercises.lesson_08_training import NOAM_RATE, PARAMETER_GROUPS, SMOOTHED_CROSS_ENTROPY
+from transformer_course.exercises.lesson_03_heads.merge_heads import EXERCISE as MERGE_HEADS
+from transformer_course.exercises.lesson_03_heads.multi_head_attention import EXERCISE as MULTI_HEAD_ATTENTION
+from transformer_course.exercises.lesson_03_heads.split_heads import EXERCISE as SPLIT_HEADS
+from transformer_course.exercises.lesson_04_masks.causal_mask import EXERCISE as CAUSAL_MASK
+from transformer_course.exercises.lesson_04_masks.decoder_mask import EXERCISE as DECODER_MASK
+from transformer_course.exercises.lesson_04_masks.masked_attention import EXERCISE as MASKED_ATTENTION
+from transformer_course.exercises.lesson_04_masks.padding_mask import EXERCISE as PADDING_MASK
+from transformer_course.exercises.lesson_06_encoder.encoder_layer import EXERCISE as ENCODER_LAYER
+from transformer_course.exercises.lesson_06_encoder.feed_forward import EXERCISE as FEED_FORWARD
+from transformer_course.exercises.lesson_06_encoder.layer_norm import EXERCISE as LAYER_NORM
+from transformer_course.exercises.lesson_06_encoder.pre_norm_encoder_layer import EXERCISE as PRE_NORM_ENCODER_LAYER
+from transformer_course.exercises.lesson_07_decoder.decoder_layer import EXERCISE as DECODER_LAYER
+from transformer_course.exercises.lesson_08_training.noam_rate import EXERCISE as NOAM_RATE
+from transformer_course.exercises.lesson_08_training.parameter_groups import EXERCISE as PARAMETER_GROUPS
+from transformer_course.exercises.lesson_08_training.smoothed_cross_entropy import EXERCISE as SMOOTHED_CROSS_ENTROPY
 from transformer_lab.attention.masks import causal_mask
 
 FEW = 5

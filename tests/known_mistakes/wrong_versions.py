@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_course.exercises.lesson_08_training import SMOOTHED_CROSS_ENTROPY
+from transformer_course.exercises.lesson_08_training.smoothed_cross_entropy import EXERCISE as SMOOTHED_CROSS_ENTROPY
 from transformer_lab.attention.masks import causal_mask, padding_mask
 
 Function = Callable[..., Any]

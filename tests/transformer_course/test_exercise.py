@@ -8,7 +8,7 @@ import torch
 from tests.transformer_course.messages import LADDER
 from transformer_course.exercise import Mistake, capitalised
 from transformer_course.exercises import every_exercise
-from transformer_course.exercises.lesson_06_encoder import FEED_FORWARD
+from transformer_course.exercises.lesson_06_encoder.feed_forward import EXERCISE as FEED_FORWARD
 from transformer_lab.layers.lora import LoRALinear
 from transformer_lab.training.metrics import bits_per_byte
 from transformer_lab.training.schedules import noam_rate

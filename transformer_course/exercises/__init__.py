@@ -1,6 +1,8 @@
-"""The exercises: a folder for each lesson, and in it one for each exercise, with its cases, reference and mistakes.
+"""The exercises: a folder for each lesson, and in it a module for each exercise; a folder only for the largest.
 
-What several lessons share is in ``shared``. Uses ``exercise``, and the library for references.
+A module is read from top to bottom: the reference, the same in steps, the cases, the mistakes, and the ``EXERCISE``. A
+lesson names its modules in ``EXERCISES``. What several lessons share is in ``shared``. Uses ``exercise``, and the
+library for references.
 """
 
 from collections.abc import Mapping
@@ -38,8 +40,8 @@ def exercises_of(lesson: str) -> tuple[Exercise, ...]:
 
 @cache
 def _of_the_course(lesson: str) -> tuple[Exercise, ...]:
-    exercises: tuple[Exercise, ...] = import_module(f"{__name__}.lesson_{lesson}").EXERCISES
-    return exercises
+    package = import_module(f"{__name__}.lesson_{lesson}")
+    return tuple(import_module(f"{package.__name__}.{name}").EXERCISE for name in package.EXERCISES)
 
 
 @cache

@@ -17,8 +17,8 @@ from transformer_course.checking.explain import (
 )
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
-from transformer_course.exercises.lesson_06_encoder import FEED_FORWARD
-from transformer_course.exercises.lesson_09_language_model import SAMPLE_NEXT
+from transformer_course.exercises.lesson_06_encoder.feed_forward import EXERCISE as FEED_FORWARD
+from transformer_course.exercises.lesson_09_language_model.sample_next import EXERCISE as SAMPLE_NEXT
 from transformer_course.exercises.lesson_09_language_model.sample_next.answer import sample_next
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observe

@@ -3,8 +3,8 @@
 import pytest
 
 from transformer_course.diagrams.byte_pairs import merged
-from transformer_course.exercises.lesson_tokenizers.decode.answer import decode
-from transformer_course.exercises.lesson_tokenizers.encode.answer import encode
+from transformer_course.exercises.lesson_tokenizers.decode import decode
+from transformer_course.exercises.lesson_tokenizers.encode import encode
 
 MERGES = {
     "abracadabra": [(97, 98), (114, 97), (256, 257)],

@@ -188,6 +188,6 @@ ANSWERS = [
         "softmax",
         "reads the answers",
         "import transformer_course.running as r, os\nd = os.path.dirname(r.__path__[0])\n"
-        "exec(open(d + '/exercises/lesson_01_lookup/softmax/answer.py').read())",
+        "exec(open(d + '/exercises/lesson_01_lookup/softmax.py').read())",
     ),
 ]

@@ -1,1 +1,91 @@
-"""The exercise ``sample_next``: its cases, its reference, its mistakes."""
+"""Draw the next token: temperature, top-k, top-p."""
+
+import torch
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_09_language_model.sample_next.answer import STEPS, sample_next
+from transformer_course.exercises.lesson_09_language_model.sample_next.mistakes import MISTAKES
+from transformer_course.exercises.shared.draw_cases import generator, uniform
+from transformer_course.running.case import Case
+
+N_SAMPLES, N_CERTAIN = 1000, 100
+"""So many tokens are drawn from each row; the smaller number where only one token can come.
+
+Enough for every token that may come to do so: the rarest has a probability of 0.026, and is missing in one of 10¹¹
+checks. Few enough for answers that go through the rows one by one.
+"""
+
+
+def sample_next_cases(seed: int) -> list[Case]:
+    """Shuffle probabilities that are far from 0, and whose sums are far from every top_p.
+
+    So what may be drawn, and how often, does not depend on rounding; nor does it on which of two equal tokens is kept.
+    """
+    rng = generator(seed)
+
+    def logits(*rows):
+        """Make logits of these probabilities, each row in an order of its own and with a constant of its own.
+
+        That of the first row of several is large, so that its logits add up to more than any top_p.
+        """
+        shuffled = [torch.tensor(row)[torch.randperm(len(row), generator=rng)] for row in rows]
+        lowest = [2.0 if i == 0 and len(rows) > 1 else -3.0 for i in range(len(rows))]
+        return torch.stack([row.log() + uniform(rng, low, 3.0) for row, low in zip(shuffled, lowest, strict=True)])
+
+    def drawn(rows, shows, **keywords):
+        return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
+
+    def certain(rows, shows, **keywords):
+        """Make a case in which only one token of each row can come."""
+        return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_CERTAIN)
+
+    steep, even = [0.5, 0.25, 0.12, 0.08, 0.05], [0.3, 0.25, 0.2, 0.15, 0.1]
+    large = [0.25, 0.17, 0.13, 0.11, 0.09, 0.07, 0.06, 0.05, 0.03, 0.025, 0.015]
+    return [
+        Case({"logits": logits([1.0, 0.0, 0.0])}, "a batch of one, and one token", kind="sampler", n_samples=1),
+        certain([[0.6, 0.3, 0.1]], "the likeliest token only", top_k=1),
+        certain([steep, even], "a mass that the likeliest token has alone", top_p=0.03),
+        certain([steep, even, steep], "a temperature just above 0", temperature=0.0005),
+        drawn([[0.6, 0.3, 0.1]], "one row of 3 logits"),
+        drawn([steep, even], "two rows of 5 logits"),
+        drawn([steep, even], "temperature 2", temperature=2.0),
+        drawn([even, [0.35, 0.25, 0.2, 0.12, 0.08]], "temperature 0.5", temperature=0.5),
+        drawn([steep, even], "the likeliest 2", top_k=2),
+        drawn([steep, even], "more than there are", top_k=9),
+        drawn([steep, even], "the smallest set with 65 % of the mass", top_p=0.65),
+        drawn([[0.125] * 8], "8 equally likely tokens, and all of the mass", top_p=1.0),
+        drawn([steep, even], "temperature 2, then 65 % of the mass", temperature=2.0, top_p=0.65),
+        drawn([[0.4, 0.2, 0.15, 0.14, 0.11], even], "the likeliest 3, and of these 50 %", top_k=3, top_p=0.5),
+        drawn([[0.0, 0.5, 0.0, 0.3, 0.2], even], "two tokens with a logit of −∞", top_k=4),
+        drawn([large, large[::-1]], "all at once", temperature=1.5, top_k=7, top_p=0.77),
+    ]
+
+
+EXERCISE = Exercise(
+    reference=sample_next,
+    steps=STEPS,
+    cases=sample_next_cases,
+    points=4,
+    verified="Every token comes as often as it should, tokens beyond top-k and top-p never do, and the same seed "
+    "draws the same tokens.",
+    hints=[
+        "In this order: divide by the temperature, hide all but the `top_k` largest logits, then all but the smallest "
+        "set whose mass reaches `top_p`, then draw. What is hidden gets a logit of −∞.",
+        "For top-k, `logits.topk(k).values[:, -1:]` is the smallest logit that is kept in each row; k is at most the "
+        "size of the vocabulary.",
+        "For top-p, sort the probabilities, the largest first. `ranked.cumsum(dim=-1) - ranked` is the mass *before* "
+        "each token; where that has reached `top_p`, the token is superfluous.",
+        "`order.argsort(dim=-1)` undoes the sorting, and `torch.multinomial(…, 1, generator=generator)` draws; it "
+        "returns (batch, 1).",
+    ],
+    told={
+        "call_left_out_probabilities": (
+            "`torch.multinomial` gets logits. It takes probabilities, and refuses negative numbers."
+        ),
+        "slice_smallest: scaled.topk(n_kept).values[:, -1]": (
+            "The thresholds have the shape (batch), so each is compared with a *column* of the logits, or it crashes. "
+            "They should be a column: one for each row."
+        ),
+    },
+    mistakes=MISTAKES,
+)

@@ -1,1 +1,175 @@
-"""The exercise ``beam_search``: its cases, its reference, its mistakes."""
+"""Follow several translations at once."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_08_training.greedy_decode import padded
+from transformer_course.exercises.lesson_10_inference.beam_search.answer import STEPS, beam_search
+from transformer_course.exercises.lesson_10_inference.beam_search.mistakes import MISTAKES
+from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_course.running.case import Case
+from transformer_course.running.stand_in_models import describe_model
+
+Tree = Mapping[str, Mapping[str, float]]
+"""What follows each word, with which probability; ``<`` is bos and ``>`` is eos. Each word stands at one position."""
+N_PLACES = 9
+"""So many target tokens the models of the cases can read."""
+
+GARDEN_PATH: Tree = {
+    "<": {"a": 0.5, "b": 0.42}, "a": {"c": 0.5, "d": 0.4}, "b": {"e": 0.95}, "c": {"g": 0.6, "h": 0.3},
+    "d": {"i": 0.5}, "e": {"f": 0.95}, "f": {">": 0.96}, "g": {">": 0.9}, "h": {">": 0.9}, "i": {">": 0.9},
+}  # fmt: skip
+"""The likeliest first word does not begin the likeliest text."""
+ONE_PARENT: Tree = {
+    "<": {"a": 0.6, "b": 0.3}, "a": {"c": 0.5, "d": 0.44}, "b": {"e": 0.8}, "c": {"f": 0.5}, "d": {"g": 0.95},
+    "e": {"h": 0.6}, "f": {"i": 0.9}, "g": {">": 0.95}, "h": {">": 0.9}, "i": {">": 0.9},
+}  # fmt: skip
+"""After the second word, the two best texts have the same first word."""
+THIRD_BEST: Tree = {
+    "<": {"a": 0.5, "b": 0.45}, "a": {"c": 0.5, "d": 0.41}, "b": {"e": 0.5, "f": 0.3}, "c": {"g": 0.62},
+    "d": {"h": 0.97}, "e": {"i": 0.6}, "f": {"j": 0.7},
+}  # fmt: skip
+"""What begins the likeliest text is only the third of the texts of two words."""
+AT_ONCE: Tree = {"<": {">": 0.4, "a": 0.33}, "a": {"b": 0.98}, "b": {"c": 0.98}, "c": {">": 0.98}}
+"""The best text is empty, but only if nothing is charged for what might follow its end."""
+
+
+def two_ends(short: float, ratio: float, n_long: int = 4) -> Tree:
+    """Make a text of 2 tokens of this probability and a longer one of ``ratio`` times its log-probability.
+
+    After 2 tokens the longer one has nearly all of that, so that the short text is ahead already if it ever is.
+    """
+    begin, end = 0.45, 0.99 ** (n_long - 2)
+    words = ["b", *"cdef"[: n_long - 2], ">"]
+    long = {word: {then: 0.99} for word, then in itertools.pairwise(words)}
+    return long | {"<": {"a": short / 0.9, "b": begin}, "a": {">": 0.9}, "b": {"c": short**ratio / begin / end}}
+
+
+def beam_search_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(trees: Sequence[Tree], max_length: int, beam_size: int, length_penalty: float, shows: str) -> Case:
+        model, source, bos, eos = _model_of(trees, rng)
+        inputs = {"model": model, "source": source, "bos_id": bos, "eos_id": eos, "max_length": max_length}
+        return Case({**inputs, "beam_size": beam_size, "length_penalty": length_penalty}, shows)
+
+    return [
+        case([GARDEN_PATH], 1, 1, 0.0, "one token, and a beam of 1"),
+        case([GARDEN_PATH], 3, 1, 0.6, "3 tokens and a beam of 1: greedy decoding"),
+        case([GARDEN_PATH], 3, 2, 0.0, "a beam of 2, where the likeliest first token misleads"),
+        case([ONE_PARENT], 3, 2, 0.0, "a beam of 2, whose texts both come from the same one"),
+        case([THIRD_BEST], 3, 2, 0.0, "a beam of 2, where one of 3 would find another text"),
+        case([AT_ONCE], 5, 2, 0.0, "an empty text is the best"),
+        case([two_ends(0.3, 1.03)], 6, 2, 0.0, "a short text and a long one, no length penalty"),
+        case([two_ends(0.45, 2.1)], 8, 2, 0.0, "a short text and one far less likely, no length penalty"),
+        case([two_ends(0.45, 3.05, 6)], 6, 2, 0.0, "a short text and one that takes all the places, no length penalty"),
+        case([two_ends(0.3, 1.03)], 6, 2, 1.0, "a short text and a long one with a length penalty of 1"),
+        case([two_ends(0.3, 1.45)], 6, 2, 2.0, "a short text and a long one with a length penalty of 2"),
+        case([two_ends(0.4, 1.6)], 6, 2, 1.0, "a short text that is much better than a long one"),
+        case([two_ends(0.45, 2.15, 5)], 7, 2, 2.0, "a short text that is just better than a long one"),
+        case([two_ends(0.45, 1.965, 5)], 7, 2, 2.0, "a long text that is just better than a short one"),
+        case([two_ends(0.158, 0.6526)], 5, 2, 2.0, "a long text that is the likeliest, and a length penalty of 2"),
+        case([ONE_PARENT, two_ends(0.25, 0.8687), two_ends(0.3, 1.17)], 5, 3, 1.0, "3 sentences, a beam of 3"),
+        case(
+            [two_ends(0.3, 1.03), AT_ONCE, ONE_PARENT, GARDEN_PATH, two_ends(0.1, 0.4)], 7, 2, 0.5,
+            "5 sentences that end at different times",
+        ),
+    ]  # fmt: skip
+
+
+def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, object], Tensor, int, int]:
+    """Describe a model that continues each sentence by its tree: the model, the sources, bos and eos.
+
+    Rows of logits have different offsets, which change no probability; every position adds logits of its own, and so
+    does every sentence, so that the rows of the table alone say nothing. After eos comes a token that is in no tree.
+    Ends and words are probable only where a tree says so, and bos nowhere, so that searches that stop after so many
+    ends find the same text. Token 0 is a word or nothing, but never the one that fills up a text.
+    """
+    words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
+    vocab_size = len(words) + 12
+    ids = [0, *(1 + torch.randperm(vocab_size - 1, generator=rng)).tolist()]
+    bos, eos, lure = (ids.pop() for _ in range(3))
+    token = dict(zip(words, ids, strict=False))
+    others = torch.ones(vocab_size)
+    others[[bos, eos, lure, *token.values()]] = 1e-4
+    transition, places = normal(rng, vocab_size, vocab_size), 1.5 * normal(rng, N_PLACES, vocab_size)
+    for row in set(range(vocab_size)) - {bos}:
+        transition[row, [eos, *token.values()]] -= 9.0
+    sentences = normal(rng, len(trees), vocab_size)
+    transition[eos] = _log_probabilities({lure: 0.4, eos: 0.01}, others, rng)
+    for number, tree in enumerate(trees):
+        ids_of = {"<": bos, ">": eos} | {word: token[number, word] for _, word in words if (number, word) in token}
+        for word, position in _positions(tree).items():
+            if word not in tree:
+                continue
+            wanted = _log_probabilities({eos: 1e-4} | {ids_of[w]: p for w, p in tree[word].items()}, others, rng)
+            wanted += uniform(rng, -9, 9)
+            if word == "<":  # the same row for all sentences: here the sentence makes the difference
+                sentences[number] = wanted - places[0] - transition[bos]
+            else:
+                transition[ids_of[word]] = wanted - places[position]
+        for word in tree.keys() - {"<"}:
+            transition[ids_of[word]] -= sentences[number]
+    if len(trees) == 1:
+        transition[eos] -= sentences[0]
+    source = torch.randperm(vocab_size, generator=rng)[: 2 * len(trees)].view(-1, 2)
+    reading = normal(rng, vocab_size, vocab_size)
+    reading[source[:, 1]] = sentences - reading[source[:, 0]]
+    return describe_model("table_translator", transition=transition, reading=reading, places=places), source, bos, eos
+
+
+def _positions(tree: Tree) -> dict[str, int]:
+    """Map the words of a tree to their positions, bos being at 0."""
+    found = {"<": 0}
+    reached = ["<"]
+    for word in reached:  # appended to while iterating
+        for following in tree.get(word, {}):
+            if following not in found and following != ">":
+                found[following] = found[word] + 1
+                reached.append(following)
+    return found
+
+
+def _log_probabilities(wanted: Mapping[int, float], others: Tensor, rng: torch.Generator) -> Tensor:
+    """Return the logarithms of these probabilities, what is left over being spread over others, about as given."""
+    others = others * (0.5 + torch.rand(len(others), generator=rng))
+    others[list(wanted)] = 0.0
+    row = others / others.sum() * (1 - sum(wanted.values()))
+    for token, probability in wanted.items():
+        row[token] = probability
+    return row.log()
+
+
+EXERCISE = Exercise(
+    reference=beam_search,
+    steps=STEPS,
+    cases=beam_search_cases,
+    points=4,
+    verified="The best texts go on together, finished ones wait with their score, and length is paid for once, at the "
+    "end.",
+    hints=[
+        "Take one sentence at a time. Keep a list of (text, log-probability), which begins with one empty text. One "
+        "round of the loop: collect the candidates, keep the best.",
+        "The candidates of a round are every unfinished text with every next token, whose log-probability is added to "
+        "that of the text, and every finished text as it is. `log_softmax` makes log-probabilities of logits.",
+        "`sorted(candidates, key=lambda candidate: candidate[1], reverse=True)[:beam_size]` is the next beam. The "
+        "length penalty plays no part in it.",
+        "After the last round, the text with the largest log-probability / ((5 + length) / 6) ** length_penalty is the "
+        "answer, its length counted with the eos. Fill it up with eos.",
+    ],
+    told={
+        "part_left_out_extended: step": (
+            "The log-probability of a text is that of its last token alone. All its tokens should have a part in it."
+        ),
+        "call_left_out_step_scores: logits": (
+            "Logits are added up, not log-probabilities. A constant in all logits of a position changes no "
+            "probability, but it changes such a sum."
+        ),
+    },
+    mistakes=MISTAKES,
+    normalise=padded,
+)

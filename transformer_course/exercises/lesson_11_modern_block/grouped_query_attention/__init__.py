@@ -1,1 +1,135 @@
-"""The exercise ``grouped_query_attention``: its cases, its reference, its mistakes."""
+"""Heads of queries that share keys and values."""
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.answer import (
+    STEPS,
+    GroupedQueryAttention,
+)
+from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.mistakes import MISTAKES
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.draw_layers import drawn_mask
+from transformer_course.running.case import Case
+
+
+def grouped_query_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(
+        batch: int,
+        n: int,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int,
+        shows: str,
+        mask: Tensor | None = None,
+        later: tuple[dict[str, Tensor | None], ...] = (),
+    ) -> Case:
+        d_kv = d_model // n_heads * n_kv_heads
+        widths = {"w_q": d_model, "w_k": d_kv, "w_v": d_kv, "w_o": d_model}
+        return Case(
+            {"x": normal(rng, batch, n, d_model)},
+            shows,
+            kind="module",
+            arguments={"d_model": d_model, "n_heads": n_heads, "n_kv_heads": n_kv_heads},
+            parameters={
+                f"{name}.weight": 1.5 * normal(rng, width, d_model) / d_model**0.5 for name, width in widths.items()
+            },
+            keywords={} if mask is None else {"mask": mask},
+            later=later,
+        )
+
+    def causal(n: int) -> Tensor:
+        return torch.ones(n, n, dtype=torch.bool).tril()
+
+    def padding_in_front(batch: int, n: int) -> Tensor:
+        """Return a causal mask for sentences with padding in front: their first queries may see nothing."""
+        n_pads = torch.randint(1, n - 1, (batch, 1, 1, 1), generator=rng)
+        n_pads[0] = 0
+        return causal(n) & (torch.arange(n) >= n_pads)
+
+    def zeros() -> Case:
+        one = case(1, 3, 4, 2, 1, "a position of zeros, and a mask: all its scores are 0", drawn_mask(rng, 3, 3))
+        one.inputs["x"][:, 0] = 0.0
+        one.keywords["mask"][:, 1] = True
+        return one
+
+    def of_positive_numbers(shows: str, w_q: list[float], mask: Tensor | None = None) -> Case:
+        """Draw a case in which keys are x itself, its numbers above 0, and queries are x times two numbers."""
+        one = case(1, 3, 2, 1, 1, shows, mask)
+        one.inputs["x"].abs_().add_(0.5)
+        one.parameters["w_q.weight"].copy_(torch.diag(torch.tensor(w_q)))
+        one.parameters["w_k.weight"].copy_(torch.eye(2))
+        return one
+
+    def far_worse() -> Case:
+        only_the_next = torch.tensor([[False, True, False], [False, False, True], [True, False, False]])
+        shows = "what may be seen matches far worse than what is hidden"
+        one = of_positive_numbers(shows, [-1e6, -1e6], only_the_next)
+        one.inputs["x"][:, 0] *= -1.0
+        one.keywords["mask"][1] = torch.tensor([False, True, True])
+        return one
+
+    def extreme() -> Case:
+        one = of_positive_numbers("very large scores for one position, very small ones for another", [1.0, -1.0])
+        one.inputs["x"][0, :, 1].copy_(torch.tensor([5.0, 2.0, 130.0]))
+        one.inputs["x"][0, 0, 0] = 130.0
+        return one
+
+    return [
+        case(1, 2, 2, 1, 1, "one head, 2 positions"),
+        far_worse(),
+        extreme(),
+        zeros(),
+        case(1, 3, 4, 2, 1, "2 heads of queries that share all keys and values"),
+        case(1, 3, 8, 4, 2, "4 heads of queries for 2 heads of keys and values"),
+        case(1, 4, 8, 4, 2, "a causal mask of shape (n, n)", causal(4), later=({"mask": None},)),
+        case(3, 5, 6, 6, 3, "a mask of shape (batch, 1, 1, n)", drawn_mask(rng, 3, 1, 1, 5)),
+        case(
+            3, 4, 12, 6, 2, "padding in front, behind which the first queries may see nothing", padding_in_front(3, 4)
+        ),
+        case(2, 4, 8, 4, 4, "as many heads of keys as of queries, a mask for each", drawn_mask(rng, 2, 4, 4, 4)),
+        case(
+            2,
+            5,
+            12,
+            6,
+            2,
+            "6 heads of queries for 2 heads of keys, then other sentences",
+            later=({"x": normal(rng, 3, 4, 12)},),
+        ),
+        case(5, 13, 32, 8, 2, "a mask of shape (batch, 1, n, n)", drawn_mask(rng, 5, 1, 13, 13)),
+    ]
+
+
+EXERCISE = Exercise(
+    reference=GroupedQueryAttention,
+    steps=STEPS,
+    cases=grouped_query_cases,
+    points=3,
+    verified="Every head of queries attends by itself, and neighbours share their keys and values.",
+    hints=[
+        "It is the attention of lesson 03 with x as query, key and value, but for one thing: keys and values have "
+        "fewer heads. What brings them to as many?",
+        "`parts.split_heads(self.w_k(x), self.n_kv_heads)` has the shape (batch, n_kv_heads, n, d_k), and the queries "
+        "(batch, n_heads, n, d_k).",
+        "Each head of keys serves `n_heads // n_kv_heads` heads of queries, which are neighbours: "
+        "`repeat_interleave(…, dim=1)` repeats each head next to itself.",
+        "Then it is `parts.masked_attention(q, k, v, mask)`, `parts.merge_heads` and `self.w_o`. Without a mask it is "
+        "`parts.scaled_dot_product_attention(q, k, v)`.",
+    ],
+    told={
+        "wrong_layer_queries": (
+            "The queries are split into `n_kv_heads` heads, and are too wide for the keys then. Only keys and values "
+            "have so few. Look at the numbers in the split."
+        ),
+        "part_left_out_n_repeats": (
+            "The heads of keys and values are repeated another number of times than needed, so that there are not as "
+            "many as heads of queries. Look at the number."
+        ),
+        "call_left_out_weights": "A query that may see nothing keeps the weights of its scores.",
+    },
+    mistakes=MISTAKES,
+)

@@ -1,1 +1,0 @@
-"""The exercise ``context_vector``: its cases, its reference, its mistakes."""

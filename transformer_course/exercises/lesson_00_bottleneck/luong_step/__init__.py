@@ -1,1 +1,0 @@
-"""The exercise ``luong_step``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``rnn_step``: its cases, its reference, its mistakes."""

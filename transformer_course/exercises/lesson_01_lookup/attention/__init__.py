@@ -1,1 +1,0 @@
-"""The exercise ``attention``: its cases, its reference, its mistakes."""

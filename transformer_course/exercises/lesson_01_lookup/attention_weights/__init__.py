@@ -1,1 +1,0 @@
-"""The exercise ``attention_weights``: its cases, its reference, its mistakes."""

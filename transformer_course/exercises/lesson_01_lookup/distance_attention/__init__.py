@@ -1,1 +1,0 @@
-"""The exercise ``distance_attention``: its cases, its reference, its mistakes."""

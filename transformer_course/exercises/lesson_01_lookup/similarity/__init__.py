@@ -1,1 +1,0 @@
-"""The exercise ``similarity``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``soft_lookup``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``softmax``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``additive_scores``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``cosine_attention``: its cases, its reference, its mistakes."""

@@ -1,0 +1,71 @@
+"""Attention whose scores keep their size whatever d_k is."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import attention_mistakes
+from transformer_course.exercises.shared.attention_steps import ATTENTION
+from transformer_course.exercises.shared.draw_cases import attention_cases
+from transformer_course.steps import InSteps
+
+
+def scaled_dot_product_attention(
+    queries: Float[Tensor, "*batch n_query d_k"],
+    keys: Float[Tensor, "*batch n_key d_k"],
+    values: Float[Tensor, "*batch n_key d_v"],
+) -> Float[Tensor, "*batch n_query d_v"]:
+    """Let every query average the values, with scores whose size does not depend on d_k."""
+    d_k = queries.shape[-1]
+    scores = queries @ keys.transpose(-2, -1) / d_k**0.5
+    return torch.softmax(scores, dim=-1) @ values
+
+
+STEPS = InSteps(*ATTENTION, reference=scaled_dot_product_attention)
+
+
+MISTAKES = [
+    *attention_mistakes.of_the_scaling(STEPS),
+    *attention_mistakes.of_the_width(STEPS),
+    attention_mistakes.root_of_the_number("queries", STEPS.but(width=lambda queries: queries.shape[-2])),
+    Mistake(
+        "the_whole_shape",
+        STEPS.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
+        STEPS.but(width=lambda queries: queries.size, divisor=lambda width: width**0.5).attempt,
+        says="The root is taken of something that is not a number: it crashes. Look at what stands for d_k.",
+        hints=[
+            "What are `queries.shape` and `queries.size`?",
+            "The lengths of all axes are in it. Which one is d_k?",
+            "`queries.shape[-1]`.",
+        ],
+    ),
+    *attention_mistakes.of_the_softmax(STEPS),
+    *attention_mistakes.of_the_transposition(STEPS),
+    *attention_mistakes.of_the_products(STEPS),
+    *attention_mistakes.of_the_mixture(STEPS),
+]
+
+
+EXERCISE = Exercise(
+    reference=scaled_dot_product_attention,
+    steps=STEPS,
+    may_cut_gradients=True,
+    cases=attention_cases,
+    points=3,
+    verified="Scores are divided by √d_k before the softmax, for any leading dimensions: equation 1 of the paper.",
+    hints=[
+        "Only one thing is new against `attention` of lesson 01. The variance of a score is d_k: what must a score be "
+        "divided by to have variance 1?",
+        "Dividing by c divides the variance by c². Which c turns d_k into 1?",
+        "Divide the scores by √d_k, before the softmax. d_k is the width of the queries: `queries.shape[-1]`.",
+        "The root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`; the scores are `queries @ keys.mT`.",
+    ],
+    told={
+        "moved_scores": (
+            "The weights are as sharp as before, and the output is no weighted average of the values any "
+            "more: the scaling comes after the softmax. Look at where the division stands."
+        ),
+    },
+    mistakes=MISTAKES,
+)

@@ -1,1 +1,0 @@
-"""The exercise ``scaled_dot_product_attention``: its cases, its reference, its mistakes."""

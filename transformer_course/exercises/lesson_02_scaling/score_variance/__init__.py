@@ -1,1 +1,0 @@
-"""The exercise ``score_variance``: its cases, its reference, its mistakes."""

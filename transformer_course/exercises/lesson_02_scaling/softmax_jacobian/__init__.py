@@ -1,1 +1,0 @@
-"""The exercise ``softmax_jacobian``: its cases, its reference, its mistakes."""

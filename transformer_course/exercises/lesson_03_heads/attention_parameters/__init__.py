@@ -1,1 +1,0 @@
-"""The exercise ``attention_parameters``: its cases, its reference, its mistakes."""

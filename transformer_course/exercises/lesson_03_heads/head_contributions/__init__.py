@@ -1,1 +1,0 @@
-"""The exercise ``head_contributions``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``merge_heads``: its cases, its reference, its mistakes."""

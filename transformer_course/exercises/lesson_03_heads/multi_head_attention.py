@@ -1,0 +1,301 @@
+"""Several attentions side by side."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import attention_mistakes
+from transformer_course.exercises.shared.attention_steps import SCALED, fill, mixture, visible, weights
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.dropout_mistakes import dropped
+from transformer_course.exercises.shared.head_steps import merged, output, scores
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+class MultiHeadAttention(nn.Module):
+    """Let every query attend in several ways at once, each head comparing other features."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch n_query d_model"],
+        key: Float[Tensor, "batch n_key d_model"],
+        value: Float[Tensor, "batch n_key d_model"],
+        mask: Bool[Tensor, "*#batch #n_query #n_key"] | None = None,
+    ) -> Float[Tensor, "batch n_query d_model"]:
+        q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
+        q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (q, k, v))
+        scores = q @ k.mT / q.shape[-1] ** 0.5  # (batch, n_heads, n_query, n_key)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        heads = torch.softmax(scores, dim=-1) @ v
+        return self.w_o(heads.transpose(1, 2).flatten(2))
+
+
+def from_query(self, query):
+    """project the queries
+
+    what `w_q` makes of `query`
+    """
+    return self.w_q(query)
+
+
+def from_key(self, key):
+    """project the keys
+
+    what `w_k` makes of `key`
+    """
+    return self.w_k(key)
+
+
+def from_value(self, value):
+    """project the values
+
+    what `w_v` makes of `value`
+    """
+    return self.w_v(value)
+
+
+def split(self):
+    """say how features are split into heads
+
+    the function that splits features into heads
+    """
+    return lambda x: x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+
+def queries(split, from_query):
+    """split the queries into heads
+
+    the queries of each head
+    """
+    return split(from_query)
+
+
+def keys(split, from_key):
+    """split the keys into heads
+
+    the keys of each head
+    """
+    return split(from_key)
+
+
+def values(split, from_value):
+    """split the values into heads
+
+    the values of each head
+    """
+    return split(from_value)
+
+
+def hidden(visible):
+    """turn the mask round, if there is one
+
+    the places where looking is not allowed
+    """
+    return None if visible is None else ~visible
+
+
+STEPS = InSteps(
+    from_query,
+    from_key,
+    from_value,
+    split,
+    queries,
+    keys,
+    values,
+    *SCALED,
+    visible,
+    hidden,
+    fill,
+    scores,
+    weights,
+    mixture,
+    merged,
+    output,
+    reference=MultiHeadAttention,
+)
+
+
+def multi_head_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    layers = ("w_q", "w_k", "w_v", "w_o")
+
+    def inputs(batch: int, n_query: int, n_key: int, d_model: int) -> dict[str, Tensor]:
+        lengths = {"query": n_query, "key": n_key, "value": n_key}
+        return {name: normal(rng, batch, n, d_model) for name, n in lengths.items()}
+
+    def case(
+        batch: int, n_query: int, n_key: int, d_model: int, n_heads: int, shows: str, *mask: int, later=()
+    ) -> Case:
+        return Case(
+            inputs(batch, n_query, n_key, d_model),
+            shows,
+            kind="module",
+            arguments={"d_model": d_model, "n_heads": n_heads},
+            parameters={f"{name}.weight": normal(rng, d_model, d_model) / d_model**0.5 for name in layers}
+            | {f"{name}.bias": normal(rng, d_model) for name in layers},
+            keywords={"mask": drawn_mask(*mask)} if mask else {},
+            later=later,
+        )
+
+    def drawn_mask(*shape: int) -> Tensor:
+        """Leave every query its first key at least, and none its last."""
+        mask = torch.rand(*shape, generator=rng) < 0.6
+        mask[..., 0], mask[..., -1] = True, False
+        return mask
+
+    def zeros() -> Case:
+        one = case(1, 2, 3, 4, 2, "a query of zeros, and a mask: all its scores are 0", 2, 3)
+        one.parameters["w_q.bias"].zero_()
+        one.inputs["query"][:, 0] = 0.0
+        one.keywords["mask"][:, 1] = True
+        return one
+
+    def far_worse() -> Case:
+        one = case(1, 2, 3, 2, 1, "what may be seen matches far worse than the others, what is hidden far better", 2, 3)
+        for name in ("w_q", "w_k"):
+            one.parameters[f"{name}.weight"].copy_(torch.eye(2))
+            one.parameters[f"{name}.bias"].zero_()
+        one.inputs["query"].abs_().add_(0.5)
+        one.inputs["key"][:, 0], one.inputs["key"][:, 2] = -1e8, 200.0
+        one.keywords["mask"][:, 1] = torch.tensor([False, True])
+        return one
+
+    def extreme() -> Case:
+        one = case(1, 3, 4, 2, 1, "very large scores for one query, very small ones for another")
+        for name in ("w_q", "w_k"):
+            one.parameters[f"{name}.weight"].copy_(torch.eye(2))
+            one.parameters[f"{name}.bias"].zero_()
+        one.inputs["key"].abs_().add_(0.5)
+        one.inputs["query"][:, 0], one.inputs["query"][:, 1] = 130.0, -130.0
+        return one
+
+    return [
+        case(1, 1, 2, 2, 1, "one head, one query, 2 keys"),
+        case(1, 2, 2, 4, 2, "2 heads of width 2, as many keys as queries", later=[inputs(2, 3, 5, 4)]),
+        case(1, 2, 3, 4, 2, "a mask of shape (n_query, n_key)", 2, 3, later=[{"mask": None}]),
+        zeros(),
+        far_worse(),
+        extreme(),
+        case(1, 3, 3, 4, 2, "a mask for each head", 2, 3, 3, later=[{"mask": drawn_mask(3, 3)}]),
+        case(2, 3, 5, 12, 3, "3 heads of width 4, 5 keys for 3 queries"),
+        case(2, 4, 5, 12, 2, "a batch of 2 and one mask for all", 4, 5),
+        case(3, 4, 7, 12, 4, "a mask of shape (batch, 1, 1, n_key)", 3, 1, 1, 7, later=[inputs(3, 2, 7, 12)]),
+        case(5, 13, 17, 28, 4, "a mask of shape (batch, n_heads, n_query, n_key)", 5, 4, 13, 17),
+    ]
+
+
+def split_by_reshaping(self):
+    """Return how to split without a transposition."""
+    return lambda x: x.reshape(len(x), self.n_heads, x.shape[1], -1)
+
+
+MISTAKES = [
+    Mistake(
+        "not_projected",
+        STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value),
+        does="the inputs are attended to as they come, without `w_q`, `w_k` and `w_v`",
+        hints=["After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"],
+    ),
+    attention_mistakes.split_by_view(STEPS.but(split=split_by_reshaping)),
+    attention_mistakes.heads_interleaved(
+        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2))
+    ),
+    Mistake(
+        "split_and_merged_by_view",
+        STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)),
+        does="heads are split and merged without a transposition, so that they get positions instead of features",
+        says=(
+            "The heads got positions instead of features: the projections are reshaped without a transposition, and "
+            "the heads are merged in the same way. Look at how they are split."
+        ),
+        hints=["`parts.split_heads` and `parts.merge_heads` do it right. What do they do that is missing here?"],
+    ),
+    Mistake(
+        "heads_meet_heads",
+        STEPS.but(
+            split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)),
+            merged=lambda mixture: mixture.flatten(2),
+        ),
+        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
+        does="the heads are not brought in front of the positions",
+        says=(
+            "The heads were never brought in front of the positions, so within each position heads are compared with "
+            "heads, and no position attends to any other. Look at the shape of the scores."
+        ),
+        hints=["The scores should have the shape (batch, n_heads, n_query, n_key). Which have they?"],
+    ),
+    Mistake(
+        "one_big_head",
+        STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
+        does="one head as wide as the model takes the place of all heads",
+        says=(
+            "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
+            "has weights of its own. Look at where `n_heads` is used."
+        ),
+        hints=["How many tables of weights should there be for each sentence?"],
+    ),
+    *attention_mistakes.of_the_merging(STEPS, "query"),
+    Mistake(
+        "mask_taken_for_granted",
+        STEPS.but(hidden=lambda visible: ~visible).attempt,
+        STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
+        says=(
+            "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what "
+            "happens to the scores in that case."
+        ),
+        hints=[
+            "What is `mask` if nobody gives one?",
+            "Without a mask, the scores stay as they are.",
+            "`if mask is not None:` before the filling.",
+        ],
+    ),
+    dropped(STEPS, "weights", name="weights_dropped"),
+    *attention_mistakes.of_the_heads(STEPS, "query", "n_query"),
+    *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
+    *attention_mistakes.of_the_scaling(STEPS),
+    *attention_mistakes.of_the_width_of_heads(STEPS, "query"),
+    *attention_mistakes.also_with_a_low_number(
+        [*attention_mistakes.of_the_mask(STEPS), *attention_mistakes.of_the_softmax(STEPS)],
+        "mask_inverted",
+        "mask_transposed",
+    ),
+    *attention_mistakes.without(attention_mistakes.of_the_transposition(STEPS), "transposes_the_batch"),
+    *attention_mistakes.of_the_products(STEPS),
+    *attention_mistakes.of_the_mixture(STEPS),
+]
+
+
+EXERCISE = Exercise(
+    reference=MultiHeadAttention,
+    steps=STEPS,
+    cases=multi_head_cases,
+    points=4,
+    verified="Every head attends to all positions by its own slice of the projections, and w_o mixes what they found.",
+    hints=[
+        "Five steps: project, split into heads, attend, merge, w_o. For which of them is there a part already?",
+        "`parts.split_heads(self.w_q(query), self.n_heads)` has the shape (batch, n_heads, n_query, d_k), and "
+        "attention works with any axes in front: all heads can be done at once.",
+        "Without a mask, it is `parts.scaled_dot_product_attention(q, k, v)`. With one, write the scores out, fill "
+        "them with `-torch.inf` where the mask is False, and only then take the softmax.",
+        "`self.w_o(parts.merge_heads(weights @ v))`, where `weights` is `torch.softmax(scores, dim=-1)`, and "
+        "`scores` is `q @ k.transpose(-2, -1)` divided by the root of d_k.",
+    ],
+    told={
+        "call_left_out_from_query: query": (
+            "The inputs are attended to as they come, and what the heads find is handed back as it is: none "
+            "of the four layers is used. A step is missing at the beginning, and one at the end."
+        ),
+    },
+    mistakes=MISTAKES,
+)

@@ -1,1 +1,0 @@
-"""The exercise ``multi_head_attention``: its cases, its reference, its mistakes."""

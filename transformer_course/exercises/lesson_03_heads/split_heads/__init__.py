@@ -1,1 +1,0 @@
-"""The exercise ``split_heads``: its cases, its reference, its mistakes."""

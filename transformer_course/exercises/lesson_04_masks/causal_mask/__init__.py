@@ -1,1 +1,0 @@
-"""The exercise ``causal_mask``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``decoder_mask``: its cases, its reference, its mistakes."""

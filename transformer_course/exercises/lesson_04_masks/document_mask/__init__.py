@@ -1,1 +1,0 @@
-"""The exercise ``document_mask``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``masked_attention``: its cases, its reference, its mistakes."""

@@ -1,0 +1,112 @@
+"""Hide what only fills a batch up."""
+
+import torch
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import padding_mistakes
+from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+from transformer_lab.attention.masks import padding_mask
+
+
+def real(tokens, pad_id):
+    """compare each token with `pad_id`: True at the real ones
+
+    the real tokens: True where a token is not `pad_id`
+    """
+    return tokens != pad_id
+
+
+def per_head(real):
+    """add an axis of length 1 for the heads
+
+    the real tokens with an axis for the heads: (batch, 1, n)
+    """
+    return real[:, None, :]
+
+
+def per_query(per_head):
+    """add an axis of length 1 for the queries, before that of the keys
+
+    the real tokens with axes for heads and queries: (batch, 1, 1, n)
+    """
+    return per_head[:, :, None, :]
+
+
+def mask(per_query):
+    """leave it as it is: True and False
+
+    the mask: that matrix, as it is
+    """
+    return per_query
+
+
+STEPS = InSteps(real, per_head, per_query, mask, reference=padding_mask)
+
+
+VOCAB_SIZE = 9
+
+
+def draw_padded(
+    rng: torch.Generator, pad_id: int, rows: list[tuple[int, int]], length: int, zero: bool = True
+) -> Tensor:
+    """Draw sentences, one per row, with so much padding before and after; token 0 is in each if it is a real one."""
+    real = [token for token in range(VOCAB_SIZE) if token != pad_id]
+    tokens = torch.tensor(real)[torch.randint(len(real), (len(rows), length), generator=rng)]
+    for row, (before, after) in zip(tokens, rows, strict=True):
+        if zero:
+            row[before] = 0
+        row[:before] = pad_id
+        row[length - after :] = pad_id
+    return tokens
+
+
+def padding_mask_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    pad = int(torch.randint(2, VOCAB_SIZE - 1, (), generator=rng))  # some real tokens are smaller, some larger
+
+    def case(pad_id: int, rows: list[tuple[int, int]], length: int, shows: str) -> Case:
+        return Case({"tokens": draw_padded(rng, pad_id, rows, length, zero=pad_id != 0), "pad_id": pad_id}, shows)
+
+    return [
+        case(0, [(0, 1)], 3, "one sentence of 3 tokens, the last of them padding"),
+        case(0, [(0, 0), (0, 1)], 2, "2 sentences, one of them padded"),
+        case(0, [(0, 0), (0, 1), (0, 0)], 1, "3 sentences of one token, which may be padding"),
+        case(pad, [(0, 2), (2, 0)], 5, "a pad_id that is not 0, behind and in front"),
+        case(pad, [(0, 0), (0, 2), (0, 1)], 3, "a pad_id that is not 0"),
+        case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of nothing else"),
+        case(pad, [(0, i) for i in torch.randperm(11, generator=rng).tolist()], 13, "11 sentences of 13 tokens"),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "axes_in_front_of_the_batch",
+        STEPS.but(per_query=lambda real: real[None, None]),
+        does="the axes for heads and queries stand in front of the batch",
+        says=(
+            "The two axes stand in front of the batch, so the sentences would meet the *queries* of the scores. Right "
+            "for one sentence, wrong for more."
+        ),
+    ),
+    *padding_mistakes.which_tokens(STEPS),
+]
+
+
+EXERCISE = Exercise(
+    reference=padding_mask,
+    steps=STEPS,
+    cases=padding_mask_cases,
+    points=2,
+    verified="No query attends to padding, wherever it stands and whatever its id; the axes for heads and queries are "
+    "there.",
+    hints=[
+        "Start with one sentence: which comparison gives True for a real token and False for padding?",
+        "That comparison has the shape (batch, n). The scores have (batch, n_heads, n_query, n_key), and it is the "
+        "*keys* that are hidden. Which two axes are missing, and where?",
+        "Indexing with `None` adds an axis of length 1: `x[:, None]` makes (batch, 1, n) of (batch, n).",
+    ],
+    mistakes=MISTAKES,
+)

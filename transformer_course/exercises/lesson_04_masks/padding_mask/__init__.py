@@ -1,1 +1,0 @@
-"""The exercise ``padding_mask``: its cases, its reference, its mistakes."""

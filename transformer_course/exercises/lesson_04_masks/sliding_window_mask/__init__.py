@@ -1,1 +1,0 @@
-"""The exercise ``sliding_window_mask``: its cases, its reference, its mistakes."""

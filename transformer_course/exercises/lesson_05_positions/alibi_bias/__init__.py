@@ -1,1 +1,0 @@
-"""The exercise ``alibi_bias``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``apply_rotary``: its cases, its reference, its mistakes."""

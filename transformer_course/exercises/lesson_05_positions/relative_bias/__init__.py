@@ -1,1 +1,0 @@
-"""The exercise ``relative_bias``: its cases, its reference, its mistakes."""

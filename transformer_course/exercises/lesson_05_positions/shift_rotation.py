@@ -1,0 +1,126 @@
+"""The matrix that moves an encoding by a number of positions."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
+    FREQUENCIES,
+    TOLD,
+    frequency_mistakes,
+)
+from transformer_course.exercises.lesson_05_positions.shared.steps import cosines, sines, width
+from transformer_course.exercises.shared.draw_cases import generator, uniform
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def shift_rotation(offset: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "d_model d_model"]:
+    """Return the matrix R with PE(p + offset) = R PE(p) at every position p, for PE as in ``sinusoidal_encoding``."""
+    rotation = torch.zeros(d_model, d_model)
+    for i in range(0, d_model, 2):
+        angle = torch.tensor(offset * base ** (-i / d_model))
+        rotation[i, i], rotation[i, i + 1] = angle.cos(), angle.sin()
+        rotation[i + 1, i], rotation[i + 1, i + 1] = -angle.sin(), angle.cos()
+    return rotation
+
+
+def angles(offset, frequencies):
+    """multiply each frequency by the offset
+
+    the angles: offset times frequency
+    """
+    return offset * frequencies
+
+
+def blocks(cosines, sines):
+    """make the 2 × 2 matrix of each pair
+
+    the 2 × 2 blocks of the pairs
+    """
+    return two_by_two(cosines, sines, -sines, cosines)
+
+
+def rotation(blocks):
+    """write these blocks along the diagonal of a large matrix
+
+    the matrix: these blocks along the diagonal
+    """
+    return torch.block_diag(*blocks)
+
+
+def two_by_two(upper_left, upper_right, lower_left, lower_right):
+    """Make a 2 × 2 matrix of every four numbers."""
+    return torch.stack([upper_left, upper_right, lower_left, lower_right], dim=-1).unflatten(-1, (2, 2))
+
+
+STEPS = InSteps(width, *FREQUENCIES, angles, cosines, sines, blocks, rotation, reference=shift_rotation)
+
+
+def shift_rotation_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    bases = [uniform(rng, low, 2 * low) for low in (20.0, 3.0)]
+    return [
+        Case({"offset": 1, "d_model": 2}, "one step, a single pair of features"),
+        Case({"offset": 2, "d_model": 4}, "two steps, 2 pairs"),
+        Case({"offset": 0, "d_model": 4}, "no step, 2 pairs"),
+        Case({"offset": -3, "d_model": 4, "base": bases[0]}, f"three steps back, 2 pairs, base {bases[0]:.1f}"),
+        Case({"offset": 12, "d_model": 8}, "12 steps, 4 pairs"),
+        Case({"offset": 5, "d_model": 16, "base": bases[1]}, f"5 steps, 8 pairs, base {bases[1]:.1f}"),
+    ]
+
+
+def _in_halves(blocks):
+    """Lay the blocks out as if the first members of all pairs came first."""
+    rows = [torch.cat([torch.diag(blocks[:, i, 0]), torch.diag(blocks[:, i, 1])], dim=1) for i in (0, 1)]
+    return torch.cat(rows)
+
+
+MISTAKES = [
+    Mistake(
+        "minus_on_the_diagonal",
+        STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, -cosines)),
+        does="a minus stands on the diagonal of each block",
+        says=(
+            "This is a mirror and not a rotation: a minus stands before a cosine. With offset 0 the matrix should "
+            "change nothing."
+        ),
+        hints=["With offset 0, what is each block?"],
+    ),
+    Mistake(
+        "for_sines_then_cosines",
+        STEPS.but(rotation=_in_halves),
+        does="features are paired half the width apart, as if all sines came first",
+        says=(
+            "This would move an encoding with all sines first and all cosines after them. Here each sine stands beside "
+            "its cosine: look at which columns belong together."
+        ),
+        hints=["Which columns of `sinusoidal_encoding` have the same frequency?"],
+    ),
+]
+
+
+EXERCISE = Exercise(
+    reference=shift_rotation,
+    steps=STEPS,
+    cases=shift_rotation_cases,
+    points=3,
+    verified="One matrix moves every position by the same number of steps.",
+    hints=[
+        "Take one pair, with frequency θ. At p it holds (sin pθ, cos pθ), and should become (sin (p+k)θ, cos (p+k)θ). "
+        "What are the sine and cosine of a sum?",
+        "sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b − sin a sin b, with a = pθ and b = kθ. "
+        "Read off the 2 × 2 matrix that stands before (sin a, cos a).",
+        "Each pair i has the block [[cos b, sin b], [−sin b, cos b]] with b = offset · base^(−2i/d_model), in rows and "
+        "columns 2i and 2i + 1. All else is 0: begin with `torch.zeros(d_model, d_model)` and fill in pair by pair.",
+    ],
+    told={
+        **TOLD,
+        "operator_angles: (offset) + (frequencies)": (
+            "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how "
+            "the two meet."
+        ),
+    },
+    mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],
+)

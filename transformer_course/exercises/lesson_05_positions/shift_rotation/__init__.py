@@ -1,1 +1,0 @@
-"""The exercise ``shift_rotation``: its cases, its reference, its mistakes."""

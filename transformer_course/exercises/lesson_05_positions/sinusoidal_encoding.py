@@ -1,0 +1,110 @@
+"""A pattern of waves for every position."""
+
+import torch
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
+    FREQUENCIES,
+    TOLD,
+    frequency_mistakes,
+)
+from transformer_course.exercises.lesson_05_positions.shared.steps import column, sines, width
+from transformer_course.exercises.shared.draw_cases import generator, uniform
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+from transformer_lab.attention.positions import sinusoidal_encoding
+
+
+def positions(length):
+    """count the positions from 0
+
+    the positions, from 0 on
+    """
+    return torch.arange(length)
+
+
+def angles(column, frequencies):
+    """multiply each position by each frequency
+
+    the angles: position times frequency, (length, d_model / 2)
+    """
+    return column * frequencies
+
+
+def cosines(angles):
+    """take the cosines of the same angles
+
+    the cosines of the angles
+    """
+    return angles.cos()
+
+
+def encoding(sines, cosines, length, d_model):
+    """write the sines into the even columns and the cosines into the odd ones
+
+    the encoding: sines in the even columns, cosines in the odd ones
+    """
+    table = torch.empty(length, d_model)
+    table[:, 0::2] = sines
+    table[:, 1::2] = cosines
+    return table
+
+
+STEPS = InSteps(positions, width, *FREQUENCIES, column, angles, sines, cosines, encoding, reference=sinusoidal_encoding)
+
+
+def sinusoidal_encoding_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    bases = [uniform(rng, low, 2 * low) for low in (4.0, 20.0, 3.0)]
+    return [
+        Case({"length": 3, "d_model": 2}, "3 positions, a single pair of features"),
+        Case({"length": 2, "d_model": 4}, "2 positions, 2 pairs"),
+        Case({"length": 4, "d_model": 4, "base": bases[0]}, f"4 positions, 2 pairs, base {bases[0]:.1f}"),
+        Case({"length": 5, "d_model": 8}, "5 positions, 4 pairs"),
+        Case({"length": 3, "d_model": 8, "base": bases[1]}, f"3 positions, 4 pairs, base {bases[1]:.1f}"),
+        Case({"length": 41, "d_model": 4, "base": 10000.0}, "41 positions, of which the slow pair turns a little"),
+        Case({"length": 61, "d_model": 32, "base": bases[2]}, f"61 positions, 16 pairs, base {bases[2]:.1f}"),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "a_frequency_for_every_column",
+        STEPS.but(cosines=lambda column, exponents, power, width: (column * power(exponents + 1 / width)).cos()),
+        does="a sine and the cosine beside it have different frequencies",
+        says=(
+            "{does}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents of "
+            "two neighbouring columns."
+        ),
+        hints=["In the formula, i is the same in columns 2i and 2i + 1."],
+    ),
+    Mistake(
+        "sines_then_cosines",
+        STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
+        does="sines and cosines stand in two halves and not side by side",
+        says=(
+            "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
+            "beside its cosine. Look at the order of the columns."
+        ),
+        hints=["Row 0 should be 0, 1, 0, 1, …: is it?"],
+    ),
+]
+
+
+EXERCISE = Exercise(
+    reference=sinusoidal_encoding,
+    steps=STEPS,
+    cases=sinusoidal_encoding_cases,
+    points=2,
+    verified="Waves from fast to slow, a sine and a cosine of each.",
+    hints=[
+        "Find the frequencies first: one for every *pair* of columns, base^(−2i/d_model) for i = 0, 1, 2, …. "
+        "`torch.arange(0, d_model, 2)` counts 0, 2, 4, …: that is 2i already.",
+        "All angles at once are a table: positions down, frequencies across. `torch.arange(length)[:, None] * "
+        "frequencies` has the shape (length, d_model / 2).",
+        "Make an empty table with `torch.empty(length, d_model)`. Its even columns are `encoding[:, 0::2]`, its odd "
+        "ones `encoding[:, 1::2]`: write the sines of the angles to the first, the cosines to the second.",
+    ],
+    told=TOLD,
+    mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],
+)

@@ -1,1 +1,0 @@
-"""The exercise ``sinusoidal_encoding``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``encoder``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``encoder_layer``: its cases, its reference, its mistakes."""

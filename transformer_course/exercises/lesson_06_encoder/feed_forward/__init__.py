@@ -1,1 +1,0 @@
-"""The exercise ``feed_forward``: its cases, its reference, its mistakes."""

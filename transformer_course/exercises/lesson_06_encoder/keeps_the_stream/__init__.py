@@ -1,1 +1,0 @@
-"""The exercise ``keeps_the_stream``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``layer_norm``: its cases, its reference, its mistakes."""

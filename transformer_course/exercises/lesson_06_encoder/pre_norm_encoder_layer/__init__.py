@@ -1,1 +1,0 @@
-"""The exercise ``pre_norm_encoder_layer``: its cases, its reference, its mistakes."""

@@ -1,0 +1,248 @@
+"""A stack of decoder layers on top of embedded tokens."""
+
+import math
+from typing import Any
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import layer_stack_mistakes
+from transformer_course.exercises.shared import layer_stack_steps as stack
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.draw_layers import decoder_layer_parameters, drawn_mask, drawn_tokens
+from transformer_course.exercises.shared.library_parts import parts
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+class Decoder(nn.Module):
+    """Embed tokens, add their positions, and pass them through layers that all read the same memory."""
+
+    positions: Tensor
+
+    def __init__(self, vocab_size: int, d_model: int, n_heads: int, d_ff: int, n_layers: int, max_length: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.register_buffer("positions", parts.sinusoidal_encoding(max_length, d_model), persistent=False)
+        self.layers = nn.ModuleList(parts.DecoderLayer(d_model, n_heads, d_ff) for _ in range(n_layers))
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch n"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "*#batch #n #n"] | None = None,
+        memory_mask: Bool[Tensor, "*#batch #n #n_source"] | None = None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim) + self.positions[: tokens.shape[1]]
+        for layer in self.layers:
+            x = layer(x, memory, mask, memory_mask)
+        return x
+
+
+def source(memory):
+    """give every layer the memory
+
+    the memory that each layer is given
+    """
+    return lambda number, x: memory
+
+
+def layer_mask(mask):
+    """give every layer `mask` for the target
+
+    the mask of the target in each layer
+    """
+    return lambda number: mask
+
+
+def source_mask(memory_mask):
+    """give every layer `memory_mask` for the memory
+
+    the mask of the memory in each layer
+    """
+    return lambda number: memory_mask
+
+
+def layer_output(source, layer_mask, source_mask):
+    """call each layer with its input, the memory and the two masks
+
+    the output of each layer
+    """
+    return lambda layer, number, x: layer(x, source(number, x), layer_mask(number), source_mask(number))
+
+
+STEPS = InSteps(
+    stack.embedded,
+    stack.width,
+    stack.factor,
+    stack.scaled,
+    stack.length,
+    stack.encodings,
+    stack.first_input,
+    stack.layers,
+    stack.layer_input,
+    source,
+    layer_mask,
+    source_mask,
+    layer_output,
+    stack.kept,
+    stack.outputs,
+    stack.output,
+    reference=Decoder,
+)
+
+
+VOCAB_SIZE, MAX_LENGTH = 17, 19
+
+
+def decoder_cases(seed: int) -> list[Case]:
+    """Draw the cases.
+
+    Those with masks have as many source as target positions in all calls, so that what is exchanged does not crash.
+    """
+    rng = generator(seed)
+
+    def call(batch: int, n: int, n_source: int, d_model: int, **masks: tuple[int, ...]) -> dict[str, Any]:
+        return {
+            "tokens": drawn_tokens(rng, VOCAB_SIZE, batch, n),
+            "memory": normal(rng, batch, n_source, d_model),
+            "mask": None,  # said, as later calls keep what they do not change
+            "memory_mask": None,
+            **{name: drawn_mask(rng, *shape) for name, shape in masks.items()},
+        }
+
+    def case(shows: str, d_model: int, n_layers: int, given: dict[str, Any], *later: dict[str, Any]) -> Case:
+        d_ff = 2 * d_model + 1
+        parameters = {"embedding.weight": normal(rng, VOCAB_SIZE, d_model)}
+        for i in range(n_layers):
+            layer = decoder_layer_parameters(rng, d_model, d_ff)
+            parameters |= {f"layers.{i}.{name}": parameter for name, parameter in layer.items()}
+        sizes = {"vocab_size": VOCAB_SIZE, "d_model": d_model, "n_heads": 2, "d_ff": d_ff, "n_layers": n_layers}
+        inputs = {name: given[name] for name in ("tokens", "memory")}
+        return Case(
+            inputs,
+            shows,
+            kind="module",
+            arguments={**sizes, "max_length": MAX_LENGTH},
+            parameters=parameters,
+            keywords={name: mask for name, mask in given.items() if name not in inputs and mask is not None},
+            later=later,
+        )
+
+    return [
+        case("one layer, 2 tokens, a memory of 3, no masks", 4, 1, call(1, 2, 3, 4)),
+        case(
+            "2 layers, a mask of shape (n, n) alone",
+            4,
+            2,
+            call(2, 3, 3, 4, mask=(3, 3)),
+            call(2, 3, 3, 4),  # as large: what was kept of the first call fits
+            call(3, 4, 4, 4),
+        ),
+        case("2 layers, a memory mask alone", 6, 2, call(2, 3, 3, 6, memory_mask=(2, 1, 1, 3)), call(3, 4, 4, 6)),
+        case(
+            "3 layers, both masks",
+            8,
+            3,
+            call(3, 5, 5, 8, mask=(3, 1, 5, 5), memory_mask=(3, 1, 1, 5)),
+            call(2, 4, 4, 8, mask=(2, 1, 4, 4), memory_mask=(2, 1, 1, 4)),
+        ),
+        case(
+            "3 layers, a batch of 5: 13 tokens, a memory of 11",
+            20,  # wider than the table is long
+            3,
+            call(5, 13, 11, 20),
+            call(2, 3, 7, 20),
+        ),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "memory_from_layer_to_layer",
+        STEPS.but(source=lambda memory: lambda number, x: x if number else memory),
+        STEPS.but(
+            layer_output=lambda first_input, memory, layer_mask, source_mask: (
+                lambda layer, number, x: layer(
+                    first_input, x if number else memory, layer_mask(number), source_mask(number)
+                )
+            )
+        ),
+        does="from the second layer on, the output of the layer before is given as the memory",
+        says=(
+            "The memory is replaced on the way: from the second layer on, the cross-attention reads the output of the "
+            "decoder's own layers. Every layer reads the same memory. Look at what is assigned in the loop."
+        ),
+        hints=["What does the second layer get as its memory?"],
+    ),
+    Mistake(
+        "x_and_memory_swapped",
+        STEPS.but(
+            layer_output=lambda memory, layer_mask, source_mask: (
+                lambda layer, number, x: layer(memory, x, layer_mask(number), source_mask(number))
+            )
+        ),
+        does="`x` and the memory are exchanged in the call of the layers",
+        says="{does}: the result has as many positions as the source.",
+        hints=["Which shape comes out, and which is asked for?"],
+    ),
+    Mistake(
+        "reads_itself",
+        STEPS.but(source=lambda: lambda number, x: x),
+        does="the layers are given the target in place of the memory",
+        says="{does}: whatever the source says, the output is the same. Look at the second argument.",
+        hints=["Where does `memory` occur in the loop?"],
+    ),
+    Mistake(
+        "positions_of_the_memory",
+        STEPS.but(length=lambda memory: memory.shape[1]),
+        does="the rows of the table are counted by the length of the memory",
+        says=(
+            "As many positions are taken as the *memory* has rows. They are added to the target, and the two lengths "
+            "have nothing to do with each other. Look at what is measured."
+        ),
+        hints=["To which sequence are the positions added, and how long is it?"],
+    ),
+    Mistake(
+        "shifted_inside",
+        STEPS.but(tokens=lambda tokens: F.pad(tokens, (1, -1))),
+        STEPS.but(tokens=lambda tokens: tokens.roll(1, 1)).attempt,
+        does="the tokens are shifted inside the decoder",
+        says=(
+            "{does}. The caller has done that already, or, when the model generates, must not do it at all. Look at "
+            "what happens to the tokens."
+        ),
+        hints=["What does the decoder read at its first position?"],
+    ),
+]
+
+
+EXERCISE = Exercise(
+    reference=Decoder,
+    steps=STEPS,
+    cases=decoder_cases,
+    points=2,
+    verified="Tokens are embedded and given positions, and every layer reads one and the same memory.",
+    hints=[
+        "It begins as the encoder of lesson 06 did: embeddings times the root of d_model, plus as many rows of "
+        "`self.positions` as there are tokens.",
+        "Then the layers, one after the other: each is given the output of the one before. What are all of them given "
+        "that never changes?",
+        "`for layer in self.layers:` and in it `x = layer(x, memory, mask, memory_mask)`.",
+    ],
+    told={
+        "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
+        "ignored_memory_mask": "The layers are not given `memory_mask`: they attend to what it hides.",
+    },
+    mistakes=[
+        *MISTAKES,
+        *layer_stack_mistakes.layer_mistakes(STEPS),
+        layer_stack_mistakes.all_outputs(STEPS),
+        *layer_stack_mistakes.input_mistakes(STEPS),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
+        *layer_stack_mistakes.mask_mistakes(STEPS, "source_mask", "memory_mask"),
+        layer_stack_mistakes.own_mask(STEPS, "decoder"),
+    ],
+)

@@ -1,1 +1,0 @@
-"""The exercise ``decoder``: its cases, its reference, its mistakes."""

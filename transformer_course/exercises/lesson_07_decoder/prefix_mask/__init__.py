@@ -1,1 +1,0 @@
-"""The exercise ``prefix_mask``: its cases, its reference, its mistakes."""

@@ -1,0 +1,136 @@
+"""What a decoder is fed while it learns: what it should predict, one position later."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "batch n"]:
+    """Put ``bos_id`` in front of every row and drop its last token: the decoder's input, made from its labels."""
+    begin = torch.full_like(tokens[:, :1], bos_id)
+    return torch.cat([begin, tokens[:, :-1]], dim=1)
+
+
+def begin(tokens, bos_id):
+    """make a column of bos, one for each row
+
+    a column of bos, (batch, 1)
+    """
+    return torch.full((tokens.shape[0], 1), bos_id)
+
+
+def rest(tokens):
+    """drop the last token of each row
+
+    the tokens of each row but the last, (batch, n − 1)
+    """
+    return tokens[:, :-1]
+
+
+def shifted(begin, rest):
+    """put the column in front
+
+    the decoder's input: bos, and all tokens but the last
+    """
+    return torch.cat([begin, rest], dim=1)
+
+
+STEPS = InSteps(begin, rest, shifted, reference=shift_right)
+
+
+def shift_right_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def draw(*shape: int) -> Tensor:
+        """Draw tokens from 10 to 99, of which neighbours always differ."""
+        steps = torch.randint(1, 90, shape, generator=rng)
+        return 10 + steps.cumsum(dim=0).cumsum(dim=1) % 90
+
+    padded = draw(2, 5)
+    padded[0, 3], padded[0, 4:] = 2, 0
+    padded[1, 1], padded[1, 2:] = 2, 0
+    return [
+        Case({"tokens": draw(1, 3), "bos_id": 1}, "one row of 3 tokens"),
+        Case({"tokens": torch.tensor([[8, 5, 5, 8]]), "bos_id": 5}, "a bos_id of 5, which is among the tokens"),
+        Case({"tokens": torch.tensor([[7, 4, 9], [6, 8, 3]]), "bos_id": 7}, "a row that begins with the bos_id"),
+        Case({"tokens": draw(3, 1), "bos_id": 2}, "3 rows of a single token"),
+        Case({"tokens": padded, "bos_id": 3}, "2 rows of different lengths, each with its end, 2, and padded with 0"),
+        Case({"tokens": draw(4, 4), "bos_id": 0}, "a bos_id of 0, and as many rows as columns"),
+        Case({"tokens": draw(11, 17), "bos_id": 9}, "11 rows of 17 tokens"),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "shifts_left",
+        STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
+        STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
+        STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
+        does="the tokens move to the left",
+        says="{does}: each position is fed the token *after* the one that it should predict. Which way is right?",
+        hints=["Put the input above the labels. What does the first position know, and what should it predict?"],
+    ),
+    Mistake(
+        "first_token_overwritten",
+        STEPS.but(rest=lambda tokens: tokens[:, 1:]),
+        does="bos takes the place of the first token, and all others stay where they are",
+        says=(
+            "{does}: nothing is shifted. From the second position on, each is fed the very token that it should "
+            "predict."
+        ),
+        hints=["Write it down for the labels 5, 6, 7. Where should the 5 stand in the input?"],
+    ),
+    Mistake(
+        "goes_round",
+        STEPS.but(begin=lambda tokens: tokens[:, -1:]),
+        STEPS.but(shifted=lambda tokens: tokens.roll(1)),
+        does="a last token comes round to the front, where bos should be",
+        says="{does}, as with `roll`. How a text ends is given away.",
+    ),
+    Mistake(
+        "bos_twice",
+        STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
+        does="each row gets bos twice",
+        says="{does}, and so is longer than its labels by one token. Look at what is put together.",
+    ),
+    Mistake(
+        "cuts_off_a_row",
+        STEPS.but(rest=lambda tokens: tokens[:-1]),
+        does="the last *row* is dropped",
+        says="{does}: a whole sentence. What should fall off is the last token of each row. Look at which axis is cut.",
+    ),
+    Mistake(
+        "down_the_batch",
+        STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
+        STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
+        STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
+        does="whole rows move down",
+        says="{does}: each sentence is fed another one. What should move are the tokens of each row.",
+    ),
+]
+
+
+EXERCISE = Exercise(
+    reference=shift_right,
+    steps=STEPS,
+    cases=shift_right_cases,
+    points=2,
+    verified="Every position is fed what comes before the token that it should predict.",
+    hints=[
+        "Write it down for one row: the labels are `[5, 6, 7]`, and bos is 1. What should come out?",
+        "Two pieces side by side: a column of bos, one for each row, and all the columns but the last.",
+        "`tokens[:, :-1]` is all but the last column. `torch.full((batch, 1), bos_id)` is a column of bos, and "
+        "`torch.cat([a, b], dim=1)` puts two tables side by side.",
+    ],
+    told={
+        "parts_exchanged_begin": (
+            "There is a bos for a single row. Each row of the batch needs one of its own, below each other."
+        ),
+    },
+    mistakes=MISTAKES,
+)

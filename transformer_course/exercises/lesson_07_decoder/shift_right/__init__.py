@@ -1,1 +1,0 @@
-"""The exercise ``shift_right``: its cases, its reference, its mistakes."""

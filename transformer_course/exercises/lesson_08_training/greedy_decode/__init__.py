@@ -1,1 +1,0 @@
-"""The exercise ``greedy_decode``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``make_batches``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``noam_rate``: its cases, its reference, its mistakes."""

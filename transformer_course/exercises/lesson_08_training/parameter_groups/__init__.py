@@ -1,1 +1,0 @@
-"""The exercise ``parameter_groups``: its cases, its reference, its mistakes."""

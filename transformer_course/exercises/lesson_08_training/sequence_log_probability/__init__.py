@@ -1,1 +1,0 @@
-"""The exercise ``sequence_log_probability``: its cases, its reference, its mistakes."""

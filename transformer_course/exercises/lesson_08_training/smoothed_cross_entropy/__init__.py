@@ -1,1 +1,0 @@
-"""The exercise ``smoothed_cross_entropy``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``bits_per_byte``: its cases, its reference, its mistakes."""

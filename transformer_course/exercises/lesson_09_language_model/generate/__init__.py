@@ -1,1 +1,0 @@
-"""The exercise ``generate``: its cases, its reference, its mistakes."""

@@ -1,0 +1,124 @@
+"""A language model made of blocks with a causal mask."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import layer_stack_mistakes
+from transformer_course.exercises.shared import layer_stack_steps as stack
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.draw_layers import drawn_tokens, stack_parameters
+from transformer_course.exercises.shared.library_parts import parts
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+class GPT(nn.Module):
+    """Return the logits of the next token at every position."""
+
+    def __init__(
+        self, vocab_size: int, d_model: int = 64, n_heads: int = 4, n_layers: int = 2, context_length: int = 64
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Parameter(torch.zeros(context_length, d_model))
+        blocks = (parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
+        self.blocks, self.norm = nn.ModuleList(blocks), nn.LayerNorm(d_model)
+
+    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab_size"]:
+        n = tokens.shape[1]
+        x, mask = self.embedding(tokens) + self.positions[:n], parts.causal_mask(n)
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+def first_input(embedded, encodings):
+    """add the positions to the embeddings → the input of the first block: embeddings plus positions"""
+    return embedded + encodings
+
+
+def layers(self):
+    """take the blocks in their order → the list of blocks"""
+    return list(self.blocks)
+
+
+def mask(length):
+    """make a causal mask of that size → the causal mask"""
+    return parts.causal_mask(length)
+
+
+def normed(self, output):
+    """normalise the output of the last block → the normalised output of the last block"""
+    return self.norm(output)
+
+
+def logits(self, normed):
+    """multiply it with the embedding of each token → the logits"""
+    return normed @ self.embedding.weight.T
+
+
+STEPS = InSteps(
+    stack.embedded, stack.length, stack.encodings, first_input, layers, stack.layer_input, mask, stack.layer_mask,
+    stack.layer_output, stack.kept, stack.outputs, stack.output, normed, logits, reference=GPT
+)  # fmt: skip
+
+
+def gpt_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(shows: str, sizes: tuple[int, ...], *calls: tuple[int, int]) -> Case:
+        names = ("vocab_size", "d_model", "n_heads", "n_layers", "context_length")
+        vocab_size, d_model, _, n_layers, length = sizes
+        parameters = stack_parameters(rng, d_model, 4 * d_model, n_layers, "blocks")
+        parameters |= {"embedding.weight": normal(rng, vocab_size, d_model), "positions": normal(rng, length, d_model)}
+        parameters |= {"norm.weight": 0.5 + normal(rng, d_model).abs(), "norm.bias": normal(rng, d_model)}
+        first, *later = [{"tokens": drawn_tokens(rng, vocab_size, *call)} for call in calls]
+        arguments = dict(zip(names, sizes, strict=True))
+        return Case(first, shows, kind="module", arguments=arguments, parameters=parameters, later=later)
+
+    return [
+        case("one text of 3 tokens, one block", (5, 4, 1, 1, 7), (1, 3)),
+        case("2 texts of 3 tokens, 2 blocks", (7, 6, 2, 2, 11), (2, 3), (2, 3), (3, 5)),
+        case("texts as long as the context window, 3 blocks", (11, 6, 3, 3, 5), (3, 5), (1, 4)),
+        case("5 texts of 13 tokens, 2 blocks", (17, 24, 4, 2, 19), (5, 13)),
+    ]
+
+
+EXERCISE = Exercise(
+    reference=GPT,
+    steps=STEPS,
+    cases=gpt_cases,
+    points=3,
+    verified="Your own language model: tokens in, the logits of every next token out, and no look ahead.",
+    hints=[
+        "In this order: embeddings plus positions; the blocks, each with a causal mask; the norm; the logits.",
+        "n tokens need the first n rows of `self.positions`, and the logits are products with `self.embedding.weight`.",
+        "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
+    ],
+    mistakes=[
+        *layer_stack_mistakes.layer_mistakes(STEPS)[:-1],  # one more norm before the last changes next to nothing
+        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
+        Mistake(
+            "norm_after_every_block",
+            STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
+            STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
+            does="the last norm is used in the loop",
+            says="{does}: the residual stream is normalised again and again. Pre-norm blocks only add to it.",
+        ),
+        Mistake(
+            "probabilities",
+            STEPS.but(logits=lambda logits: logits.softmax(dim=-1)),
+            does="a softmax is taken of the logits",
+            says="{does}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
+        ),
+        Mistake(
+            "log_probabilities",
+            STEPS.but(logits=lambda logits: logits.log_softmax(dim=-1)),
+            does="a log-softmax is taken of the logits",
+            says="{does}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
+            hints=["What does `F.cross_entropy` do first with what it is given?"],
+        ),
+    ],
+)

@@ -1,1 +1,0 @@
-"""The exercise ``GPT``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``induction_score``: its cases, its reference, its mistakes."""

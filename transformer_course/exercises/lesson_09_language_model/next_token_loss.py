@@ -1,0 +1,271 @@
+"""The loss of a language model: every position is asked for the token that follows it."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.log_probability_mistakes import (
+    another_base,
+    of_the_log_probabilities,
+    over_several_positions,
+)
+from transformer_course.exercises.shared.log_probability_steps import vocabulary_axis
+from transformer_course.exercises.shared.mean_loss_mistakes import of_the_mean, row_sums
+from transformer_course.exercises.shared.padding_mistakes import which_targets
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def next_token_loss(
+    logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], pad_id: int
+) -> Float[Tensor, ""]:
+    """Return the mean of −log p of the next tokens that are no padding; position t predicts token t + 1."""
+    log_p = torch.log_softmax(logits[:, :-1], dim=-1)  # nothing follows the last position
+    targets = tokens[:, 1:]
+    losses = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n - 1)
+    return losses[targets != pad_id].mean()
+
+
+def predictions(logits):
+    """take the logits of all positions but the last
+
+    the logits of the positions that a token follows, (batch, n − 1, vocab_size)
+    """
+    return logits[:, :-1]
+
+
+def targets(tokens):
+    """take all tokens but the first
+
+    the targets: the token that follows each of these positions, (batch, n − 1)
+    """
+    return tokens[:, 1:]
+
+
+def log_probabilities(predictions, vocabulary_axis):
+    """take the log-softmax over the vocabulary
+
+    the log-probabilities of all tokens at each position
+    """
+    return predictions.log_softmax(vocabulary_axis)
+
+
+def of_targets(log_probabilities, targets):
+    """pick the log-probability of each target
+
+    the log-probabilities of the targets, (batch, n − 1)
+    """
+    return log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+
+
+def losses(of_targets):
+    """turn their signs round
+
+    the losses: −log p of each target, (batch, n − 1)
+    """
+    return -of_targets
+
+
+def real(targets, pad_id):
+    """mark the targets that are no padding
+
+    the mask of the targets that are no padding, (batch, n − 1)
+    """
+    return targets != pad_id
+
+
+def total(losses, real):
+    """add up the losses of these targets
+
+    the sum of their losses
+    """
+    return losses[real].sum()
+
+
+def n_tokens(real):
+    """count these targets
+
+    the number of targets that are no padding
+    """
+    return real.sum()
+
+
+def loss(total, n_tokens):
+    """divide the sum by the count
+
+    the loss: the mean over the targets that are no padding
+    """
+    return total / n_tokens
+
+
+STEPS = InSteps(
+    predictions,
+    targets,
+    vocabulary_axis,
+    log_probabilities,
+    of_targets,
+    losses,
+    real,
+    total,
+    n_tokens,
+    loss,
+    reference=next_token_loss,
+)
+
+
+def next_token_loss_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(batch, n, vocab_size, pad_id, shows, *, lengths=(), digits=None):
+        """Draw texts without padding, then pad the ends of some."""
+        tokens = torch.randint(vocab_size - 1, (batch, n), generator=rng)
+        tokens += tokens >= pad_id  # every token but the padding
+        for row, length in enumerate(lengths):
+            tokens[row, length:] = pad_id
+        logits = 2 * normal(rng, batch, n, vocab_size)
+        if digits is not None:  # to work by hand
+            logits = logits.round(decimals=digits)
+        return Case({"logits": logits, "tokens": tokens, "pad_id": pad_id}, shows)
+
+    unexpected = case(3, 5, 7, 2, "padding that is not token 0, and that nobody expects", lengths=(2, 5, 3))
+    unexpected.inputs["logits"][..., 2] -= 30
+    sure = case(2, 4, 5, 4, "a model that is very sure, and often wrong", lengths=(4, 3))
+    sure.inputs["logits"].mul_(100)
+    right = case(2, 5, 3, 1, "a model that is very sure, and right about one token", lengths=(5, 4))
+    right.inputs["logits"][0, 1, right.inputs["tokens"][0, 2]] += 200
+    far = case(3, 3, 4, 3, "logits near 1000 and near -1000", lengths=(3, 2, 3))
+    far.inputs["logits"][0] += 1000
+    far.inputs["logits"][1] -= 1000
+    return [
+        case(1, 2, 3, 0, "2 tokens: one prediction", digits=1),
+        case(1, 4, 3, 0, "4 tokens", digits=1),
+        case(1, 5, 3, 0, "3 tokens and 2 of padding", lengths=(3,), digits=1),
+        case(2, 4, 5, 0, "2 texts, one of which is padded", lengths=(4, 2), digits=1),
+        unexpected,
+        right,
+        far,
+        sure,
+        case(5, 13, 11, 1, "5 texts, and gradients", lengths=(13, 3, 7, 2, 9)),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "no_shift",
+        STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens),
+        does="the logits at t are compared with the token at t itself",
+        says=(
+            "Nothing is shifted: each position is asked for the very token that it has just read. A model learns that "
+            "at once, and can continue nothing."
+        ),
+        hints=["Which token should the logits at position 0 predict?"],
+    ),
+    Mistake(
+        "shifted_the_wrong_way",
+        STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1]),
+        does="the logits at t are compared with the token at t − 1",
+        says="The shift goes the wrong way: each position is asked for the token *before* it.",
+        hints=["Which token should the logits at position 0 predict?"],
+    ),
+    Mistake(
+        "runs_on_into_the_next_text",
+        STEPS.but(
+            predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
+            targets=lambda tokens: tokens.flatten()[None, 1:],
+        ),
+        does="the texts are joined before the shift, so that the end of one predicts the beginning of the next",
+        says=(
+            "Right for one text. The texts are made one long list before the shift, so the last position of each is "
+            "asked for the first token of the *next* text."
+        ),
+        hints=["How many predictions do 2 texts of 4 tokens give? There should be 6."],
+    ),
+    Mistake(
+        "an_axis_too_many",
+        STEPS.but(
+            of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
+            total=lambda losses, real: (losses * real).sum(),
+        ),
+        does="what `gather` returns keeps its last axis, of length 1",
+        says=(
+            "What `gather` returns has an axis of length 1 at its end. Beside a mask of shape (batch, n − 1), every "
+            "position meets every other one."
+        ),
+        hints=["Print the shapes of the losses and of the mask. Both should be (batch, n − 1)."],
+    ),
+    *of_the_log_probabilities(STEPS, "predictions"),
+    over_several_positions(STEPS, "predictions"),
+    another_base(STEPS, "losses"),
+    Mistake(
+        "padding_of_the_inputs",
+        STEPS.but(real=lambda tokens, pad_id: tokens[:, :-1] != pad_id),
+        does="padding is looked for in the tokens that predict, not in those that are predicted",
+        says=(
+            "Padding is looked for in the tokens that *predict*. So the last real token of a text is still asked for "
+            "the padding that follows it."
+        ),
+        hints=["A text of 3 tokens and 2 of padding: how many predictions count? There should be 2."],
+    ),
+    *which_targets(STEPS, "`targets != pad_id`.", below="tokens_below_the_padding_left_out"),
+    Mistake(
+        "hides_padding_in_the_logits",
+        STEPS.but(
+            predictions=lambda predictions, targets, pad_id: predictions * (targets != pad_id).unsqueeze(-1),
+            real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
+        ),
+        does="padding is masked in the logits, and still counted",
+        says=(
+            "The logits at padding are set to 0, and the padding is still counted: equal probabilities cost log V "
+            "there."
+        ),
+        hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
+    ),
+    Mistake(
+        "mean_of_means",
+        STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
+        does="the mean of each text is taken first, and then the mean of these",
+        says="{does}: a token of a short text counts more than one of a long text.",
+        hints=["Two texts with 1 and 9 predictions: how much does each of the 10 count?"],
+    ),
+    Mistake(
+        "counts_the_first_tokens",
+        STEPS.but(n_tokens=lambda tokens, pad_id: (tokens != pad_id).sum()),
+        does="the sum is divided by the number of real *tokens*, the first of each text included",
+        says=(
+            "The sum is divided by the number of all real tokens. The first token of a text is predicted by nothing, "
+            "so there is one prediction less in each text."
+        ),
+        hints=["How many predictions do 4 tokens give?"],
+    ),
+    Mistake(
+        "divides_by_the_length",
+        STEPS.but(n_tokens=lambda tokens: tokens.shape[1]),
+        STEPS.but(n_tokens=lambda targets: targets.shape[1]),
+        does="the sum is divided by the length of the texts",
+        says="{does}, not by the number of real targets in the batch.",
+        hints=["Does the loss double if the same texts are in the batch twice?"],
+    ),
+    *of_the_mean(STEPS, "text", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
+]
+
+
+EXERCISE = Exercise(
+    reference=next_token_loss,
+    steps=STEPS,
+    cases=next_token_loss_cases,
+    points=3,
+    verified="Each position is asked for the token that follows it, every real token counts the same, and padding "
+    "counts nothing.",
+    hints=[
+        "The logits at position t are about the token at t + 1. Which logits have no token that follows them, and "
+        "which token has no logits before it?",
+        "`logits[:, :-1]` and `tokens[:, 1:]` belong together, position by position.",
+        "From there it is the loss of lesson 08 without smoothing: the log-softmax, the log-probability of each "
+        "target, and minus the mean over the targets that are not `pad_id`.",
+        "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and "
+        "`losses[targets != pad_id].mean()`.",
+    ],
+    mistakes=MISTAKES,
+)

@@ -1,1 +1,0 @@
-"""The exercise ``next_token_loss``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``accept``: its cases, its reference, its mistakes."""

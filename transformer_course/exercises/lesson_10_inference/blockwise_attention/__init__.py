@@ -1,1 +1,0 @@
-"""The exercise ``blockwise_attention``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``cache_bytes``: its cases, its reference, its mistakes."""

@@ -1,0 +1,111 @@
+"""Give every query head a key-value head, where several query heads share one."""
+
+import torch
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+from transformer_lab.attention.grouped_query import repeat_kv
+
+
+def copies(x, n_repeats):
+    """give every head n_repeats copies, on an axis of their own behind that of the heads
+
+    the copies of each head: (batch, n_kv_heads, n_repeats, n, d)
+    """
+    return x[:, :, None].expand(-1, -1, n_repeats, -1, -1)
+
+
+def n_heads(x, n_repeats):
+    """multiply the number of heads by n_repeats
+
+    the number of query heads: n_kv_heads times n_repeats
+    """
+    return x.shape[1] * n_repeats
+
+
+def repeated(x, copies, n_heads):
+    """make one axis of heads and copies
+
+    the heads, each repeated next to itself: (batch, n_heads, n, d)
+    """
+    return copies.reshape(len(x), n_heads, *x.shape[2:])
+
+
+STEPS = InSteps(copies, n_heads, repeated, reference=repeat_kv)
+
+
+def repeat_kv_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    # The tens count heads, the units count features, so that one can read where each number belongs.
+    readable = torch.tensor([[[[10.0, 11.0, 12.0]], [[20.0, 21.0, 22.0]]]])
+    return [
+        Case({"x": readable, "n_repeats": 2}, "2 heads, one position, 3 features: each head twice"),
+        Case({"x": normal(rng, 2, 1, 3, 4), "n_repeats": 5}, "one head for all 5 query heads"),
+        Case({"x": normal(rng, 1, 4, 3, 2), "n_repeats": 1}, "4 heads, each once: multi-head attention"),
+        Case({"x": normal(rng, 3, 2, 5, 4), "n_repeats": 3}, "a batch of 3: 2 heads, each 3 times"),
+        Case({"x": normal(rng, 3, 3, 3, 3), "n_repeats": 3}, "all lengths 3"),
+        Case({"x": normal(rng, 5, 8, 31, 12), "n_repeats": 4}, "a batch of 5: 8 heads, each 4 times"),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "whole_row_repeated",
+        STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:])),
+        does="all the heads are repeated one after another (A B A B), not each next to itself",
+        says="The heads come as A B A B. Each should be repeated next to itself, so that neighbours share a head.",
+    ),
+    Mistake(
+        "along_another_axis",
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=2)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=3)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=0)),
+        STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)),
+        does="something else is repeated than the heads: positions, features or the batch",
+    ),
+    Mistake(
+        "n_repeats_as_the_number_of_heads",
+        STEPS.but(n_repeats=lambda n_repeats, x: max(n_repeats // x.shape[1], 1)),
+        STEPS.but(repeated=lambda repeated, n_repeats: repeated[:, :n_repeats]),
+        does="`n_repeats` is taken for the number of query heads",
+        says="{does}. It says how often *each* head is repeated.",
+    ),
+    Mistake(
+        "positions_and_heads_mixed",
+        STEPS.but(
+            repeated=lambda x, n_heads, n_repeats: (
+                x[:, :, :, None].expand(-1, -1, -1, n_repeats, -1).reshape(len(x), n_heads, *x.shape[2:])
+            )
+        ),
+        does="the axis of the copies stands behind the positions or features when axes are merged",
+        says=(
+            "The shape is right, but heads are made of mixed positions: the axis of the copies stands in another place "
+            "when it is merged with the heads."
+        ),
+        hints=["`reshape` reads the numbers in their order. Which axis has to stand right behind that of the heads?"],
+    ),
+    Mistake(
+        "divided_among_the_copies",
+        STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
+        does="every copy is divided by n_repeats",
+        says="Every copy is divided by `n_repeats`. Each query head should find the whole key or value.",
+    ),
+]
+
+
+EXERCISE = Exercise(
+    reference=repeat_kv,
+    steps=STEPS,
+    cases=repeat_kv_cases,
+    points=2,
+    verified="Query heads 0 to n_repeats − 1 find key-value head 0, the next ones find head 1, and so on.",
+    hints=[
+        "With 2 key-value heads A and B and 3 query heads for each, the result holds A A A B B B.",
+        "`torch.repeat_interleave` repeats every entry of an axis next to itself, `repeat` and `torch.tile` repeat the "
+        "whole axis: A B A B A B.",
+        "The heads are axis 1: `x.repeat_interleave(n_repeats, dim=1)`.",
+    ],
+    mistakes=MISTAKES,
+)

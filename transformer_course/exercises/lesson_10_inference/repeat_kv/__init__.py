@@ -1,1 +1,0 @@
-"""The exercise ``repeat_kv``: its cases, its reference, its mistakes."""

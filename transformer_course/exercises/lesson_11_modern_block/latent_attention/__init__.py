@@ -1,1 +1,0 @@
-"""The exercise ``latent_attention``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``lora_linear``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``rms_norm``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``route``: its cases, its reference, its mistakes."""

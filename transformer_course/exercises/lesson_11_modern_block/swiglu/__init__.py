@@ -1,1 +1,0 @@
-"""The exercise ``swiglu``: its cases, its reference, its mistakes."""

@@ -1,0 +1,302 @@
+"""Whether a model gives the same with a cache and without: token by token, and all at once."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_course.exercises.shared.eval_mode_mistakes import of_the_mode
+from transformer_course.exercises.shared.eval_mode_steps import evaluating, was_training
+from transformer_course.exercises.shared.largest_difference_mistakes import of_the_largest_difference
+from transformer_course.exercises.shared.largest_difference_steps import answer, largest, sizes
+from transformer_course.running.case import Case
+from transformer_course.running.stand_in_models import describe_model
+from transformer_course.steps import InSteps
+
+
+def cached_difference(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> float:
+    """Return the largest difference between the logits of one call and those of one call per token, with a cache."""
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        at_once, cache = model(tokens), model.new_cache()
+        one_by_one = [model(tokens[:, [position]], cache) for position in range(tokens.shape[1])]
+    model.train(was_training)
+    return (torch.cat(one_by_one, dim=1) - at_once).abs().max().item()
+
+
+def at_once(evaluating, tokens):
+    """run it on the whole sequence, without a cache
+
+    the logits of one call on the whole sequence
+    """
+    return evaluating(tokens)
+
+
+def positions(tokens):
+    """go through all positions
+
+    the positions: all of them, in order
+    """
+    return range(tokens.shape[1])
+
+
+def piece(tokens):
+    """take one token of each text
+
+    the tokens of one position, (batch, 1)
+    """
+    return lambda position: tokens[:, position : position + 1]
+
+
+def kept():
+    """keep one cache for all tokens
+
+    the cache of the next call: the same as in the call before
+    """
+    return lambda cache, new_cache: cache
+
+
+def call(evaluating):
+    """give the model one token and the cache
+
+    what calls the model: with one token of each text, and the cache
+    """
+    return lambda piece, cache: evaluating(piece, cache)
+
+
+def logits():
+    """take the logits of a call as they are
+
+    the logits of the newest token, (batch, 1, vocab_size)
+    """
+    return lambda logits: logits
+
+
+def one_by_one(evaluating, positions, piece, kept, call, logits):
+    """run it on one token after another, with a cache
+
+    the logits of each token, one call per token
+    """
+    cache, found = evaluating.new_cache(), []
+    for position in positions:
+        found.append(logits(call(piece(position), cache)))
+        cache = kept(cache, evaluating.new_cache)
+    return found
+
+
+def cached(one_by_one):
+    """put the logits of all positions after one another
+
+    the logits that were computed with a cache, (batch, n, vocab_size)
+    """
+    return torch.cat(one_by_one, dim=1)
+
+
+def differences(at_once, cached):
+    """subtract the logits of one from those of the other
+
+    the differences, (batch, n, vocab_size)
+    """
+    return cached - at_once
+
+
+STEPS = InSteps(
+    was_training, evaluating, at_once, positions, piece, kept, call, logits, one_by_one, cached, differences, sizes,
+    largest, answer, reference=cached_difference
+)  # fmt: skip
+
+
+VOCAB_SIZE = 5
+
+
+def cached_difference_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def exact(*shape: int) -> Tensor:
+        """Draw numbers whose products and sums are not rounded, so that what is equal is equal to the last bit."""
+        return (16 * normal(rng, *shape)).round() / 16
+
+    def case(
+        batch: int,
+        n: int,
+        shows: str,
+        *faults: tuple[int, int],
+        sign: float = 0.0,
+        silent: tuple[int, ...] = (),
+        **tables: Tensor,
+    ) -> Case:
+        """Describe a model by what it hears otherwise with a cache: which position of which earlier one.
+
+        The logits are larger with a cache, or smaller, if there is a sign. Where a text is silent, all its tokens are
+        0, whose embedding then is 0, so that it shows no fault. The model can read three times as many
+        tokens, so that a loop that shows it too many goes on.
+        """
+        mixing = exact(3 * n, 3 * n).tril()
+        cached = mixing.clone()
+        for fault in faults:
+            cached[fault] += round(16 * uniform(rng, 0.5, 1.5)) / 16
+        embedding = exact(VOCAB_SIZE, VOCAB_SIZE + 1)
+        tokens = torch.randint(1, VOCAB_SIZE, (batch, n), generator=rng)
+        if silent:
+            embedding[0] = 0.0
+            tokens[list(silent)] = 0
+        model = describe_model(
+            "caching_mixer",
+            embedding=sign * (embedding.abs() + 0.0625) if sign else embedding,
+            mixing=mixing,
+            cached_mixing=cached,
+            **tables,
+        )
+        return Case({"model": model, "tokens": tokens}, shows)
+
+    gain = torch.tensor(1.5)
+    everywhere = [(i, j) for i in range(6) for j in range(i + 1)]
+    return [
+        case(1, 2, "a fault at the second token of two", (1, 0), sign=-1.0),
+        case(1, 3, "a fault at the first token of three", (0, 0), sign=1.0),
+        case(1, 3, "a fault at the last token of three", (2, 1)),
+        case(2, 4, "a healthy model"),
+        case(2, 4, "a model that is left in training mode", (2, 1), gain_in_training=gain),
+        case(2, 4, "a model that comes in eval mode", (1, 1), gain_in_training=gain, evaluates=torch.tensor(True)),
+        case(2, 4, "a fault that only the second text shows", (1, 1), silent=(0,)),
+        case(3, 5, "a fault that only the first of 3 texts shows", (2, 0), silent=(1, 2)),
+        case(3, 6, "faults at every token", *everywhere, sign=1.0),
+        case(2, 9, "a fault at the eighth token of nine", (7, 2), (7, 3)),
+        case(4, 12, "4 texts of 12 tokens", (9, 1), (5, 5)),
+    ]
+
+
+def token_by_token(model, tokens, cache):
+    return torch.cat([model(tokens[:, [position]], cache) for position in range(tokens.shape[1])], dim=1)
+
+
+def then_all_with_the_cache(evaluating, tokens):
+    cache = evaluating.new_cache()
+    return token_by_token(evaluating, tokens, cache) - evaluating(tokens, cache)
+
+
+def all_with_the_cache_first(evaluating, tokens):
+    cache = evaluating.new_cache()
+    return evaluating(tokens, cache) - token_by_token(evaluating, tokens, cache)
+
+
+def first_token_without_the_cache(evaluating, tokens):
+    """Read the first token without the cache, in which it is missing from then on."""
+    found = [evaluating(tokens[:, :1]), token_by_token(evaluating, tokens[:, 1:], evaluating.new_cache())]
+    return torch.cat(found, dim=1)
+
+
+MISTAKES = [
+    Mistake(
+        "a_new_cache_for_every_token",
+        STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
+        does="every token gets an empty cache",
+        says=(
+            "{does}, and so sees nothing before it. Even a healthy model differs then. Look at where the cache is made."
+        ),
+        hints=["How many tokens are in the cache at the third call?"],
+    ),
+    Mistake(
+        "everything_so_far_with_the_cache",
+        STEPS.but(
+            piece=lambda tokens: lambda position: tokens[:, : position + 1],
+            logits=lambda: lambda logits: logits[:, -1:],
+        ),
+        does="the model is shown all tokens so far, beside the cache",
+        says=(
+            "In every round the model is shown *all* tokens so far, and the cache holds them already: it reads them "
+            "several times. Look at what is given to it besides the cache."
+        ),
+        hints=["How many tokens are in the cache after three rounds?"],
+    ),
+    Mistake(
+        "the_whole_with_a_cache_too",
+        STEPS.but(differences=then_all_with_the_cache),
+        STEPS.but(differences=all_with_the_cache_first),
+        does="the run on the whole text is made with a cache",
+        says=(
+            "The run on the whole text is made with the cache. The two runs should have nothing in common: one has a "
+            "cache, and the other has none."
+        ),
+        hints=["How many tokens are in the cache at the end?"],
+    ),
+    Mistake(
+        "nothing_is_taken_from_the_cache",
+        STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
+        STEPS.but(differences=lambda cached: cached - cached).attempt,
+        says=(
+            "Nothing is ever found, not even in a model with a fault. Either all tokens are read in one call, so that "
+            "nothing is taken from the cache, or a run is compared with itself."
+        ),
+        hints=[
+            "With a cache, how many calls should there be for a text of 5 tokens? Which of them read from it?",
+            "A call reads from the cache what earlier calls have put there, so each call gets a single token.",
+            "In a loop over the positions: `model(tokens[:, [position]], cache)`, always with the same cache.",
+        ],
+    ),
+    Mistake(
+        "the_first_token_not_in_the_cache",
+        STEPS.but(cached=first_token_without_the_cache),
+        STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
+        does="the first token is never read with the cache",
+        says="{does}, and so it is missing for all that follow. Look at where the loop begins.",
+        hints=["What is in the cache when the second token is read?"],
+    ),
+    Mistake(
+        "only_the_last_position",
+        STEPS.but(differences=lambda differences: differences[:, -1]),
+        STEPS.but(differences=lambda differences: differences[:, -1:]),
+        does="only the last position counts",
+        says=(
+            "{does}: it alone is compared, or read by itself, or each round overwrites what the one before it found. A "
+            "fault that shows earlier stays unseen."
+        ),
+        hints=["Take a model with a fault at its first token. Is that one compared?"],
+    ),
+    Mistake(
+        "leaves_the_last_position_out",
+        STEPS.but(differences=lambda differences: differences[:, :-1]),
+        STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
+        does="the last position is not compared",
+        hints=["Which positions does `range(n - 1)` visit?"],
+    ),
+]
+
+
+EXERCISE = Exercise(
+    reference=cached_difference,
+    steps=STEPS,
+    cases=cached_difference_cases,
+    points=3,
+    verified="One call on all tokens, one call per token with the same cache, and the largest difference at any "
+    "position.",
+    hints=[
+        "There are two ways to the same logits: `model(tokens)`, and a loop over the positions that gives the model "
+        "one token of each text at a time, and always the same cache.",
+        "`cache = model.new_cache()` before the loop, and `model(tokens[:, [position]], cache)` in it: logits of the "
+        "shape (batch, 1, vocab_size). `torch.cat(…, dim=1)` puts them after one another.",
+        "The size of a difference has no sign: `(a - b).abs().max().item()`.",
+        "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
+        "`model.train(...)` can leave the model as it was.",
+    ],
+    told={
+        "option_left_out_call": (
+            "The model is not given the cache when it reads single tokens, and so each is a text of its own. "
+            "Look at what the model is called with."
+        ),
+        "number_positions": (
+            "The model is given a tensor of one axis. It takes (batch, n), even where n is 1. Look at the "
+            "index that takes one position."
+        ),
+        "axis_cached: torch.cat(one_by_one, dim=0)": (
+            "The logits of the tokens are joined along the axis of the *texts*. Look at the axis that `torch.cat` gets."
+        ),
+    },
+    mistakes=[
+        *MISTAKES,
+        *of_the_largest_difference(STEPS, "cached", "at_once", (0, 2), (-1,)),
+        *of_the_mode(STEPS, "largest", "at_once"),
+    ],
+)

@@ -1,1 +1,0 @@
-"""The exercise ``cached_difference``: its cases, its reference, its mistakes."""

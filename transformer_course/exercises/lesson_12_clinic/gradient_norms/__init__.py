@@ -1,1 +1,0 @@
-"""The exercise ``gradient_norms``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``padding_difference``: its cases, its reference, its mistakes."""

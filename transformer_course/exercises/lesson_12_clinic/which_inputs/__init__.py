@@ -1,1 +1,0 @@
-"""The exercise ``which_inputs``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``accumulate``: its cases, its reference, its mistakes."""

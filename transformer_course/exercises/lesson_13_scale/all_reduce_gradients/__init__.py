@@ -1,1 +1,0 @@
-"""The exercise ``all_reduce_gradients``: its cases, its reference, its mistakes."""

@@ -1,0 +1,129 @@
+"""A linear layer whose columns lie on several devices."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def column_parallel(
+    x: Float[Tensor, "n d_in"], matrix: Float[Tensor, "d_in d_out"], n_devices: int
+) -> Float[Tensor, "n_devices n d_shard"]:
+    """Return, for each device, the product of x and its shard of the matrix."""
+    shards = torch.stack(matrix.chunk(n_devices, dim=1))
+    return x @ shards
+
+
+def shards(matrix, n_devices):
+    """cut the matrix into as many equal parts as there are devices, along its columns
+
+    each device's columns, (n_devices, d_in, d_shard)
+    """
+    return torch.stack(matrix.chunk(n_devices, dim=1))
+
+
+def products(x, shards):
+    """multiply x by each shard
+
+    each device's part of the output features, (n_devices, n, d_shard)
+    """
+    return x @ shards
+
+
+STEPS = InSteps(shards, products, reference=column_parallel)
+
+
+def column_parallel_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(n, d_in, n_devices, d_shard, shows, *, digits=None):
+        x, matrix = normal(rng, n, d_in), normal(rng, d_in, n_devices * d_shard)
+        if digits is not None:  # to work by hand
+            x, matrix = x.round(decimals=digits), matrix.round(decimals=digits)
+        return Case({"x": x, "matrix": matrix, "n_devices": n_devices}, shows)
+
+    return [
+        case(1, 2, 1, 2, "one device, which has the whole matrix", digits=1),
+        case(1, 2, 2, 1, "2 devices with a column each", digits=1),
+        case(2, 3, 2, 3, "2 devices with 3 columns each", digits=1),
+        case(6, 4, 3, 2, "3 devices with 2 columns each"),
+        case(4, 6, 2, 5, "2 devices with 5 columns each"),
+        case(20, 7, 5, 13, "5 devices with 13 columns each"),
+    ]
+
+
+def by_rows(x, matrix, n_devices):
+    """Multiply each part of the features by the rows that they meet."""
+    pairs = zip(x.chunk(n_devices, dim=1), matrix.chunk(n_devices, dim=0), strict=True)
+    return torch.stack([part @ rows for part, rows in pairs])
+
+
+MISTAKES = [
+    Mistake(
+        "cuts_the_rows",
+        STEPS.but(
+            shards=lambda matrix, n_devices: torch.stack(matrix.chunk(n_devices, dim=0)),
+            products=lambda x, shards: torch.stack(x.chunk(len(shards), dim=1)) @ shards,
+        ),
+        STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.chunk(n_devices, dim=0))),
+        STEPS.but(products=by_rows),
+        does="the matrix is cut between its rows, not between its columns",
+        says="{does}: so each device has a part of the input features, and of the output only a part of a sum.",
+        hints=["How many output features should one device compute, if there are 2 devices and d_out is 4?"],
+    ),
+    Mistake(
+        "reshapes_the_matrix",
+        STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(n_devices, len(matrix), -1)),
+        does="the matrix is reshaped, which deals out its numbers in the order of memory",
+        says="{does}: a device then holds pieces of whole rows, not columns.",
+        hints=["Write down `torch.arange(8).view(2, 4).reshape(2, 2, 2)`. Are the two parts columns of the matrix?"],
+    ),
+    Mistake(
+        "every_nth_column",
+        STEPS.but(
+            shards=lambda matrix, n_devices: torch.stack([matrix[:, i::n_devices] for i in range(n_devices)]),
+        ),
+        STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(len(matrix), -1, n_devices).permute(2, 0, 1)),
+        does="the columns are dealt out in turn, one to each device",
+        says="{does}. Each device should have neighbouring ones, so that the parts put side by side are the output.",
+        hints=["Put the parts of all devices side by side. Are the columns in the order of x @ matrix?"],
+    ),
+    Mistake(
+        "puts_the_parts_together",
+        STEPS.but(products=lambda x, shards: torch.cat([x @ shard for shard in shards], dim=-1)),
+        does="the parts of all devices are put side by side",
+        says="{does}. That would need communication; here each device keeps its own part.",
+        hints=["What is the first axis of the output that is asked for?"],
+    ),
+    Mistake(
+        "number_taken_for_a_size",
+        STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.split(n_devices, dim=1))),
+        does="the number of devices is taken for the number of columns of each",
+        says="{does}. `chunk` wants the number of parts, `split` the size of a part.",
+        hints=["With 2 devices and 6 columns, how many columns has each device?"],
+    ),
+    Mistake(
+        "devices_second",
+        STEPS.but(products=lambda products: products.transpose(0, 1)),
+        does="the axis of the devices comes second, after that of the rows of x",
+    ),
+]
+
+
+EXERCISE = Exercise(
+    reference=column_parallel,
+    steps=STEPS,
+    cases=column_parallel_cases,
+    points=2,
+    verified="Each device computes its own output features from its own columns, and nothing had to be sent.",
+    hints=[
+        "A column of the matrix makes one output feature. Device 0 has the first columns, device 1 the next ones.",
+        "`matrix.chunk(n, dim=1)` cuts a matrix into n parts between its columns.",
+        "`torch.stack` makes one tensor of equal parts, with a new first axis; `@` multiplies x by each of them.",
+    ],
+    mistakes=MISTAKES,
+)

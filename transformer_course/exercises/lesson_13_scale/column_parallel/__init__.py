@@ -1,1 +1,0 @@
-"""The exercise ``column_parallel``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``compute_optimal_size``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``memory_bill``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``pipeline_schedule``: its cases, its reference, its mistakes."""

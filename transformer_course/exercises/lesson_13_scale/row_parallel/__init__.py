@@ -1,1 +1,0 @@
-"""The exercise ``row_parallel``: its cases, its reference, its mistakes."""

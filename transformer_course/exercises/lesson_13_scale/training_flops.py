@@ -1,0 +1,114 @@
+"""What training costs, before it is begun."""
+
+import torch
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import count_mistakes
+from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def training_flops(n_parameters: int, n_tokens: int) -> int:
+    """Return the operations of training: 2 for each parameter and token forward, and twice as many backward."""
+    return 6 * n_parameters * n_tokens
+
+
+def forward(n_parameters):
+    """count a product and a sum for each parameter
+
+    the operations of a token in the forward pass: 2 for each parameter
+    """
+    return 2 * n_parameters
+
+
+def backward(forward):
+    """count twice as many for the backward pass
+
+    the operations of a token in the backward pass: twice those of the forward pass
+    """
+    return 2 * forward
+
+
+def of_a_token(forward, backward):
+    """add the two
+
+    the operations of a token
+    """
+    return forward + backward
+
+
+def flops(of_a_token, n_tokens):
+    """multiply by the number of tokens
+
+    the operations of the whole training
+    """
+    return of_a_token * n_tokens
+
+
+STEPS = InSteps(forward, backward, of_a_token, flops, reference=training_flops)
+
+
+def training_flops_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def size(low, high):
+        return int(torch.randint(low, high, (), generator=rng))
+
+    sizes = [
+        (size(11, 99), 1, "one token"),
+        (1, size(11, 99), "one parameter"),
+        (size(200_000, 300_000), size(1_000_000, 2_000_000), "a model of this course"),
+        (124_439_808, 1_000_000_000, "GPT-2, and a billion tokens"),
+        (size(300 * 10**9, 400 * 10**9), 1, "one token, and a very large model"),
+        (1, size(300 * 10**9, 400 * 10**9), "one parameter, and very many tokens"),
+    ]
+    return [Case({"n_parameters": n, "n_tokens": t}, shows) for n, t, shows in sizes]
+
+
+MISTAKES = [
+    Mistake(
+        "adds_parameters_and_tokens",
+        STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token + n_tokens),
+        does="parameters and tokens are added, not multiplied",
+        says="Parameters and tokens are added. *Each* token passes through all parameters.",
+    ),
+    Mistake(
+        "four_operations",
+        STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
+        does="4 operations are counted for each parameter and token",
+        says="{does}. Either both passes cost the same here, or the forward pass is left out.",
+        hints=["Which passes does a training step have, and which of them costs more?"],
+    ),
+    Mistake(
+        "too_many_operations",
+        STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
+        does="more operations are counted for each parameter and token than 2 forward and 4 backward",
+    ),
+    count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
+]
+
+
+EXERCISE = Exercise(
+    reference=training_flops,
+    steps=STEPS,
+    cases=training_flops_cases,
+    points=1,
+    verified="Six operations for each parameter and token: 2 forward, 4 backward.",
+    hints=[
+        "In a matrix product, what happens to each parameter once for each token? A product, and what else?",
+        "The backward pass computes gradients for the inputs and for the parameters: each costs as much as the forward "
+        "pass.",
+        "So it is 2 + 4 operations for each parameter, and that for each token.",
+    ],
+    told={
+        "brackets_flops": (
+            "One of the passes is counted for all tokens, the other for a single one: brackets are missing."
+        ),
+        "part_left_out_of_a_token: forward": (
+            "For each parameter and token there are 2 operations in all: either a product and a sum in the forward "
+            "pass, and no backward pass; or a product alone in each pass, as if the two cost the same."
+        ),
+    },
+    mistakes=MISTAKES,
+)

@@ -1,1 +1,0 @@
-"""The exercise ``training_flops``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``zero_step``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``answer_labels``: its cases, its reference, its mistakes."""

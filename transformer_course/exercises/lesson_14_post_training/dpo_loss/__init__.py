@@ -1,1 +1,0 @@
-"""The exercise ``dpo_loss``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``exact_reward``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``group_advantages``: its cases, its reference, its mistakes."""

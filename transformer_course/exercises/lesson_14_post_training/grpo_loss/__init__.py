@@ -1,1 +1,0 @@
-"""The exercise ``grpo_loss``: its cases, its reference, its mistakes."""

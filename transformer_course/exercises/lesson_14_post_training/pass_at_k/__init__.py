@@ -1,1 +1,0 @@
-"""The exercise ``pass_at_k``: its cases, its reference, its mistakes."""

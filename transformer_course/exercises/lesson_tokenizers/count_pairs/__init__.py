@@ -1,1 +1,0 @@
-"""The exercise ``count_pairs``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``decode``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``encode``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``group_digits``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""The exercise ``merge``: its cases, its reference, its mistakes."""
