@@ -191,7 +191,7 @@ def run(*command: str) -> int:
 
 def lab(arguments: list[str]) -> int:
     """Open the lessons."""
-    return run(str(PYTHON), "-m", "transformer_lab.cli", "lab", *arguments)
+    return run(str(PYTHON), "-m", "transformer_course.commands", "lab", *arguments)
 
 
 def test(arguments: list[str]) -> int:

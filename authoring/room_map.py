@@ -50,7 +50,6 @@ PLACES = {
     "generation": Box(4, 0, LIBRARY, "sampling, search"),
     "text": Box(5, 1, LIBRARY, "text in, text out"),
     "training": Box(6, 1, LIBRARY, "trainer, loss,", "checkpoints"),
-    "cli": Box(6, 2, LIBRARY, "the command line"),
     "running": Box(0, 0, UNTRUSTED, "beside a learner’s", "code: no answers"),
     "jail": Box(0, 2, UNTRUSTED, "the sandbox"),
     "exercise": Box(1, 0, TRUSTED, "what an exercise", "is made of"),
@@ -64,7 +63,7 @@ PLACES = {
     "lesson": Box(5, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
     "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
     "grading": Box(5, 2, TRUSTED, "hand-ins in,", "gradebook out"),
-    "commands": Box(6, 1, TRUSTED, "lab, release, grade,", "feedback, export"),
+    "commands": Box(6, 1, TRUSTED, "lab, grade, train,", "translate …"),
     "views": Box(6, 2, TRUSTED, "pictures with a handle"),
     "clinic": Box(3, 3, TRUSTED, "models with a bug"),
     "diagrams": Box(4, 3, TRUSTED, "drawings"),
@@ -72,7 +71,7 @@ PLACES = {
     "authoring": Box(6, 3, AUTHORS, "for authors:", "not shipped"),
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
-pretrained, fast by generation; generation, pretrained and data by text, text by training, training by cli. Lower \
+pretrained, fast by generation; generation, pretrained and data by text, text by training. Lower \
 left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, slips, checking, \
 locating, workspace, lesson, home, grading and commands; views, clinic, diagrams and stored_models, which need the \
 library alone."""

@@ -86,7 +86,17 @@ def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str,
         folder = Path(name)
         (folder / "class").mkdir()
         write_class(folder / "class", n, hostile_fraction)
-        command = [sys.executable, "-m", "transformer_lab.cli", "grade", "class", "-o", "out", "--lesson", LESSON]
+        command = [
+            sys.executable,
+            "-m",
+            "transformer_course.commands",
+            "grade",
+            "class",
+            "-o",
+            "out",
+            "--lesson",
+            LESSON,
+        ]
         took, computed = timed([*command, "--seed", "7", "--seconds", str(seconds), "--jobs", str(jobs)], folder)
         told = json.loads((folder / "out" / "results.json").read_text("utf-8"))
         points = [student["points"] for student in told["students"].values()]

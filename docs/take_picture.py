@@ -84,7 +84,7 @@ def take_lesson(browser: str) -> None:
         folder = Path(name)
         os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder / "lessons")
         (folder / "home").mkdir()
-        command = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
+        command = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
         with (
             running_lab(command, Path.cwd(), folder / "home") as address,
             open_notebook(address, "01_lookup.ipynb", browser, pixels=2) as book,

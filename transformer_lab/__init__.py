@@ -9,12 +9,11 @@ paths of chapter 6, which compute what the models do.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
 5. ``inspection``: looking inside a running model. Attention weights, shapes and plots.
 6. ``fast``: how training and decoding do the same in less time.
-7. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
-   the command line.
+7. ``data``, ``pretrained``, ``text``, ``training``: corpora, published weights, text in and out, and training.
 
-The course around it is the package ``transformer_course``; nothing here knows of it. The names below can be imported
-from here; each is loaded when it is first used. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have
-every kind of call checked against its jaxtyping annotation. The tests do; it is off otherwise, for speed.
+The names below can be imported from here; each is loaded when it is first used. Set
+``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have every kind of call checked against its jaxtyping
+annotation. The tests do; it is off otherwise, for speed.
 """
 
 import os
@@ -49,11 +48,7 @@ if TYPE_CHECKING:
     from transformer_lab.models.transformer import Transformer as Transformer
     from transformer_lab.models.transformer_config import TransformerConfig as TransformerConfig
     from transformer_lab.text.marian_translator import load_translator as load_translator
-    from transformer_lab.text.publish import push_model as push_model
-    from transformer_lab.text.publish import save_model as save_model
     from transformer_lab.text.text_generator import TextGenerator as TextGenerator
-
-    __version__: str
 
 _MODULES = {
     "AdditiveAttention": "attention.additive",
@@ -80,16 +75,14 @@ _MODULES = {
     "load_translator": "text.marian_translator",
     "padding_mask": "attention.masks",
     "plots": "inspection.plots",
-    "push_model": "text.publish",
     "record_attention": "inspection.hooks",
-    "save_model": "text.publish",
     "scaled_dot_product_attention": "attention.dot_product",
     "sinusoidal_encoding": "attention.positions",
     "trace_shapes": "inspection.shapes",
 }
 """Where each public name is defined."""
 
-__all__ = [*_MODULES, "__version__"]
+__all__ = [*_MODULES]
 
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks as shape_checks
@@ -99,11 +92,7 @@ if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for: the command line answers ``--help`` without torch."""
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("transformer-course")
+    """Import a public name when it is first asked for, so that the package itself needs no torch."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(f"{__name__}.{_MODULES[name]}")

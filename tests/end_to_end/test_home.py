@@ -15,11 +15,11 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.end_to_end.browser import Notebook, find_browser, open_browser, running_lab, wait_until_ready
 from tests.end_to_end.open_view import OpenView
+from transformer_course.commands.main import main
 from transformer_course.exercises import every_exercise
 from transformer_course.workspace.progress import FILE
-from transformer_lab.cli.main import main
 
-COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
+COMMAND = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
 BROWSER = find_browser()
 CELLS = {
     "01_lookup.ipynb": [

@@ -27,7 +27,7 @@ def test_a_text_typed_on_the_home_page_flows_through_the_model_of_the_lesson(
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS], metadata=METADATA)
     nbformat.write(book, lessons / "09_language_model.ipynb")  # a learner's copy, which is kept
     assert BROWSER is not None
-    command = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
+    command = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
     with (
         running_lab(command, tmp_path, settings) as address,
         open_notebook(address, "09_language_model.ipynb", BROWSER) as notebook,

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.end_to_end.browser import find_browser, open_notebook, running_lab, wait_until_ready
 from tests.end_to_end.open_view import METADATA, OpenView
 
-COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
+COMMAND = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
 CELLS = ("from transformer_course.views import MaskPainter\nview = MaskPainter(['I', 'like', 'you'], source=1)", "view")
 BROWSER = find_browser()
 NAME = "view.ipynb"

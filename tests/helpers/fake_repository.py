@@ -26,12 +26,12 @@ class Repository:
     def __init__(self, path: Path) -> None:
         self.path, self.programs = path / "clone", path / "programs"
         self.installs = path / "installs"
-        (self.path / "transformer_lab").mkdir(parents=True)
+        self.path.mkdir(parents=True)
         self.programs.mkdir()
         shutil.copy(COURSE, self.path)
         for name in ("pyproject.toml", "constraints.txt"):
             (self.path / name).touch()
-        for name in ("pytest", "ruff", "transformer_lab/cli"):
+        for name in ("pytest", "ruff", "transformer_course/commands"):
             self.fake(name, PRINT_ARGUMENTS.format(name, 0))
 
     def fake(self, name: str, code: str) -> None:

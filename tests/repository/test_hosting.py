@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import course
-from transformer_lab.cli.main import main
+from transformer_course.commands.main import main
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -36,7 +36,6 @@ MAY_USE: dict[str, str] = {
     "transformer_lab.pretrained": "models tensor_files",
     "transformer_lab.text": "generation pretrained data tensor_files",
     "transformer_lab.training": "text tensor_files file_lock fast",
-    "transformer_lab.cli": "training device",
     # The course knows the library, and nothing of that knows the course.
     "transformer_course.running": "attention layers models inspection data",
     "transformer_course.jail": "running file_lock",
@@ -55,7 +54,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.clinic": "generation training",
     "transformer_course.stored_models": "data tensor_files",
     "transformer_course.grading": "locating exercises jail atomic_write",
-    "transformer_course.commands": "cli home grading",
+    "transformer_course.commands": "home grading training device",
     # For authors, who have a clone.
     "authoring": "home lesson stored_models training",
 }
@@ -177,9 +176,15 @@ def test_the_library_knows_nothing_of_the_course():
     assert knowing == []
 
 
+def test_no_file_of_the_library_names_the_course():
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "transformer_lab").rglob("*.py")}
+    assert texts
+    assert [path for path, text in texts.items() if re.search(r"transformer[-_\s]course", text, re.I)] == []
+
+
 def test_the_command_line_imports_only_what_the_command_needs():
-    at_once = imports("transformer_lab.cli.main", inside_functions=False)
-    assert at_once <= {"transformer_lab", "transformer_lab.cli"}
+    at_once = imports("transformer_course.commands.main", inside_functions=False)
+    assert at_once <= {"transformer_course", "transformer_course.commands"}
 
 
 def test_every_module_has_its_tests_where_one_looks_for_them():

@@ -37,7 +37,7 @@ def repository(tmp_path, monkeypatch):
 
 def test_arguments_pass_through(repository):
     opened = repository.run("lab", "--no-browser", "--port", "8890")
-    assert opened.stdout == "transformer_lab/cli lab --no-browser --port 8890\n"
+    assert opened.stdout == "transformer_course/commands lab --no-browser --port 8890\n"
     assert (
         repository.run("test", "-k", "a or b", "-x").stdout
         == "pytest -n auto --maxprocesses 2 --dist loadfile -k a or b -x\n"
@@ -67,7 +67,7 @@ def test_the_site_gets_what_it_needs_once_and_the_other_commands_never(repositor
     assert (first.stdout, second.stdout) == ("site -o there\n", "site\n")
     extras = [call.rpartition(" ")[2] for call in repository.installed]
     assert extras == [".[test]", ".[test,site]"]
-    assert repository.run("lab").stdout == "transformer_lab/cli lab\n", "what the site has added is trusted"
+    assert repository.run("lab").stdout == "transformer_course/commands lab\n", "what the site has added is trusted"
 
 
 def test_pip_installs_what_the_site_needs_where_there_is_no_uv(repository):
@@ -102,7 +102,7 @@ def test_the_exit_code_of_pytest_is_kept(repository):
     ("sent", "complaint", "code"), [(signal.SIGINT, "course.py: stopped\n", 130), (signal.SIGTERM, "", 0)]
 )
 def test_the_lab_is_waited_for_when_it_is_told_to_stop(repository, sent, complaint, code):
-    repository.fake("transformer_lab/cli", LAB_THAT_SAYS_FAREWELL)
+    repository.fake("transformer_course/commands", LAB_THAT_SAYS_FAREWELL)
     with subprocess.Popen(
         [sys.executable, "course.py", "lab"],
         cwd=repository.path,

@@ -86,7 +86,7 @@ def test_pip_installs_where_uv_cannot(repository):
     assert done.stdout.splitlines()[1:] == [
         "uv could not install the course, so pip tries.",
         "pip install --disable-pip-version-check --no-compile -c constraints.txt -e .[test]",
-        "transformer_lab/cli lab",
+        "transformer_course/commands lab",
     ]
 
 
@@ -123,7 +123,7 @@ def test_a_half_made_environment_is_not_trusted(repository, end):
     assert repository.run("lab", before=WITHOUT.format("ensurepip")).returncode != 0
     assert half.exists()
     repository.uv()
-    assert repository.run("lab").stdout.splitlines()[-1] == "transformer_lab/cli lab"
+    assert repository.run("lab").stdout.splitlines()[-1] == "transformer_course/commands lab"
     assert not half.exists()
     assert len(repository.installed) == 2
 

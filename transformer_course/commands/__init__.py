@@ -1,5 +1,7 @@
-"""The commands of the course: ``lab``; ``release``, ``grade``, ``feedback`` and ``export``.
+"""The command line, ``transformer-course``.
 
-Each joins the command line of the library by an entry point in ``pyproject.toml``, so the library imports nothing of
-the course. Uses ``home`` and ``grading``.
+``main`` reads what was typed and runs a command. For learners: ``lab``. For instructors: ``release``, ``grade``,
+``feedback`` and ``export``. For the model library: ``train``, ``evaluate``, ``translate``, ``generate`` and ``push``;
+``common`` is what these share, and ``publish`` writes what ``push`` uploads, with the ``model_card``. Help is shown
+without torch. Uses ``home``, ``grading``, and of the model library ``training``.
 """

@@ -7,8 +7,6 @@ ROOT = Path(__file__).parents[2]
 """The folder that contains both packages."""
 LIBRARY = "transformer_lab"
 COURSE = "transformer_course"
-NOT_COPIED = f"{LIBRARY}/cli"
-"""The room of the library that no job needs."""
 JAILED = ("running", "jail")
 """Rooms of the course that the jail contains: no reference, mistake or judge. The model library comes too."""
 
@@ -19,8 +17,7 @@ def copy_course(to: Path) -> None:
     Args:
         to: Folder that will contain the packages; it has to go on the jail's ``sys.path``.
     """
-    sources = [path for path in (ROOT / LIBRARY).rglob("*.py") if not path.is_relative_to(ROOT / NOT_COPIED)]
-    sources.append(ROOT / COURSE / "__init__.py")
+    sources = [*(ROOT / LIBRARY).rglob("*.py"), ROOT / COURSE / "__init__.py"]
     for room in JAILED:
         sources += (ROOT / COURSE / room).rglob("*.py")
     for source in sources:

@@ -55,31 +55,6 @@ def fetch_model(name: str | Path) -> Path:
     return folder
 
 
-def push_folder(folder: Path, name: str, public: bool = False) -> str:
-    """Upload all files of a folder to the hub as whoever has logged in with ``hf auth login``; return their address.
-
-    Args:
-        folder: The folder.
-        name: Name of the model on the hub, such as ``ada/dates``; it is made if it is not there.
-        public: Whether everybody may see it, if it is new there.
-
-    Raises:
-        ValueError: ``name`` is no name on the hub, or the upload failed.
-    """
-    if not HUB_NAME.fullmatch(name):
-        raise ValueError(f"{name} is no name on the hub, such as ada/dates")
-    from huggingface_hub import HfApi
-
-    try:
-        api = HfApi()
-        address = str(api.create_repo(name, private=not public, exist_ok=True))
-        api.upload_folder(repo_id=name, folder_path=folder, commit_message="Upload with Transformer Course")
-    except Exception as error:  # of many types, from several libraries
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise ValueError(f"{name} could not be uploaded to the hub: {reason}") from error
-    return address
-
-
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON file that holds an object.
 

@@ -62,11 +62,10 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
     options = read_options(folder)
     kind = options.get("model_type", "")
     if kind not in LANGUAGE_MODELS:
-        if kind in ("", "marian"):  # what is trained here has none
-            kind_told = f"{kind!r}, as translators have, which are for transformer-course translate and load_translator"
-        else:
-            kind_told = repr(kind)
-        raise ValueError(f"{options.where}: model_type must be {' or '.join(LANGUAGE_MODELS)}; got {kind_told}")
+        supported = " or ".join(LANGUAGE_MODELS)
+        hint = ", a translation model: load it with load_translator"
+        is_translation_model = kind in ("", "marian")  # one that was trained here has no model_type
+        raise ValueError(f"{options.where}: model_type must be {supported}; got {kind!r}{hint * is_translation_model}")
     family = LANGUAGE_MODELS[kind]
     with described_by(options.where):
         config = family.config_of(options, pad_id)
@@ -92,8 +91,8 @@ def load_translation_model(name: str | Path) -> Transformer:
     folder = fetch_model(name)
     options = read_options(folder)
     if (kind := options.get("model_type", "")) != "marian":
-        other = ", a language model, which is for transformer-course generate and TextGenerator.load"
-        raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}{other * (kind in LANGUAGE_MODELS)}")
+        hint = ", a language model: load it with TextGenerator.load"
+        raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}{hint * (kind in LANGUAGE_MODELS)}")
     with described_by(options.where):
         config = marian.config_of(options)
     stored = read_model_tensors(folder)
@@ -130,8 +129,8 @@ def save_pretrained(
         folder: Folder to write to; it is made if need be.
         bos_id: The token that begins a text; required for a ``Transformer``.
         eos_id: The token that ends a text, or several for a language model; required for a ``Transformer``.
-        tokenizer: The tokenizer of a language model, saved beside it so that ``transformer-course generate`` can use
-            the folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
+        tokenizer: The tokenizer of a language model, saved next to it so that ``TextGenerator.load`` can read the
+            folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
 
     Raises:
         ValueError: No layout fits the model, or ``bos_id`` or ``eos_id`` of a ``Transformer`` is missing.

@@ -1,13 +1,25 @@
-"""A stand-in for the grader."""
+"""A stand-in for the grader, and a small corpus with a small model trained on it through the command line."""
 
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from transformer_course.commands.main import main
 from transformer_course.jail.jail import Jail
 
 GRADE = "transformer_course.grading.grade"
+WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
+
+
+def typed(**options: object) -> list[str]:
+    """Write options as they are typed."""
+    return [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+
+
+SMALL = typed(d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, vocab_size=300, threads=1)
+FEW = typed(steps=6, warmup=2, batch_tokens=300, log_every=2, save_every=3, validate_every=0, device="cpu")
 
 
 @pytest.fixture
@@ -51,3 +63,36 @@ def graded(monkeypatch):
     monkeypatch.setattr(Jail, "start", lambda jail: events.append("starts"))
     monkeypatch.setattr(Jail, "close", lambda jail: events.append("closed"))
     return seen
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory):
+    """Two files of which the second shouts what the first says."""
+    folder = tmp_path_factory.mktemp("corpus")
+    german = [" ".join(WORDS[i * k % 10] for k in range(1, 2 + i % 4)) for i in range(200)]
+    (folder / "x.de").write_text("".join(f"{line}\n" for line in german), "utf-8")
+    (folder / "x.en").write_text("".join(f"{line.upper()}\n" for line in german), "utf-8")
+    return [str(folder / "x.de"), str(folder / "x.en")]
+
+
+@pytest.fixture(scope="session")
+def model(corpus, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("trained") / "model"
+    assert main(["train", *corpus, "-o", str(folder), *SMALL, *FEW]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def story(tmp_path_factory) -> Path:
+    """A file of 30 documents, of which the last is held out."""
+    path = tmp_path_factory.mktemp("story") / "story.txt"
+    documents = [" ".join(WORDS[i * k % 10] for k in range(1, 30)) for i in range(30)]
+    path.write_text("\n<|endoftext|>\n".join(documents) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def language_model(story, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("trained") / "story"
+    assert main(["train", "--text", str(story), "-o", str(folder), *SMALL, *FEW]) == 0
+    return folder

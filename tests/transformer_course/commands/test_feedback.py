@@ -3,7 +3,7 @@ from pathlib import Path
 import pandas as pd
 
 from tests.transformer_course.grading.sample_results import write_results
-from transformer_lab.cli.main import main
+from transformer_course.commands.main import main
 
 
 def test_what_was_given_by_hand_comes_into_every_table(tmp_path: Path, capsys):

@@ -7,8 +7,8 @@ import pytest
 
 from tests.transformer_course.commands.conftest import GRADE
 from tests.transformer_course.jail.sample_submissions import linux
+from transformer_course.commands.main import main
 from transformer_course.jail.resource_limits import Limits
-from transformer_lab.cli.main import main
 
 
 def test_grade_has_limits_unless_told_otherwise(graded, capsys):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from transformer_course.commands.main import main
 from transformer_course.home import lab
 from transformer_course.workspace import working_copies
-from transformer_lab.cli.main import main
 
 
 @pytest.fixture

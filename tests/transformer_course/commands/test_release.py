@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from transformer_lab.cli.main import main
+from transformer_course.commands.main import main
 
 
 def test_lessons_are_copied_without_outputs(tmp_path: Path, capsys):

@@ -259,10 +259,11 @@ def test_models_of_another_kind_are_named(tmp_path: Path):
     with pytest.raises(ValueError, match="model_type must be marian; got 'bert'"):
         load_translation_model(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    with pytest.raises(
-        ValueError, match="must be marian; got 'llama', a language model, which is for transformer-course ge"
-    ):
+    with pytest.raises(ValueError, match=r"got 'llama', a language model: load it with TextGenerator\.load$"):
         load_translation_model(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"got '', a translation model: load it with load_translator$"):
+        load_language_model(tmp_path)
 
 
 def test_tensors_that_do_not_fit_the_configuration_are_all_named(tmp_path: Path):

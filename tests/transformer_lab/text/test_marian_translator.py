@@ -10,7 +10,7 @@ import transformers
 
 from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN, write_tokenizer
 from tests.transformer_lab.pretrained.small_checkpoints import drawn, marian
-from transformer_lab.cli.main import main
+from transformer_course.commands.main import main
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.transformer_lab.pretrained.language_model_folders import END, publish
-from transformer_lab.cli.main import main
+from transformer_course.commands.main import main
 from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.generation.penalties import Penalties
 from transformer_lab.text.text_generator import TextGenerator
@@ -152,7 +152,7 @@ def test_a_translator_is_no_language_model(tmp_path, capsys):
     (tmp_path / "config.json").write_text('{"d_model": 16}')
     assert main(["generate", "-m", str(tmp_path), "a"]) == 2
     said = capsys.readouterr().err
-    assert "model_type must be gpt2 or llama or mistral" in said and "for transformer-course translate" in said
+    assert "model_type must be gpt2 or llama or mistral" in said and "a translation model" in said
 
 
 def test_a_model_must_be_named(capsys):
@@ -165,7 +165,7 @@ def test_a_pipe_is_utf_8_whatever_the_terminals_language(folder, tmp_path):
     """As it is typed: bytes in, bytes out."""
     prompt = f"Katze € {END}"
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "transformer_lab.cli", "generate", "-m", folder, "--threads", "1"]
+    command = [sys.executable, "-m", "transformer_course.commands", "generate", "-m", folder, "--threads", "1"]
     how = ["--temperature", "2.5", "--seed", "5"]
     done = subprocess.run([*command, *how], input=f"{prompt}\n".encode(), capture_output=True, env=env, cwd=ROOT)
     model = TextGenerator.load(folder)

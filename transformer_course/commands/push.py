@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> int:
         ValueError: The folder holds no trained model, or the upload failed.
         OSError: A file cannot be read or written.
     """
+    from transformer_course.commands.publish import push_model, save_model
     from transformer_lab.pretrained.hub import CONFIG, read_json
-    from transformer_lab.text.publish import push_model, save_model
     from transformer_lab.text.text_generator import TextGenerator
     from transformer_lab.text.translator import Translator
 

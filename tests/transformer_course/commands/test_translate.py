@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from transformer_lab.cli.main import main
+from transformer_course.commands.main import main
 from transformer_lab.generation.penalties import Penalties
 from transformer_lab.text.translator import Translator
 
@@ -144,7 +144,7 @@ def test_what_stands_in_the_way_is_told_in_one_line(model, capsys, arguments, sa
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
 def test_a_reader_that_has_enough_is_no_error(model):
     """Through a real pipe, as with ``| head -1``."""
-    command = [sys.executable, "-m", "transformer_lab.cli", "translate", "-m", str(model), "--max-length", "2"]
+    command = [sys.executable, "-m", "transformer_course.commands", "translate", "-m", str(model), "--max-length", "2"]
     process = subprocess.Popen(
         [*command, "--batch-size", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformer_lab.cli.common import add_corpus, add_machine, is_dates, line_errors, set_threads
+from transformer_course.commands.common import add_corpus, add_machine, is_dates, line_errors, set_threads
 from transformer_lab.training import presets
 from transformer_lab.training.config import TrainingConfig
 
@@ -25,7 +25,7 @@ EXAMPLES = """examples:
   transformer-course train dates
   transformer-course train train.de.gz train.en.gz --validation val.de.gz val.en.gz -o german
   transformer-course train --text stories/*.txt -o stories
-  torchrun --nproc-per-node=2 -m transformer_lab.cli train dates"""
+  torchrun --nproc-per-node=2 -m transformer_course.commands train dates"""
 
 TRAINING = {
     "steps": "steps",

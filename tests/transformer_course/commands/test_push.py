@@ -5,12 +5,12 @@ import csv
 import pytest
 
 from tests.transformer_lab.pretrained.language_model_folders import publish
-from transformer_lab.cli.main import main
+from transformer_course.commands import publish as publishing
+from transformer_course.commands.main import main
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import PARAMETERS, write_tensors
-from transformer_lab.text import publish as publishing
 from transformer_lab.text.marian_translator import load_translator
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.log import COLUMNS

@@ -13,10 +13,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.transformer_lab.cli.conftest import FEW, SMALL, typed
-from transformer_lab.cli import evaluate
-from transformer_lab.cli.main import main
-from transformer_lab.cli.train import SHAPE, TRAINING
+from tests.transformer_course.commands.conftest import FEW, SMALL, typed
+from transformer_course.commands import evaluate
+from transformer_course.commands.main import main
+from transformer_course.commands.train import SHAPE, TRAINING
 from transformer_lab.tensor_files import read_tensors
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
@@ -226,7 +226,7 @@ def test_torchrun_gives_what_one_process_gives(corpus, tmp_path):
     same = [*corpus, *SMALL, *FEW, "--dropout", "0", "--validation", *corpus]
     assert main(["train", *same, "-o", "one"]) == 0
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    command = [*torchrun, "-m", "transformer_lab.cli", "train", *same, "-o", str(tmp_path / "two")]
+    command = [*torchrun, "-m", "transformer_course.commands", "train", *same, "-o", str(tmp_path / "two")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("the model is in ") == 1

@@ -10,12 +10,11 @@ import torch
 from huggingface_hub import HfApi, ModelCard
 
 from tests.transformer_lab.pretrained.language_model_folders import publish
+from transformer_course.commands.publish import push_folder, push_model, save_model
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.pretrained.hub import push_folder
 from transformer_lab.text.marian_translator import load_translator
-from transformer_lab.text.publish import push_model, save_model
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
 

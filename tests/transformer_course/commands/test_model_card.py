@@ -6,7 +6,7 @@ import pytest
 from huggingface_hub import ModelCard
 from torch import nn
 
-from transformer_lab.pretrained.model_card import model_card
+from transformer_course.commands.model_card import model_card
 
 
 @dataclass

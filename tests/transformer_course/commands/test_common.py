@@ -5,7 +5,7 @@ from argparse import Namespace
 import pytest
 import torch
 
-from transformer_lab.cli.common import is_dates, set_threads
+from transformer_course.commands.common import is_dates, set_threads
 
 
 def test_dates_are_the_task_and_a_path_is_a_file():

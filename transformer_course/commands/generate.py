@@ -5,7 +5,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from transformer_lab.cli.common import (
+from transformer_course.commands.common import (
     LANGUAGE_MODEL,
     add_machine,
     add_penalties,

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from transformer_lab.cli.common import (
+from transformer_course.commands.common import (
     DEFAULT_MODEL,
     LANGUAGE_MODEL,
     MODEL,

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.transformer_lab.pretrained.language_model_folders import publish
-from transformer_lab.cli.main import main
+from transformer_course.commands.main import main
 from transformer_lab.data.documents import read_documents
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from transformer_lab.cli.common import (
+from transformer_course.commands.common import (
     DEFAULT_MODEL,
     MODEL,
     add_beam,

@@ -4,12 +4,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.metadata import entry_points
-
-from transformer_lab import __version__
-
-GROUP = "transformer_lab.commands"
-"""The entry points by which other packages add commands: modules with an ``add_parser``, as those beside this one."""
+from importlib.metadata import version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,14 +36,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from transformer_lab.cli import evaluate, generate, push, train, translate
+    from transformer_course.commands import (
+        evaluate,
+        export,
+        feedback,
+        generate,
+        grade,
+        lab,
+        push,
+        release,
+        train,
+        translate,
+    )
 
     parser = argparse.ArgumentParser("transformer-course", description="Build the Transformer, cell by cell.")
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('transformer-course')}")
     parser.set_defaults(passes_arguments_on=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    added = (entry.load() for entry in entry_points(group=GROUP))
-    for command in (*added, train, evaluate, translate, generate, push):
+    for command in (lab, release, grade, feedback, export, train, evaluate, translate, generate, push):
         command.add_parser(commands)
     return parser
 

@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from transformer_course.commands.model_card import CARD, model_card
 from transformer_lab.atomic_write import atomic_write_text
-from transformer_lab.pretrained.hub import push_folder
+from transformer_lab.pretrained.hub import HUB_NAME
 from transformer_lab.pretrained.load import save_pretrained
-from transformer_lab.pretrained.model_card import CARD, model_card
 from transformer_lab.tensor_files import PARAMETERS, write_tensors
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
@@ -87,3 +87,28 @@ def push_model(
     """
     with tempfile.TemporaryDirectory() as folder:
         return push_folder(save_model(model, folder, measured, license, name), name, public)
+
+
+def push_folder(folder: Path, name: str, public: bool = False) -> str:
+    """Upload all files of a folder to the hub as whoever has logged in with ``hf auth login``; return their address.
+
+    Args:
+        folder: The folder.
+        name: Name of the model on the hub, such as ``ada/dates``; it is made if it is not there.
+        public: Whether everybody may see it, if it is new there.
+
+    Raises:
+        ValueError: ``name`` is no name on the hub, or the upload failed.
+    """
+    if not HUB_NAME.fullmatch(name):
+        raise ValueError(f"{name} is no name on the hub, such as ada/dates")
+    from huggingface_hub import HfApi
+
+    try:
+        api = HfApi()
+        address = str(api.create_repo(name, private=not public, exist_ok=True))
+        api.upload_folder(repo_id=name, folder_path=folder, commit_message="Upload with Transformer Course")
+    except Exception as error:  # of many types, from several libraries
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ValueError(f"{name} could not be uploaded to the hub: {reason}") from error
+    return address
