@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DRAWING = ROOT / "docs" / "architecture.svg"
 LAYOUT = ROOT / "tests" / "repository" / "test_layout.py"
 
-SHARED = ("checks", "shape_checks", "device", "atomic_write", "file_lock", "tensor_files")
+SHARED = ("checks", "shape_checks", "device", "atomic_write", "tensor_files")
 """Small modules of the library, which are named together and have no arrows."""
 LIBRARY, UNTRUSTED, TRUSTED, AUTHORS = "#dceaf7", "#fbdcd7", "#fdebd3", "#eeeeee"
 WIDTH, HEIGHT = 126, 56

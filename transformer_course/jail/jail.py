@@ -19,6 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from filelock import lock_descriptor
+
 from transformer_course.jail import framing
 from transformer_course.jail.container import Container
 from transformer_course.jail.copied_code import copy_course
@@ -27,7 +29,6 @@ from transformer_course.jail.exit_reasons import exit_reason
 from transformer_course.jail.interpreter import FIXED_VARIABLES, Interpreter, JailError
 from transformer_course.jail.resource_limits import SUPERVISOR_SECONDS, Limits
 from transformer_course.jail.trace_conversation import Conversation
-from transformer_lab.file_lock import try_lock
 
 START_SECONDS = 60.0
 """A jail's folder that is older than this, and has no lock, has nobody who is about to make one."""
@@ -97,7 +98,7 @@ class Jail:
         self.folder.chmod(0o711)  # the users that jobs run as have to pass through
         with self._closed_on_error():
             self._lock = (self.folder / "lock").open("wb")
-            try_lock(self._lock)
+            lock_descriptor(self._lock.fileno(), blocking=False)
             copy_course(self.folder / "course")
             (self.folder / "work").mkdir(mode=0o711)
             (self.folder / framing.LIBRARY).mkdir(mode=0o700)
@@ -298,7 +299,7 @@ def remove_dead_jails() -> None:
         with contextlib.suppress(OSError):  # it may belong to another user
             try:
                 with (folder / "lock").open("rb") as lock:
-                    if try_lock(lock):
+                    if lock_descriptor(lock.fileno(), blocking=False):
                         _delete_jail(folder, seconds=5.0)
             except FileNotFoundError:
                 if time.time() - folder.stat().st_mtime > START_SECONDS:  # else it may be about to get one

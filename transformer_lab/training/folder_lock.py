@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from transformer_lab.file_lock import try_lock
+from filelock import lock_descriptor
 
 LOCK = "run.lock"
 """Name of the lock in a run's folder; it names the process that has it."""
@@ -16,7 +16,7 @@ LOCK = "run.lock"
 def folder_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is made if it does not exist, and goes again if nothing is put into it.
 
-    The system releases the lock when the process ends, however it ends. On Windows, nothing is locked.
+    The system releases the lock when the process ends, however it ends.
 
     Raises:
         ValueError: Another process holds it; the message names that process.
@@ -37,11 +37,11 @@ def folder_lock(folder: Path) -> Iterator[None]:
 def _locked(folder: Path) -> Iterator[None]:
     path = folder / LOCK
     with path.open("a+", encoding="utf-8") as file:
-        if try_lock(file) is False:
-            file.seek(0)
+        if not lock_descriptor(file.fileno(), blocking=False):
+            file.seek(1)  # on Windows, the first byte is what is locked, and cannot be read
             raise ValueError(f"{folder} is in use by {file.read() or 'another process'}")
         file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        file.write(f"\nprocess {os.getpid()} on {socket.gethostname()}")
         file.flush()
         try:
             yield

@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from filelock import lock_descriptor
 
 from tests.transformer_course.jail.sample_submissions import (
     STOPPED,
@@ -26,7 +27,6 @@ from transformer_course.jail.interpreter import JailError
 from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
 from transformer_course.running.plain_data import pack
-from transformer_lab.file_lock import try_lock
 
 SOFTMAX = every_exercise()["softmax"]
 
@@ -207,7 +207,9 @@ def test_a_jail_that_was_started_can_be_left_to_a_forked_child(monkeypatch: pyte
             os._exit(0 if folder.exists() else 1)
     jail.leave_to_child()
     with (folder / "lock").open("rb") as lock:
-        assert os.waitpid(child, 0)[1] == 0 and try_lock(lock)  # nobody has the jail any more
+        assert os.waitpid(child, 0)[1] == 0 and lock_descriptor(
+            lock.fileno(), blocking=False
+        )  # nobody has the jail any more
     jail.close()
     assert process.poll() is not None and folder.exists()  # to remove it is not for this process
     jail_module.remove_dead_jails()
@@ -266,7 +268,7 @@ def test_the_folder_of_a_jail_that_was_killed_is_removed_by_the_next(
     being_made.mkdir()
     os.utime(half_deleted, (0, 0))
     with (alive / "lock").open("wb") as lock:
-        assert try_lock(lock)
+        assert lock_descriptor(lock.fileno(), blocking=False)
         jail_module.remove_dead_jails()
         assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name, being_made.name]
     os.utime(being_made, (0, 0))

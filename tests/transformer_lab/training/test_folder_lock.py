@@ -8,8 +8,6 @@ import pytest
 
 from transformer_lab.training.folder_lock import LOCK, folder_lock
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
-
 HOLD = """
 import sys
 from pathlib import Path
@@ -37,7 +35,7 @@ def test_a_process_that_was_killed_locks_nobody_out(tmp_path):
         other.kill()
         other.wait()
     with folder_lock(tmp_path):
-        assert (tmp_path / LOCK).read_text().startswith(f"process {os.getpid()} ")
+        assert (tmp_path / LOCK).read_text().startswith(f"\nprocess {os.getpid()} ")
 
 
 def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path):
