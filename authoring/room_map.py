@@ -43,7 +43,7 @@ PLACES = {
     "attention": Box(0, 1, LIBRARY, "scores, masks,", "heads, positions"),
     "layers": Box(1, 1, LIBRARY, "feed-forward, norms,", "encoder, decoder"),
     "models": Box(2, 1, LIBRARY, "Transformer,", "language models"),
-    "inspection": Box(1, 2, LIBRARY, "hooks, shapes, plots"),
+    "inspection": Box(1, 2, LIBRARY, "hooks, shapes"),
     "fast": Box(3, 0, LIBRARY, "the same in less time"),
     "pretrained": Box(3, 1, LIBRARY, "published weights"),
     "data": Box(3, 2, LIBRARY, "corpora, batches"),
@@ -64,17 +64,18 @@ PLACES = {
     "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
     "grading": Box(5, 2, TRUSTED, "hand-ins in,", "gradebook out"),
     "commands": Box(6, 1, TRUSTED, "lab, grade, train,", "translate …"),
-    "views": Box(6, 2, TRUSTED, "pictures with a handle"),
+    "views": Box(6, 0, TRUSTED, "pictures with a handle"),
     "clinic": Box(3, 3, TRUSTED, "models with a bug"),
     "diagrams": Box(4, 3, TRUSTED, "drawings"),
-    "stored_models": Box(5, 3, TRUSTED, "trained before, for", "learners’ classes"),
+    "plots": Box(5, 3, TRUSTED, "curves, maps,", "histograms"),
+    "stored_models": Box(6, 2, TRUSTED, "trained before, for", "learners’ classes"),
     "authoring": Box(6, 3, AUTHORS, "for authors:", "not shipped"),
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
 pretrained, fast by generation; generation, pretrained and data by text, text by training. Lower \
 left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, slips, checking, \
-locating, workspace, lesson, home, grading and commands; views, clinic, diagrams and stored_models, which need the \
-library alone."""
+locating, workspace, lesson, home, grading and commands; plots, diagrams, views, clinic and stored_models, which \
+need the library alone."""
 
 
 def read_table() -> dict[str, str]:

@@ -9,9 +9,9 @@ use those before it.
 3. ``checking``: from what was observed to a verdict, in words. ``locating``: the place in the learner's code.
 4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``home``: the home
    page in JupyterLab.
-5. ``diagrams``: drawings of structure. ``views``: pictures with a handle. ``clinic``: models with a bug each, for
-   lesson 12, and what finds it. ``stored_models``: trained before, for the learner's own classes. They need the model
-   library alone.
+5. ``plots``: curves, maps and histograms. ``diagrams``: drawings of structure. ``views``: pictures with a handle.
+   ``clinic``: models with a bug each, for lesson 12, and what finds it. ``stored_models``: trained before, for the
+   learner's own classes. They need the model library alone.
 6. ``grading``: notebooks in, gradebook and feedback out. ``commands``: what is typed in a terminal.
 
 A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from here, and that begins its
@@ -34,7 +34,7 @@ __all__ = ["check", "compare", "hint", "parts", "solution", "tally"]
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks
 
-    shape_checks.install(f"{__name__}.diagrams", f"{__name__}.views")
+    shape_checks.install(*(f"{__name__}.{room}" for room in ("plots", "diagrams", "views")))
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ paths of chapter 6, which compute what the models do.
 2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
 3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
-5. ``inspection``: looking inside a running model. Attention weights, shapes and plots.
+5. ``inspection``: looking inside a running model. Attention weights and shapes.
 6. ``fast``: how training and decoding do the same in less time.
 7. ``data``, ``pretrained``, ``text``, ``training``: corpora, published weights, text in and out, and training.
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from transformer_lab.generation.beam_search import beam_search as beam_search
     from transformer_lab.generation.decode import generate as generate
     from transformer_lab.generation.decode import greedy_decode as greedy_decode
-    from transformer_lab.inspection import plots as plots
     from transformer_lab.inspection.hooks import record_attention as record_attention
     from transformer_lab.inspection.shapes import trace_shapes as trace_shapes
     from transformer_lab.layers.decoder_layer import DecoderLayer as DecoderLayer
@@ -74,7 +73,6 @@ _MODULES = {
     "initialise": "models.initialisation",
     "load_translator": "text.marian_translator",
     "padding_mask": "attention.masks",
-    "plots": "inspection.plots",
     "record_attention": "inspection.hooks",
     "scaled_dot_product_attention": "attention.dot_product",
     "sinusoidal_encoding": "attention.positions",
@@ -95,8 +93,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that the package itself needs no torch."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_MODULES[name]}")
-    value = module if name == "plots" else getattr(module, name)
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -47,8 +47,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
-from transformer_lab import plots, trace_shapes
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_lab import trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
 

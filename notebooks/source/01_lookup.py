@@ -45,8 +45,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
-from transformer_lab import plots
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
 
 # %%
 torch.manual_seed(1)

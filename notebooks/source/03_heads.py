@@ -45,8 +45,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
-from transformer_lab import LanguageModel, LanguageModelConfig, plots, record_attention, trace_shapes
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
+from transformer_lab import LanguageModel, LanguageModelConfig, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 
 # %%

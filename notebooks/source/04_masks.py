@@ -45,8 +45,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
-from transformer_lab import plots, record_attention
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
+from transformer_lab import record_attention
 
 # %%
 torch.manual_seed(4)

@@ -41,8 +41,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
-from transformer_lab import LanguageModel, LanguageModelConfig, plots, record_attention, trace_shapes
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
+from transformer_lab import LanguageModel, LanguageModelConfig, record_attention, trace_shapes
 from transformer_lab.attention.positions import LinearScaling
 
 # %%

@@ -47,9 +47,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
 from transformer_course.views.residual_runs import at_other_rates
-from transformer_lab import initialise, plots, record_attention, trace_shapes
+from transformer_lab import initialise, record_attention, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.layers.encoder_layer import EncoderLayer as EncoderLayerWithDropout
 

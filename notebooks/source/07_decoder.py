@@ -42,8 +42,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
-from transformer_lab import initialise, plots, record_attention, trace_shapes
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_lab import initialise, record_attention, trace_shapes
 
 # %%
 _ = torch.manual_seed(7)

@@ -64,10 +64,10 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
 from transformer_course.stored_models.stored_model import trained
 from transformer_lab import Transformer as LibraryTransformer
-from transformer_lab import TransformerConfig, plots, record_attention, trace_shapes
+from transformer_lab import TransformerConfig, record_attention, trace_shapes
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
 from transformer_lab.text.translator import Translator

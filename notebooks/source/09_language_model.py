@@ -55,9 +55,9 @@ from jaxtyping import Float, Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally, views
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
 from transformer_course.stored_models.stored_model import trained
-from transformer_lab import Transformer, TransformerConfig, plots, record_attention, trace_shapes
+from transformer_lab import Transformer, TransformerConfig, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import BOS_ID, PAD_ID, bpe_tokenizer
 from transformer_lab.training.muon import make_muon

@@ -46,8 +46,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
-from transformer_lab import initialise, plots, record_attention, trace_shapes
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_lab import initialise, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 
 # %%

@@ -59,9 +59,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
 from transformer_course.stored_models.stored_model import FOLDER
-from transformer_lab import LanguageModel, LanguageModelConfig, plots, trace_shapes
+from transformer_lab import LanguageModel, LanguageModelConfig, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.pretrained.hub import fetch_model, read_json, read_model_tensors

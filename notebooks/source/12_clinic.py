@@ -46,7 +46,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
 from transformer_course.clinic import instruments
 from transformer_course.clinic.case_report import DIAGNOSES
 from transformer_course.clinic.findings import MEASURED, findings
@@ -54,7 +54,7 @@ from transformer_course.clinic.patient import Patient
 from transformer_course.clinic.patients import report
 from transformer_course.clinic.record import Clinic
 from transformer_course.clinic.task import PAD_ID, draw_pairs
-from transformer_lab import plots, trace_shapes
+from transformer_lab import trace_shapes
 from transformer_lab.data.dates import write_date
 
 # %%

@@ -49,9 +49,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
 from transformer_lab import LanguageModel as LibraryModel
-from transformer_lab import LanguageModelConfig, initialise, plots, trace_shapes
+from transformer_lab import LanguageModelConfig, initialise, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.device import pick_device
 from transformer_lab.training.data_parallel import data_parallel_step, mean_loss_gradient, run_processes

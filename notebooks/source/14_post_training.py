@@ -46,9 +46,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
 from transformer_course.lesson.notebook import whose_parts
-from transformer_lab import plots, trace_shapes
+from transformer_lab import trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, character_tokenizer
 from transformer_lab.models.initialisation import initialise_language_model

@@ -27,8 +27,8 @@ from babel.dates import get_month_names
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course import compare, tally
-from transformer_lab import plots, trace_shapes
+from transformer_course import compare, plots, tally
+from transformer_lab import trace_shapes
 from transformer_lab.data.dates import LOCALES
 
 # %%

@@ -45,8 +45,8 @@ from jaxtyping import Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from transformer_course import check, compare, diagrams, hint, parts, solution, tally
-from transformer_lab import plots, trace_shapes
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_lab import trace_shapes
 from transformer_lab.data.dates import LOCALES, write_date
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import bpe_tokenizer

@@ -31,7 +31,7 @@ UNWANTED = {
     WITHOUT_MEMORY: ("sympy", "torch._dynamo"),
     "import transformer_course.workspace.working_copies": ("nbformat",),  # a first pass does not wait for it
     "from transformer_course import diagrams; diagrams.__all__": ("matplotlib",),
-    "from transformer_lab.inspection.alternative_text import *; describe_displayed_figures()": ("IPython",),
+    "from transformer_course.plots.alternative_text import *; describe_displayed_figures()": ("IPython",),
 }
 """What is loaded, and what must not be loaded by it."""
 

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from transformer_lab.inspection.plots import COLOURS
+from transformer_course.plots import COLOURS
 
 BLUE, ORANGE, GREEN, PINK = COLOURS
 GREY = "#767676"

@@ -34,7 +34,7 @@ from transformer_course.diagrams.elements import (
     rects_of,
 )
 from transformer_course.diagrams.routes import point_along
-from transformer_lab.inspection.plots import INK as PAGE_INK
+from transformer_course.plots import INK as PAGE_INK
 
 PIXELS_PER_INCH = 100
 """How large a picture is shown. It is drawn twice as fine."""

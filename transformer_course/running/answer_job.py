@@ -178,8 +178,23 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     return defined
 
 
+class _NoPicture:
+    """A stand-in for packages that draw, which the sandbox does not contain: an answer may still call them."""
+
+    def __getattr__(self, name: str) -> "_NoPicture":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> "_NoPicture":
+        return self
+
+    def __iter__(self) -> Iterator["_NoPicture"]:
+        return iter(())
+
+
 def _stand_in_notebook(parts: Parts) -> ModuleType:
-    """Return a stand-in for ``transformer_course.lesson.notebook``: it checks nothing and has the library's parts.
+    """Return a stand-in for ``transformer_course.lesson.notebook``, with the library's parts; its checks do nothing.
 
     The learner's own definitions are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
     that passed, which do the same as the library's.
@@ -189,6 +204,7 @@ def _stand_in_notebook(parts: Parts) -> ModuleType:
     def silent(*_: Any, **__: Any) -> None: ...
 
     contents = {**dict.fromkeys(("check", "compare", "hint", "solution"), silent), "parts": parts}
+    contents |= dict.fromkeys(("diagrams", "plots", "views"), _NoPicture())
     vars(lesson).update(contents, current_session=silent, __all__=list(contents))
     return lesson
 

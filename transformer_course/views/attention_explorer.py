@@ -15,9 +15,9 @@ from traitlets import Bool as Boolean
 from traitlets import Bytes, Dict, Integer, List, TraitError, observe, validate
 from traitlets import Float as Number
 
+from transformer_course import plots
 from transformer_course.views.view import View, blank
 from transformer_course.views.weight_tables import Tokens, WeightTable, pack, weight_tables
-from transformer_lab.inspection import plots
 from transformer_lab.inspection.hooks import record_attention
 
 ALL_HEADS = -1

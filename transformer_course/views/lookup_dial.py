@@ -13,8 +13,8 @@ from torch import Tensor
 from traitlets import Bool, Enum, Int, List, TraitError, Unicode, validate
 from traitlets import Float as Number
 
+from transformer_course.plots import COLOURS
 from transformer_course.views.view import View, blank
-from transformer_lab.inspection.plots import COLOURS
 
 DIVISORS = ("1", "√d_k", "d_k")
 BLUE, ORANGE = COLOURS[:2]

@@ -11,9 +11,9 @@ from traitlets import Bool as Boolean
 from traitlets import Float as Number
 from traitlets import Integer, List, TraitError, Unicode, validate
 
+from transformer_course import plots
 from transformer_course.views.view import View, blank
 from transformer_lab.attention.dot_product import masked_softmax
-from transformer_lab.inspection import plots
 
 MAX_TOKENS = 16
 MAX_LAYERS = 4

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from torch import nn
 from traitlets import Dict, Integer, List, TraitError, Unicode, observe, validate
 
+from transformer_course.plots import COLOURS
 from transformer_course.views.model_run import record_run
 from transformer_course.views.view import View, blank
-from transformer_lab.inspection.plots import COLOURS
 
 MAX_LETTERS = 200
 

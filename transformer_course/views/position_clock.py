@@ -14,9 +14,9 @@ from traitlets import Enum, List, TraitError, validate
 from traitlets import Float as Number
 from traitlets import Int as Whole
 
+from transformer_course.plots import COLOURS
 from transformer_course.views.view import View, blank
 from transformer_lab.attention.positions import rotary_frequencies
-from transformer_lab.inspection.plots import COLOURS
 
 SCHEMES = ("sinusoidal", "rotary")
 BLUE, ORANGE, GREEN, _ = COLOURS

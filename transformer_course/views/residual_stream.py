@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from traitlets import Dict, Int, List, TraitError, observe, validate
 
+from transformer_course.plots import COLOURS
 from transformer_course.views.residual_runs import MEASURES, Run, stored
 from transformer_course.views.view import View, blank
-from transformer_lab.inspection.plots import COLOURS
 
 CAPTIONS = {
     "size": "size of the stream",

@@ -9,9 +9,9 @@ from torch import Tensor
 from traitlets import Float as Number
 from traitlets import Int, List, Unicode
 
+from transformer_course.plots import COLOURS, INK
 from transformer_course.views.view import View, blank
 from transformer_lab.generation.sampling import filter_logits
-from transformer_lab.inspection.plots import COLOURS, INK
 
 N_DRAWN = 100
 

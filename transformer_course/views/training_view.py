@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from torch import Tensor
 from traitlets import Dict, Enum, Float, Int, List, Tuple, Unicode
 
+from transformer_course import plots
 from transformer_course.views.view import STATE, View, blank
-from transformer_lab.inspection import plots
 from transformer_lab.training.interrupt import Interruption
 
 MAX_POINTS = 150

@@ -1,5 +1,4 @@
-"""Attention weights, shapes and plots of a running model.
+"""Attention weights and shapes of a running model.
 
-``hooks`` record attention weights, ``shapes`` list what every module takes and returns, ``plots`` draw numbers, and
-``alternative_text`` says in words what a plot shows. Uses ``attention``.
+``hooks`` record attention weights, and ``shapes`` list what every module takes and returns. Uses ``attention``.
 """

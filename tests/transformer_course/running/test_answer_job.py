@@ -105,6 +105,12 @@ def attention(queries, keys, values):
     assert verdict.passed, verdict.message
 
 
+def test_an_answer_that_draws_is_graded_like_any_other(jail: Jail):
+    source = "def softmax(s):\n    for ax in plots.heads(s[None]): ax.set_title('scores')\n"
+    source += "    plots.lines([0], {'s': s}, 'x', 'y').legend()\n    return torch.softmax(s, dim=-1)"
+    assert grade_answer(jail, f"{IMPORTS}{source}").verdict.status == "passed"
+
+
 def test_helpers_of_other_cells_are_there_wherever_they_stand(jail: Jail):
     answer = {"softmax": "def softmax(s): return above(s) / below(above(s))"}
     code = cells(answer, others=["def above(s): return (s - s.amax(-1, keepdim=True)).exp()", "raise SystemExit"])

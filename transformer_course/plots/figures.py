@@ -19,7 +19,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from transformer_lab.inspection.alternative_text import describe_displayed_figures
+from transformer_course.plots.alternative_text import describe_displayed_figures
 
 describe_displayed_figures()
 

@@ -9,7 +9,7 @@ from jaxtyping import TypeCheckError
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from transformer_lab.inspection import plots
+from transformer_course import plots
 
 
 @pytest.fixture(autouse=True)

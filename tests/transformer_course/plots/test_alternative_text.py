@@ -8,8 +8,8 @@ import torch
 from IPython.core.formatters import DisplayFormatter
 from matplotlib.figure import Figure
 
-from transformer_lab.inspection import plots
-from transformer_lab.inspection.alternative_text import alternative_text, describe_displayed_figures
+from transformer_course import plots
+from transformer_course.plots.alternative_text import alternative_text, describe_displayed_figures
 
 
 @pytest.fixture(autouse=True)
