@@ -1,5 +1,6 @@
 """What the README and the guides of the library show is what happens."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -27,6 +28,31 @@ README, RUN, LIBRARY, TRAINING, GENERATING = (
 def python_of(page: str) -> str:
     [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     return code
+
+
+def lines_of_code(path: Path) -> int:
+    """Count the lines that are not blank, not a comment and not part of a docstring."""
+    text = path.read_text(encoding="utf-8")
+    documented = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            documented |= {*range(node.lineno, node.end_lineno + 1)}
+    lines = enumerate(text.splitlines(), start=1)
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for n, line in lines if n not in documented)
+
+
+def test_readme_names_both_setup_commands():
+    [block] = re.findall(r"```\n(python3 course\.py.*?)```", README, re.DOTALL)
+    commands = [line.partition("#")[0].strip() for line in block.splitlines()]
+    assert commands == ["python3 course.py lab", "python3 course.py test"]
+
+
+def test_readme_gives_size_and_reading_order_of_the_model():
+    [(size, order)] = re.findall(r"the lessons build is ([\d,]+) lines of code; read (.*) \|$", README, re.MULTILINE)
+    chapters = re.findall(r"`(\w+)`", order)
+    assert chapters == ["attention", "layers", "models", "generation"]
+    files = [path for chapter in chapters for path in (ROOT / "transformer_lab" / chapter).rglob("*.py")]
+    assert int(size.replace(",", "")) == round(sum(map(lines_of_code, files)), -2)
 
 
 def test_the_python_of_the_library_runs_and_prints_what_it_says(capsys):
