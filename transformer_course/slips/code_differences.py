@@ -66,6 +66,21 @@ def _bounds(code: str) -> tuple[str, str, str]:
     return start, stop, step
 
 
+def new_axes_of(code: str) -> list[int]:
+    """Return at which places an index inserts an axis with None; only those of the outermost index."""
+    made = _parsed(code)
+    if not isinstance(made, ast.Subscript):
+        return []
+    parts = made.slice.elts if isinstance(made.slice, ast.Tuple) else [made.slice]
+    return [place for place, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is None]
+
+
+def has_minus(number: str, old: str, new: str) -> bool:
+    """Return whether the number that is in one piece of code, and no longer in another, has a minus in front of it."""
+    negative = re.compile(rf"(?<![\w)\]-])-{re.escape(number)}(?![\w.])")
+    return len(negative.findall(old)) > len(negative.findall(new))
+
+
 def function_of(code: str, than: str) -> str:
     """Return the function that one piece of code calls and the other does not."""
     others = set(re.findall(r"(\w+)\(", than))

@@ -13,8 +13,10 @@ from transformer_course.slips.code_differences import (
     comparison_of,
     counts_of,
     function_of,
+    has_minus,
     length_of,
     missing_argument,
+    new_axes_of,
     operands_of,
     parts_of,
 )
@@ -290,8 +292,11 @@ class _Teller:
     # Axes and shapes
 
     def axis(self) -> tuple[str, str]:
+        return self._along(self.slip.new, self.slip.old)
+
+    def _along(self, new: str, old: str) -> tuple[str, str]:
         question = f"Along which axis lie the numbers that belong together in this step? {self.shape}"
-        new, old = _axis(self.slip.new), _axis(self.slip.old)
+        new, old = _axis(new), _axis(old)
         if self.slip.kind == "all_axes" or not new:
             return f"{self.step} runs over all axes at once", question
         return f"{self.step} runs along {new}" + (f", not along {old}" if old else ""), question
@@ -504,9 +509,12 @@ class _Teller:
 
     def number(self) -> tuple[str, str]:
         new, old = self.slip.new, self.slip.old
-        code, right = self.slip.code.get(self.slip.step, ""), self.steps.expression(self.slip.step) or ""
+        code = self.slip.code.get(self.slip.step, "")
+        right = self.steps.expression(self.slip.step) or self.steps.code(self.slip.step)
+        if has_minus(old, right, code):
+            new, old = new.removeprefix("-") if new.startswith("-") or new == "0" else f"-{new}", f"-{old}"
         if _axis(new) and _axis(old) and f"dim={new}" in code and code.count(f"dim={old}") < right.count(f"dim={old}"):
-            return self.axis()
+            return self._along(new, old)
         if f".shape[{new}]" in code and code.count(f".shape[{old}]") < right.count(f".shape[{old}]"):
             return f"{self.step} takes the length of the wrong axis", "Which axis has the length that is wanted?"
         if re.fullmatch(r"-?\d[\d.e-]*", new) and re.fullmatch(r"-?\d[\d.e-]*", old):
@@ -558,12 +566,13 @@ class _Teller:
 
     def place(self) -> tuple[str, str]:
         question = "Count on a short case: which entry comes first, which last?"
-        if self.slip.kind == "slice" and "None" in self.slip.old + self.slip.new:
+        old_axes, new_axes = new_axes_of(self.slip.old), new_axes_of(self.slip.new)
+        if len(old_axes) > len(new_axes):
+            return f"in {self.step}, an axis of length 1 is missing", self.shape
+        if self.slip.kind == "slice" and old_axes != new_axes:
             return f"{self.step} puts an axis of length 1 in the wrong place", self.shape
         if self.slip.kind == "slice" and self.slip.old.replace("-1:]", "-1]") == self.slip.new:
             return f"{self.step} loses an axis: it picks one entry where a slice of length 1 belongs", self.shape
-        if self.slip.kind == "not_indexed" and "None" in self.slip.old:
-            return f"in {self.step}, an axis of length 1 is missing", self.shape
         if self.slip.kind == "range":
             return f"{self.step} {counts_of(self.slip.old, self.slip.new)}", question
         does = {

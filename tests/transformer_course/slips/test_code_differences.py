@@ -5,8 +5,10 @@ import pytest
 from transformer_course.slips.code_differences import (
     compared_in,
     counts_of,
+    has_minus,
     length_of,
     missing_argument,
+    new_axes_of,
     operands_of,
     parts_of,
 )
@@ -44,3 +46,24 @@ def test_operands_comparisons_and_lengths_are_read():
 def test_one_missing_argument_is_found_and_of_two_none():
     assert missing_argument("f(a, *b, mask)", "f(a, *b)") == "mask"
     assert missing_argument("f(a, b, c)", "f(a)") == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "places"),
+    [("a[:, None, None]", [1, 2]), ("a[None]", [0]), ("f(a[None])[0]", []), ("f(None)", []), ("a[", [])],
+)
+def test_new_axes_are_those_of_the_outermost_index(code, places):
+    assert new_axes_of(code) == places
+
+
+@pytest.mark.parametrize(
+    ("number", "old", "new", "has"),
+    [
+        ("1", "a[-1]", "a[-2]", True),
+        ("1", "a[i-1]", "a[i - 2]", False),
+        ("1", "a[-1] + 1", "a[-1] + 2", False),
+        ("1", "a ** -1.5", "a ** -2.5", False),
+    ],
+)
+def test_minus_belongs_to_a_number_only_with_nothing_before_it(number, old, new, has):
+    assert has_minus(number, old, new) is has

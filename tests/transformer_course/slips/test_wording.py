@@ -239,6 +239,43 @@ def test_another_number_of_an_axis_whose_length_is_taken_is_another_length():
     assert said.does == f"the step “{steps.describe('n')}” takes the length of the wrong axis"
 
 
+@pytest.mark.parametrize(
+    ("exercise", "step", "old", "new", "code", "does"),
+    [
+        ("noam_rate", "falling", "0.5", "1.5", "return step ** (-1.5)", "in {}, -1.5 stands where -0.5 belongs"),
+        ("noam_rate", "falling", "0.5", "-0.5", "return step ** (--0.5)", "in {}, 0.5 stands where -0.5 belongs"),
+        ("next_token_loss", "predictions", "1", "0", "return logits[:, :-0]", "in {}, 0 stands where -1 belongs"),
+        ("next_token_loss", "predictions", "-1", "1", "return logits[:, :1]", "in {}, 1 stands where -1 belongs"),
+        ("cosine_attention", "query_lengths", "1", "2", "return queries.norm(dim=-2, keepdim=True)",
+         "{} runs along the second-to-last axis, not along the last axis"),
+        ("scaled_dot_product_attention", "width", "1", "2", "return queries.shape[-2]",
+         "{} takes the length of the wrong axis"),
+        ("accept", "ratios", "1", "2", "return (p[:-1] / q).gather(2, drafted[:, None])[:, 0]",
+         "in {}, 2 stands where 1 belongs"),  # and the other 1 has a minus
+    ],
+)  # fmt: skip
+def test_number_is_quoted_with_its_minus(exercise, step, old, new, code, does):
+    steps = every_exercise()[exercise].steps
+    said = words(steps, Slip(step, "number", old, new, code={step: code})).does
+    assert said == does.format(f"the step “{steps.describe(step)}”")
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "does"),
+    [
+        ("slice", "rows[:, None]", "rows[None, :]", "{} puts an axis of length 1 in the wrong place"),
+        ("slice", "rows[:, None, 1:]", "rows[:, None, :-1]", "{} cuts in the wrong place"),
+        ("slice", "f(rows[:, None])[:, 0]", "f(rows[:, None])[:, 1]", "{} cuts in the wrong place"),
+        ("slice", "rows[:, None, None]", "rows[:, None, :]", "in {}, an axis of length 1 is missing"),
+        ("not_indexed", "f(rows, None)[0]", "f(rows, None)", "{} takes everything where a part is wanted"),
+        ("not_indexed", "rows[None]", "rows", "in {}, an axis of length 1 is missing"),
+    ],
+)
+def test_axis_is_blamed_only_where_none_moves_in_the_index(kind, old, new, does):
+    said = words(STEPS, Slip("mean", kind, old, new)).does
+    assert said == does.format(f"the step “{STEPS.describe('mean')}”")
+
+
 @pytest.mark.parametrize("name", every_exercise())
 def test_a_noun_can_be_told_of(name):
     steps = every_exercise()[name].steps
