@@ -238,6 +238,9 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     """Write the catalogue of an exercise where its text has changed, and return what has changed.
 
     With ``is_check``, nothing is written, and only what a change of the exercise has made out of date is returned.
+
+    Raises:
+        ValueError: The exercise has words for a slip that is not in its catalogue.
     """
     known = behaviour(exercise, SEED)
     with in_isolation():
@@ -245,12 +248,24 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     behaviour.cache_clear()
     path, text = path_of(exercise.name), built.as_text()
     if is_check:
-        return out_of_date(known, built, read(exercise.name))
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return []
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return [f"{len(built.slips)} slips written"]
+        changes = out_of_date(known, built, read(exercise.name))
+    elif path.exists() and path.read_text(encoding="utf-8") == text:
+        changes = []
+    else:
+        path.write_text(text, encoding="utf-8", newline="\n")
+        changes = [f"{len(built.slips)} slips written"]
+    check_told(exercise, built)  # after writing: the right name can be looked up there
+    return changes
+
+
+def check_told(exercise: Exercise, catalogue: Catalogue) -> None:
+    """Raise ``ValueError`` if an exercise has words for a slip that is not in its catalogue."""
+    used = {next((key for key in slip.keys if key in exercise.told), None) for slip in catalogue.slips}
+    if unused := [key for key in exercise.told if key not in used]:
+        raise ValueError(
+            f"{exercise.name} has words for what is not among its {len(catalogue.slips)} slips: {', '.join(unused)}. "
+            "The name of a slip is its kind and its step, and its code comes after a colon."
+        )
 
 
 def main(arguments: Sequence[str]) -> int:

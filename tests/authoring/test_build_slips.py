@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from authoring.build_slips import NEARLY, SEED, distinct, out_of_date, selected, shown, tried, update
+from authoring.build_slips import NEARLY, SEED, check_told, distinct, out_of_date, selected, shown, tried, update
 from transformer_course.checking.expected_behaviour import behaviour, in_isolation
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import agree
@@ -131,6 +131,26 @@ def test_no_slip_is_right_and_each_is_among_those_that_may_be_what_it_shows(exer
             shown = [known.output(mistake.ways[0], index) for index in range(len(known.cases))]
             assert not agree(shown, known.expected, NEARLY, numbers_only=True), mistake.name
             assert mistake in known.slips_like(shown), mistake.name
+
+
+@pytest.mark.parametrize(
+    ("told", "unused"),
+    [
+        ({"shifted_pasts": "x"}, "shifted_pasts"),
+        ({"shifted_past: § - 9": "x"}, "shifted_past: § - 9"),
+        ({"shifted_past": "x", "ignored_all": "y"}, "ignored_all"),
+    ],
+)
+def test_words_for_a_slip_that_is_not_stored_are_rejected(built, told, unused):
+    known, stored = built
+    with pytest.raises(ValueError, match=rf"causal_mask has words .* slips: {unused}\. "):
+        check_told(replace(known.exercise, told=told), stored)
+    check_told(replace(known.exercise, told={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
+
+
+def test_words_for_an_unknown_slip_are_rejected_when_a_catalogue_is_built(masks, folder):
+    with pytest.raises(ValueError, match="causal_mask has words"):
+        update(replace(masks, told={"shifted_pasts": "x"}), is_check=False)
 
 
 def test_of_slips_with_the_same_code_the_likeliest_is_kept():
