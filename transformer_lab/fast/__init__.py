@@ -8,9 +8,7 @@ Training, in reading order, with what each takes off a training step of the smal
 thread: ``vocabulary_loss`` computes the gradients of the last layer during the forward pass (6 to 13 %); ``dropout``
 draws its mask from fewer random numbers, which halves the time of dropout (8 %); ``packed_rows`` and ``packed_models``
 do no work on padding (28 %, where a third of the batch is padding); ``packed_attention`` computes attention of
-sentences of up to 128 tokens by the formula (9 % at 128 tokens, 0 to 3 % at 24). ``feed_forward``, ``residual`` and
-``tied_embedding`` write a part's gradients by hand, so that fewer matrices are allocated, copied and added up (2 to 3 %
-together); ``gradients_by_hand`` leaves autograd out where no gradients are wanted.
+sentences of up to 128 tokens by the formula (9 % at 128 tokens, 0 to 3 % at 24).
 
 Decoding: ``transformer_decoding_step`` and ``language_model_decoding_step`` read one token of each row, in 0.44 to 0.70
 of the plain path's time, with the layers of ``functional_layers`` and, for translations, the cache of ``beam_cache``.

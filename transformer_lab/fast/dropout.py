@@ -1,7 +1,5 @@
 """Dropout that draws a quarter as many random numbers: each decides for four features."""
 
-from typing import TypeGuard
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -24,21 +22,18 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
             accelerator.
         x: The features.
     """
-    if draws_mask(module, x):
-        return x * keep_mask(module, x)
-    return x if may_bypass(module, nn.Dropout) and not module.training else call(module, x)
-
-
-def draws_mask(module: nn.Module, x: Float[Tensor, "*batch d"]) -> TypeGuard[nn.Dropout]:
-    """Return whether the module is bypassed, and ``keep_mask`` draws its mask."""
-    if not may_bypass(module, nn.Dropout) or not module.training or x.device.type != "cpu":
-        return False
-    return 0 < round(module.p * LEVELS) < LEVELS
-
-
-def keep_mask(module: nn.Dropout, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-    """Return what the features are multiplied by: 0 for those that are dropped, and the scale for the others."""
+    if not may_bypass(module, nn.Dropout):
+        return call(module, x)
+    if not module.training:
+        return x
     dropped = round(module.p * LEVELS)
+    if x.device.type != "cpu" or not 0 < dropped < LEVELS:
+        return call(module, x)
+    return x * _keep_mask(x, dropped)
+
+
+def _keep_mask(x: Float[Tensor, "*batch d"], dropped: int) -> Float[Tensor, "*batch d"]:
+    """Return what the features are multiplied by: 0 for those that are dropped, and the scale for the others."""
     n_draws = -(-x.numel() // 4)
     bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
     keep = torch.empty(x.shape, dtype=x.dtype)  # not bool: converting it would take as long again

@@ -11,7 +11,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transformer_lab.fast.gradients_by_hand import apply
 from transformer_lab.fast.packed_rows import PackedRows, real_mask_of_heads
 
 MAX_FORMULA_LENGTH = 128
@@ -38,7 +37,9 @@ def attend_rows(
         n_heads: Number of heads.
         is_causal: Whether each query attends to the keys up to its own position only.
     """
-    output: Tensor = apply(_Attend, queries, rows, keys, key_rows, n_heads, is_causal)
+    output: Tensor = _Attend.apply(  # type: ignore[no-untyped-call]
+        queries, rows, keys, key_rows, n_heads, is_causal
+    )
     return output
 
 

@@ -24,12 +24,9 @@ from transformer_lab.attention.positions import Positional
 from transformer_lab.checks import check_tokens
 from transformer_lab.fast.bypass import call, may_bypass
 from transformer_lab.fast.dropout import dropout
-from transformer_lab.fast.feed_forward import feed_forward
 from transformer_lab.fast.functional_layers import concatenated
 from transformer_lab.fast.packed_attention import MAX_FORMULA_LENGTH, attend_rows
 from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
-from transformer_lab.fast.residual import add, add_and_normalise
-from transformer_lab.fast.tied_embedding import look_up_tied
 from transformer_lab.fast.vocabulary_loss import vocabulary_loss
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 from transformer_lab.layers.embedding import look_up
@@ -83,10 +80,11 @@ def packed_loss(
     """
     rows = PackedRows(labels != pad_id, row_multiple(labels))
     if isinstance(model, LanguageModel):
-        x, weight = packed_language_model(model, inputs[0], rows)
+        x = packed_language_model(model, inputs[0], rows)
     else:
-        x, weight = packed_transformer(model, inputs[0], inputs[1], rows)
-    return vocabulary_loss(x, weight, _last_layer(model).bias, rows.select(labels)[: rows.n_real], smoothing)
+        x = packed_transformer(model, inputs[0], inputs[1], rows)
+    weight, bias = _last_layer(model)
+    return vocabulary_loss(x, weight, bias, rows.select(labels)[: rows.n_real], smoothing)
 
 
 class AttentionMask(NamedTuple):
@@ -114,41 +112,37 @@ def row_multiple(tokens: Tensor) -> int:
 
 def packed_transformer(
     model: Transformer, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n"], rows: PackedRows
-) -> tuple[Float[Tensor, "n_rows d_model"], Float[Tensor, "vocab_size d_model"]]:
-    """Return the decoder's output at these rows of the target, and the weight of the last layer."""
+) -> Float[Tensor, "n_rows d_model"]:
+    """Return the decoder's output at these rows of the target."""
     mask = padding_mask(source, model.config.source_pad_id)
     source_rows = PackedRows(mask[:, 0, 0], row_multiple(source))
     bias = None if source_rows.is_full else torch.where(mask, 0.0, -torch.inf).to(model.decoder.embedding.weight.dtype)
     source_mask = AttentionMask(mask, bias)
     target_mask = AttentionMask(causal_mask(target.shape[1], device=target.device), is_causal=True)
-    embeddings = [model.encoder.embedding, model.decoder.embedding]
-    looked_up, weight = _embed_tokens(
-        embeddings, [source_rows.select(source), rows.select(target)], _last_layer(model).weight
-    )
-    memory = _embed(model.encoder, source, looked_up[0], source_rows)
+    memory = _embed(model.encoder, source, source_rows)
     for layer in cast("Iterable[EncoderLayer]", model.encoder.layers):
         attention = partial(_self_attention, layer.self_attention, source_rows, source_mask)
         memory = _residual(layer, layer.norm_1, memory, attention)
-        memory = _residual(layer, layer.norm_2, memory, partial(feed_forward, layer.feed_forward))
+        memory = _residual(layer, layer.norm_2, memory, partial(call, layer.feed_forward))
     memory = call(model.encoder.norm, memory)
-    x = _embed(model.decoder, target, looked_up[1], rows)
+    x = _embed(model.decoder, target, rows)
     for decoder_layer in cast("Iterable[DecoderLayer]", model.decoder.layers):
         attention = partial(_self_attention, decoder_layer.self_attention, rows, target_mask)
         to_memory = partial(_cross_attention, decoder_layer.cross_attention, rows, source_mask, memory, source_rows)
         x = _residual(decoder_layer, decoder_layer.norm_1, x, attention)
         x = _residual(decoder_layer, decoder_layer.norm_2, x, to_memory)
-        x = _residual(decoder_layer, decoder_layer.norm_3, x, partial(feed_forward, decoder_layer.feed_forward))
-    return call(model.decoder.norm, x), weight
+        x = _residual(decoder_layer, decoder_layer.norm_3, x, partial(call, decoder_layer.feed_forward))
+    return call(model.decoder.norm, x)
 
 
 def packed_language_model(
     model: LanguageModel, tokens: Int[Tensor, "batch n"], rows: PackedRows
-) -> tuple[Float[Tensor, "n_rows d_model"], Float[Tensor, "vocab_size d_model"]]:
-    """Return the normalised output of the last block at these rows, and the weight of the last layer."""
+) -> Float[Tensor, "n_rows d_model"]:
+    """Return the normalised output of the last block at these rows."""
     config = model.config
     check_tokens(tokens, config.max_length)
     positions = model.position_ids(tokens)
-    [x], weight = _embed_tokens([model.embedding], [rows.select(tokens)], model.head.weight)
+    x = _look_up(model.embedding, rows.select(tokens))
     x = x if model.scale == 1 else x * model.scale
     if model.positions is not None:
         x = x + F.embedding(rows.select(positions.expand_as(tokens)), model.positions)
@@ -161,45 +155,22 @@ def packed_language_model(
         attended = _block_attention(
             block.self_attention, rows, *inputs_by_locality[config.is_local(i)], call(block.norm_1, x)
         )
-        x = add(x, block.dropout, call(block.post_norm_1, attended))
-        x = add(x, block.dropout, call(block.post_norm_2, feed_forward(block.feed_forward, call(block.norm_2, x))))
-    return call(model.norm, x), weight
+        x = x + dropout(block.dropout, call(block.post_norm_1, attended))
+        changed = call(block.feed_forward, call(block.norm_2, x))
+        x = x + dropout(block.dropout, call(block.post_norm_2, changed))
+    return call(model.norm, x)
 
 
-def _embed_tokens(
-    embeddings: Sequence[nn.Embedding], tokens: Sequence[Int[Tensor, " _"]], last: Float[Tensor, "vocab_size d_model"]
-) -> tuple[list[Float[Tensor, "_ d_model"]], Float[Tensor, "vocab_size d_model"]]:
-    """Return the embeddings of the tokens of each, and the weight of the last layer, which may be tied to some."""
-    looked_up, weight = [], last
-    for embedding, row_tokens in zip(embeddings, tokens, strict=True):
-        if embedding.weight is last and last.device.type == "cpu" and _is_plain_embedding(embedding):
-            try:
-                x, weight = look_up_tied(weight, row_tokens)
-            except IndexError:
-                look_up(embedding, row_tokens)  # names the token
-                raise
-        else:
-            x = look_up(embedding, row_tokens[None]).squeeze(0)
-        looked_up.append(x)
-    return looked_up, weight
-
-
-def _is_plain_embedding(embedding: nn.Module) -> bool:
-    """Return whether an embedding may be bypassed: it has no options, all of which change weights or gradients."""
-    return may_bypass(embedding, nn.Embedding) and not (
-        embedding.max_norm or embedding.scale_grad_by_freq or embedding.padding_idx is not None
-    )
+def _look_up(embedding: nn.Embedding, tokens: Int[Tensor, " n_rows"]) -> Float[Tensor, "n_rows d_model"]:
+    return look_up(embedding, tokens[None]).squeeze(0)
 
 
 def _embed(
-    stack: Encoder | Decoder,
-    tokens: Int[Tensor, "batch n"],
-    looked_up: Float[Tensor, "n_rows d_model"],
-    rows: PackedRows,
+    stack: Encoder | Decoder, tokens: Int[Tensor, "batch n"], rows: PackedRows
 ) -> Float[Tensor, "n_rows d_model"]:
     check_tokens(tokens, len(stack.positions))
-    x = looked_up * math.sqrt(stack.embedding.embedding_dim) + F.embedding(rows.positions, stack.positions)
-    return dropout(stack.dropout, x)
+    x = _look_up(stack.embedding, rows.select(tokens)) * math.sqrt(stack.embedding.embedding_dim)
+    return dropout(stack.dropout, x + F.embedding(rows.positions, stack.positions))
 
 
 def _residual(
@@ -207,8 +178,8 @@ def _residual(
 ) -> Float[Tensor, "n_rows d_model"]:
     """Return the output of a sublayer and its residual connection, in a post-norm or a pre-norm layer."""
     if isinstance(layer, PreNormEncoderLayer | PreNormDecoderLayer):
-        return add(x, layer.dropout, sublayer(call(norm, x)))
-    return add_and_normalise(x, layer.dropout, sublayer(x), norm)
+        return x + dropout(layer.dropout, sublayer(call(norm, x)))
+    return call(norm, x + dropout(layer.dropout, sublayer(x)))
 
 
 def _self_attention(attention: nn.Module, rows: PackedRows, mask: AttentionMask, x: Tensor) -> Tensor:

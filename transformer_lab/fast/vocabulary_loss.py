@@ -7,8 +7,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from transformer_lab.fast.gradients_by_hand import apply
-
 ROWS_PER_CHUNK = 256
 """About this many rows of logits exist at a time. With fewer, reading and writing the weights' gradient costs more than
 the product that is added to it; with more, the logits would take more memory than the weights."""
@@ -38,7 +36,10 @@ def vocabulary_loss(
         targets: The tokens that really follow.
         smoothing: ε.
     """
-    total: Tensor = apply(_VocabularyLoss, x, weight, bias, targets, smoothing, torch.is_grad_enabled())
+    with_gradients = torch.is_grad_enabled()
+    total: Tensor = _VocabularyLoss.apply(  # type: ignore[no-untyped-call]
+        x, weight, bias, targets, smoothing, with_gradients
+    )
     return total
 
 
