@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transformer_lab.data.corpus import LineErrors
-    from transformer_lab.generation.penalties import Penalties
     from transformer_lab.text.translator import TextTranslator
 
 DEFAULT_MODEL = "model-dates"
@@ -55,43 +54,14 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_beam(option: str, size: int | None) -> None:
-    """Refuse a beam of no size, and one whose hypotheses would fill any memory.
+def check_beam(size: int) -> None:
+    """Reject a beam of no size, and one whose hypotheses would fill any memory.
 
     Raises:
         ValueError: The size is not between 1 and ``WIDEST_BEAM``.
     """
-    if size is not None and not 1 <= size <= WIDEST_BEAM:
-        raise ValueError(f"{option} must be between 1 and {WIDEST_BEAM}; got {option} {size}")
-
-
-def add_penalties(parser: argparse.ArgumentParser, counted: str) -> None:
-    """Add the arguments that keep a text from repeating itself.
-
-    Args:
-        parser: The parser to add them to.
-        counted: Which tokens the penalties look at, for the help.
-    """
-    repeat = parser.add_argument_group("what keeps the text from repeating itself (default: nothing)")
-    repetition = f"divide the logits of tokens that {counted} by X; 1.2 for instance"
-    repeat.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
-    frequency = "subtract X from a token's logit each time it is added; 0.5 for instance"
-    repeat.add_argument("--frequency-penalty", type=float, default=0.0, metavar="X", help=frequency)
-    presence = "subtract X from a token's logit once it is added; 0.5 for instance"
-    repeat.add_argument("--presence-penalty", type=float, default=0.0, metavar="X", help=presence)
-    ngram = f"no N tokens in a row come twice, of those that {counted}"
-    repeat.add_argument("--no-repeat-ngram", type=int, metavar="N", help=ngram)
-
-
-def read_penalties(args: argparse.Namespace) -> "Penalties":
-    """Return the penalties that were asked for.
-
-    Raises:
-        ValueError: One is out of range.
-    """
-    from transformer_lab.generation.penalties import Penalties
-
-    return Penalties(args.repetition_penalty, args.frequency_penalty, args.presence_penalty, args.no_repeat_ngram)
+    if not 1 <= size <= WIDEST_BEAM:
+        raise ValueError(f"--beam must be between 1 and {WIDEST_BEAM}; got --beam {size}")
 
 
 def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:

@@ -87,7 +87,7 @@ def _evaluate_translations(args: argparse.Namespace) -> int:
     from transformer_lab.data.dates import date_pairs
     from transformer_lab.training.metrics import bleu, chrf, exact_match
 
-    check_beam("--beam", args.beam)
+    check_beam(args.beam)
     args.model = args.model or DEFAULT_MODEL
     translator = load_model(args, threads=1 if is_dates(args) else None)
     errors = line_errors(args)

@@ -5,14 +5,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from transformer_course.commands.common import (
-    LANGUAGE_MODEL,
-    add_machine,
-    add_penalties,
-    print_stream,
-    read_penalties,
-    set_threads,
-)
+from transformer_course.commands.common import LANGUAGE_MODEL, add_machine, print_stream, set_threads
 
 DESCRIPTION = """Let a language model go on with a text. What it adds is shown while it is written, without the text
 itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
@@ -20,7 +13,7 @@ itself; it ends where the model ends it, at a --stop, or where the model has no 
 EXAMPLES = """examples:
   transformer-course generate -m openai-community/gpt2 "The Transformer is"
   transformer-course generate -m my-model --temperature 0.8 --top-p 0.95 --seed 1 --file story.txt
-  transformer-course generate -m my-model "Once" --max-new-tokens 5000 --past-max-length --no-repeat-ngram 4
+  transformer-course generate -m my-model "Once" --temperature 0 --repetition-penalty 1.2
   echo "Q: Why? A:" | transformer-course generate -m my-model --temperature 0 --stop Q: --stop $'\\n'"""
 
 
@@ -41,8 +34,6 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("-m", "--model", required=True, help=f"the model: {LANGUAGE_MODEL}")
     most = "tokens that are added at most (default: as many as the model has room for)"
     parser.add_argument("--max-new-tokens", type=int, metavar="N", help=most)
-    longer = "go on where the model has no room for more, from the last tokens alone; needs --max-new-tokens"
-    parser.add_argument("--past-max-length", action="store_true", help=longer)
     stop = "end before this string; may be given again"
     parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
     chance = parser.add_argument_group("how the next token is chosen")
@@ -55,7 +46,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     chance.add_argument("--min-p", type=float, metavar="P", help=min_p)
     seed = "the same seed writes the same text (default: another one each time)"
     chance.add_argument("--seed", type=int, metavar="N", help=seed)
-    add_penalties(parser, counted="the text has, prompt included")
+    repetition = "divide the logits of tokens that the text already contains, prompt included, by X; 1.1 to 1.3 stop a"
+    repetition += " model from repeating itself (default: 1, no penalty)"
+    chance.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -78,7 +71,6 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.device import pick_device
     from transformer_lab.text.text_generator import TextGenerator
 
-    penalties = read_penalties(args)
     device = pick_device(args.device)
     model = TextGenerator.load(args.model, device)
     generator = torch.Generator(device)
@@ -88,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         generator.manual_seed(args.seed)
     added = model.stream(
         prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator, args.min_p,
-        penalties, args.past_max_length,
+        args.repetition_penalty,
     )  # fmt: skip
     return print_stream(chain(added, ["\n"]))
 

@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,11 +11,9 @@ from transformer_course.commands.common import (
     MODEL,
     add_beam,
     add_machine,
-    add_penalties,
     check_beam,
     load_model,
     print_stream,
-    read_penalties,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +30,7 @@ the model takes is cut, and reported by number, as a line is that cannot be read
 EXAMPLES = """examples:
   transformer-course translate "3 mars 2021" 2021年3月3日
   transformer-course translate -m german --file captions.de.gz > captions.en
-  transformer-course translate -m german --n-best 3 "Der Hund schläft."
+  transformer-course translate -m german --beam 4 "Der Hund schläft."
   grep Hund captions.de | transformer-course translate -m german"""
 
 
@@ -59,10 +56,6 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     together = "lines that are translated together at most; fewer where no more are there (default: 64)"
     parser.add_argument("--batch-size", type=int, default=64, metavar="N", help=together)
     add_beam(parser)
-    best = "show the N best translations of each line, best first: the line's number, the score, the translation, with"
-    best += " tabs between; the score is the log-probability over ((5 + tokens) / 6); a beam is at least N wide"
-    parser.add_argument("--n-best", type=int, metavar="N", help=best)
-    add_penalties(parser, counted="the translation has")
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -81,9 +74,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"translate lines or a file, not both; got {len(args.lines)} lines and {args.file}")
     if args.batch_size < 1:
         raise ValueError(f"--batch-size must be at least 1; got --batch-size {args.batch_size}")
-    check_beam("--beam", args.beam)
-    check_beam("--n-best", args.n_best)
-    penalties = read_penalties(args)
+    check_beam(args.beam)
     chunks: Iterable[Iterable[bytes]]
     if args.lines:
         where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in args.lines]]
@@ -96,20 +87,10 @@ def run(args: argparse.Namespace) -> int:
     def printed() -> Iterator[str]:
         for chunk in chunks:
             texts = reader.texts(chunk)
-            if args.n_best is None:
-                for text in reader.translator.translate(texts, args.max_length, args.batch_size, args.beam, penalties):
-                    yield f"{text}\n"
-            else:
-                yield from n_best(texts)
+            for text in reader.translator.translate(texts, args.max_length, args.batch_size, args.beam):
+                yield f"{text}\n"
             reader.raise_error()
 
-    def n_best(texts: Iterable[str]) -> Iterator[str]:
-        options = args.n_best, args.max_length, args.batch_size, max(args.beam, args.n_best), penalties
-        for best in reader.translator.translate_n_best(texts, *options):
-            number = next(numbers)
-            yield "".join(f"{number}\t{score:.4f}\t{text}\n" for text, score in best)
-
-    numbers = count(1)
     return print_stream(printed())
 
 

@@ -6,7 +6,6 @@ from torch import Tensor
 
 from transformer_lab.generation.decode import should_compact
 from transformer_lab.generation.decoding_state import DecodingState, TranslationState
-from transformer_lab.generation.penalties import PenalisedState, Penalties
 from transformer_lab.models.transformer import Transformer
 
 
@@ -19,16 +18,15 @@ def length_penalty(length: Tensor, alpha: float) -> Tensor:
 
 
 @torch.no_grad()
-def n_best_from_state(
+def beam_search_from_state(
     state: DecodingState,
     tokens: Int[Tensor, "batch n"],
     max_new_tokens: int,
     eos_id: int,
     beam_size: int,
     alpha: float,
-    n_best: int,
-) -> tuple[Int[Tensor, "batch n_best n_new"], Float[Tensor, "batch n_best"]]:
-    """Return, for each row, the texts of the highest scores that a beam search finds, best first, and those scores.
+) -> tuple[Int[Tensor, "batch n_new"], Float[Tensor, " batch"]]:
+    """Return, for each row, the text of the highest score that a beam search finds, and that score.
 
     The score of a text is its log-probability over its ``length_penalty``; the token that ends it counts. A text that
     has finished keeps its place in the beam for as long as its score is among the best. With a beam of 1 this is greedy
@@ -41,35 +39,30 @@ def n_best_from_state(
         eos_id: The token that ends a text; after it only it follows.
         beam_size: Number of texts followed in each row.
         alpha: Exponent of the length penalty: 0 prefers short texts, larger values longer ones.
-        n_best: Number of texts that are returned for each row.
 
     Returns:
-        The new tokens of each row's texts, and their scores; −∞ where there are fewer texts than ``n_best``.
+        The new tokens of each row's text, and its score.
 
     Raises:
-        ValueError: ``beam_size`` or ``max_new_tokens`` is below 1, or ``n_best`` is not between 1 and ``beam_size``.
+        ValueError: ``beam_size`` or ``max_new_tokens`` is below 1.
     """
     if beam_size < 1 or max_new_tokens < 1:
         raise ValueError(f"beam_size and max_new_tokens must be at least 1; got {beam_size=}, {max_new_tokens=}")
-    if not 1 <= n_best <= beam_size:
-        raise ValueError(f"n_best must be between 1 and beam_size; got {n_best=}, {beam_size=}")
     beams = Beams(len(tokens), tokens.device, beam_size, eos_id, alpha)
-    texts = tokens.new_full((len(tokens), n_best, max_new_tokens), eos_id)
-    scores = torch.full((len(tokens), n_best), -torch.inf, device=tokens.device)
+    texts = tokens.new_full((len(tokens), max_new_tokens), eos_id)
+    scores = torch.full((len(tokens),), -torch.inf, device=tokens.device)
     unfinished = torch.arange(len(tokens), device=tokens.device)  # the rows that are still searched
     for n in range(1, max_new_tokens + 1):
         state.reorder(beams.extend(state.next_logits(tokens).float()))
         if n == max_new_tokens or (beams.any_finished and should_compact(beams.finished_rows())):
-            best, best_scores = beams.best(n_best)
-            texts[unfinished, : best.shape[1], :n] = best
-            scores[unfinished, : best.shape[1]] = best_scores
+            texts[unfinished, :n], scores[unfinished] = beams.best()
             left = (~beams.finished_rows()).nonzero()[:, 0]
             if not len(left):
                 break
             state.reorder(beams.keep_rows(left))
             unfinished = unfinished[left]
         tokens = beams.newest
-    return texts[:, :, :n], scores
+    return texts[:, :n], scores
 
 
 class Beams:
@@ -141,14 +134,13 @@ class Beams:
         """Return the rows of which all texts have finished."""
         return self.finished.all(dim=1)
 
-    def best(self, n_best: int) -> tuple[Int[Tensor, "n_rows n n_new"], Float[Tensor, "n_rows n"]]:
-        """Return the texts of the highest scores in each row, best first, and the scores; up to ``n_best``."""
+    def best(self) -> tuple[Int[Tensor, "n_rows n_new"], Float[Tensor, " n_rows"]]:
+        """Return the text of the highest score in each row, and that score."""
         n_rows, n_beams = self.log_probability.shape
         length = self.length if self.any_finished else torch.full_like(self.log_probability, self.texts.shape[1])
-        scores = self.log_probability / length_penalty(length, self.alpha)
-        best_scores, best = scores.topk(min(n_best, n_beams), dim=1)
+        scores, best = (self.log_probability / length_penalty(length, self.alpha)).max(dim=1)
         texts = self.texts.view(n_rows, n_beams, self.texts.shape[1])
-        return texts[self._rows, best], best_scores
+        return texts[self._rows[:, 0], best], scores
 
     def keep_rows(self, rows: Int[Tensor, " kept"]) -> Int[Tensor, " kept_texts"]:
         """Drop all other rows; return which texts are left."""
@@ -156,14 +148,6 @@ class Beams:
         self.texts, self.newest, self.log_probability = self.texts[kept], self.newest[kept], self.log_probability[rows]
         self.length, self.finished, self._rows = self.length[rows], self.finished[rows], self._rows[: len(rows)]
         return kept
-
-
-def beam_search_from_state(
-    state: DecodingState, tokens: Int[Tensor, "batch n"], max_new_tokens: int, eos_id: int, beam_size: int, alpha: float
-) -> tuple[Int[Tensor, "batch n_new"], Float[Tensor, " batch"]]:
-    """Return the best text of each row, and its score; arguments and errors as in ``n_best_from_state``."""
-    texts, scores = n_best_from_state(state, tokens, max_new_tokens, eos_id, beam_size, alpha, n_best=1)
-    return texts[:, 0], scores[:, 0]
 
 
 @torch.no_grad()
@@ -176,29 +160,7 @@ def beam_search(
     beam_size: int,
     alpha: float = 1.0,
 ) -> Int[Tensor, "batch n"]:
-    """Translate by ``n_best_from_state``; arguments and errors as there and in ``greedy_decode``."""
-    return beam_search_n_best(model, source, bos_id, eos_id, max_length, beam_size, alpha)[0][:, 0]
-
-
-@torch.no_grad()
-def beam_search_n_best(
-    model: Transformer,
-    source: Int[Tensor, "batch n_source"],
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    beam_size: int,
-    alpha: float = 1.0,
-    n_best: int = 1,
-    penalties: Penalties | None = None,
-) -> tuple[Int[Tensor, "batch n_best n"], Float[Tensor, "batch n_best"]]:
-    """Return the best translations and their scores; arguments and errors as in ``n_best_from_state``.
-
-    With ``penalties``, what the model says of a token is penalised for what its translation has so far, and the scores
-    are log-probabilities under the penalised distribution. The source is not penalised: names are to be copied.
-    """
+    """Translate by ``beam_search_from_state``; arguments and errors as there and in ``greedy_decode``."""
     begin = torch.full((len(source), 1), bos_id, device=source.device)
-    state: DecodingState = TranslationState(model, source, max_length)
-    if penalties is not None:
-        state = PenalisedState(state, penalties)
-    return n_best_from_state(state, begin, max_length, eos_id, beam_size, alpha, n_best)
+    state = TranslationState(model, source, max_length)
+    return beam_search_from_state(state, begin, max_length, eos_id, beam_size, alpha)[0]

@@ -12,8 +12,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from transformer_lab.checks import check_not_negative
-from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState, WindowedTextState
-from transformer_lab.generation.penalties import PenalisedState, Penalties
+from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState
+from transformer_lab.generation.repetition_penalty import PenalizedState
 from transformer_lab.generation.sampling import Sampler, greedy, make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
@@ -97,8 +97,7 @@ def generate(
     eos_id: int | None = None,
     generator: torch.Generator | None = None,
     min_p: float | None = None,
-    penalties: Penalties | None = None,
-    past_max_length: bool = False,
+    repetition_penalty: float = 1.0,
 ) -> Int[Tensor, "batch n_all"]:
     """Continue each text, sampling one token at a time.
 
@@ -112,34 +111,30 @@ def generate(
         eos_id: The token that ends a text.
         generator: Random number generator.
         min_p: As in ``filter_logits``.
-        penalties: What keeps the texts from repeating themselves.
-        past_max_length: Whether texts may become longer than the model's ``max_length``, as ``WindowedTextState`` reads
-            them.
+        repetition_penalty: As in ``penalize_repetition``; 1 changes nothing.
 
     Returns:
         The texts, padding included, each followed by its new tokens.
 
     Raises:
-        ValueError: ``max_new_tokens`` is negative, the texts would be longer than the model takes, or the sampling
-            options define no distribution.
+        ValueError: ``max_new_tokens`` is negative, the texts would be longer than the model takes, the sampling options
+            define no distribution, or ``repetition_penalty`` is not a finite number above 0.
     """
     check_not_negative(max_new_tokens=max_new_tokens)
     sample = make_sampler(temperature, top_k, top_p, generator, min_p)
     if max_new_tokens == 0:
         return tokens.clone()
     n_read = tokens.shape[1] + max_new_tokens - 1  # the last new token is never read
-    state = text_state(model, n_read, penalties, past_max_length)
+    state = text_state(model, n_read, repetition_penalty)
     steps = generate_steps(state, tokens, max_new_tokens, sample, eos_id)
     return torch.cat([tokens, *(next_tokens[:, None] for next_tokens in steps)], dim=1)
 
 
-def text_state(
-    model: LanguageModel, max_length: int, penalties: Penalties | None = None, past_max_length: bool = False
-) -> DecodingState:
-    """Return a state that reads up to ``max_length`` tokens; other arguments as in ``generate``.
+def text_state(model: LanguageModel, max_length: int, repetition_penalty: float = 1.0) -> DecodingState:
+    """Return a state that reads up to ``max_length`` tokens; the penalty is as in ``generate``.
 
     Raises:
-        ValueError: ``max_length`` is not between 1 and the model's, unless ``past_max_length`` is set.
+        ValueError: ``max_length`` is not between 1 and the model's, or the penalty is not a finite number above 0.
     """
-    state = WindowedTextState(model) if past_max_length else TextState(model, max_length)
-    return state if penalties is None else PenalisedState(state, penalties, model.config.pad_id)
+    state = TextState(model, max_length)
+    return state if repetition_penalty == 1 else PenalizedState(state, repetition_penalty, model.config.pad_id)

@@ -12,7 +12,6 @@ from torch import Tensor
 from transformer_lab.checks import check_positive
 from transformer_lab.data.tokenizers import is_own
 from transformer_lab.generation.decode import generate_steps, text_state
-from transformer_lab.generation.penalties import Penalties
 from transformer_lab.generation.sampling import Sampler, make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.pretrained.config_json import Options
@@ -73,33 +72,29 @@ class TextGenerator:
         stops: Sequence[str] = (),
         generator: torch.Generator | None = None,
         min_p: float | None = None,
-        penalties: Penalties | None = None,
-        past_max_length: bool = False,
+        repetition_penalty: float = 1.0,
     ) -> Iterator[str]:
         """Continue a text, and yield what is added piece by piece, each piece as soon as no later token can change it.
 
         Args:
             prompt: The text to continue.
-            max_new_tokens: Largest number of tokens to add. None: as many as the model has positions for; with
-                ``past_max_length`` it has to be said.
+            max_new_tokens: Largest number of tokens to add. None: as many as the model has positions for.
             temperature: As in ``generate``; 0 takes the most probable token.
             top_k: As in ``generate``.
             top_p: As in ``generate``.
             stops: The output ends before the first of these strings that is complete.
             generator: Random number generator.
             min_p: As in ``generate``.
-            penalties: As in ``generate``.
-            past_max_length: As in ``generate``.
+            repetition_penalty: As in ``generate``.
 
         Raises:
             ValueError: The prompt is empty and there is no ``bos_id``, the prompt or ``max_new_tokens`` exceeds the
-                model's ``max_length``, ``past_max_length`` comes without ``max_new_tokens``, an option of sampling is
-                out of range, or a stop string is empty.
+                model's ``max_length``, an option of sampling or the penalty is out of range, or a stop string is empty.
         """
         tokens = self._begin(prompt)
-        n_new = self._n_new(len(tokens), max_new_tokens, past_max_length)
+        n_new = self._n_new(len(tokens), max_new_tokens)
         sample = make_sampler(temperature, top_k, top_p, generator, min_p)
-        steps = self._steps([tokens], n_new, sample, penalties, past_max_length)
+        steps = self._steps([tokens], n_new, sample, repetition_penalty)
         return self._text((int(token) for token in steps), tokens, stops)
 
     def generate(
@@ -112,8 +107,7 @@ class TextGenerator:
         stops: Sequence[str] = (),
         generator: torch.Generator | None = None,
         min_p: float | None = None,
-        penalties: Penalties | None = None,
-        past_max_length: bool = False,
+        repetition_penalty: float = 1.0,
         batch_size: int = 64,
     ) -> list[str]:
         """Return what is added to each of several texts.
@@ -131,8 +125,7 @@ class TextGenerator:
             stops: As in ``stream``.
             generator: Random number generator.
             min_p: As in ``stream``.
-            penalties: As in ``stream``.
-            past_max_length: As in ``stream``.
+            repetition_penalty: As in ``stream``.
             batch_size: Largest number of texts that are continued together.
 
         Raises:
@@ -141,24 +134,20 @@ class TextGenerator:
         check_positive(batch_size=batch_size)
         sample = make_sampler(temperature, top_k, top_p, generator, min_p)
         ids = [self._begin(prompt) for prompt in prompts]
-        n_new = {n: self._n_new(n, max_new_tokens, past_max_length) for n in sorted({len(tokens) for tokens in ids})}
+        n_new = {n: self._n_new(n, max_new_tokens) for n in sorted({len(tokens) for tokens in ids})}
         added = [""] * len(ids)
         for n in n_new:
             alike = [i for i, tokens in enumerate(ids) if len(tokens) == n]
             for start in range(0, len(alike), batch_size):
                 batch = alike[start : start + batch_size]
-                steps = self._steps([ids[i] for i in batch], n_new[n], sample, penalties, past_max_length)
+                steps = self._steps([ids[i] for i in batch], n_new[n], sample, repetition_penalty)
                 for i, tokens in zip(batch, torch.stack(list(steps), dim=1).tolist(), strict=True):
                     added[i] = "".join(self._text(tokens, ids[i], stops))
         return added
 
-    def _n_new(self, n_prompt: int, max_new_tokens: int | None, past_max_length: bool) -> int:
+    def _n_new(self, n_prompt: int, max_new_tokens: int | None) -> int:
         """Return how many tokens may be added to a prompt of ``n_prompt``."""
         limit = self.model.config.max_length
-        if past_max_length:
-            if max_new_tokens is None or max_new_tokens < 1:
-                raise ValueError(f"past max_length={limit}, max_new_tokens must say how many; got {max_new_tokens=}")
-            return max_new_tokens
         if n_prompt > limit:
             raise ValueError(f"the prompt has {n_prompt} tokens; this model reads 1 to max_length={limit}")
         room = limit - n_prompt + 1  # the last token that is written is not read
@@ -171,7 +160,7 @@ class TextGenerator:
 
     @torch.no_grad()  # made with gradients, a state never takes its fast path
     def _steps(
-        self, ids: list[list[int]], n_new: int, sample: Sampler, penalties: Penalties | None, past_max_length: bool
+        self, ids: list[list[int]], n_new: int, sample: Sampler, repetition_penalty: float
     ) -> Iterator[Int[Tensor, " rows"]]:
         """Yield the next token of every row until all have ended, each with the first of ``eos_ids``."""
         tokens = torch.tensor(ids, device=next(self.model.parameters()).device)
@@ -181,7 +170,7 @@ class TextGenerator:
             sampled = sample(logits)
             return torch.where(torch.isin(sampled, ends), ends[0], sampled) if len(ends) else sampled
 
-        state = text_state(self.model, tokens.shape[1] + n_new - 1, penalties, past_max_length)
+        state = text_state(self.model, tokens.shape[1] + n_new - 1, repetition_penalty)
         return generate_steps(state, tokens, n_new, one_end, self.eos_ids[0] if self.eos_ids else None)
 
     def _text(self, tokens: Iterable[int], prompt: list[int], stops: Sequence[str]) -> Iterator[str]:

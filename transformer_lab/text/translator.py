@@ -1,13 +1,11 @@
 """Translators: text in, text out. A folder written by training holds everything that a translator needs."""
 
 import json
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,8 +16,7 @@ from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.checks import check_length, check_positive
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
-from transformer_lab.generation.beam_search import beam_search_n_best
-from transformer_lab.generation.penalties import Penalties
+from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import (
@@ -32,13 +29,6 @@ from transformer_lab.tensor_files import (
 )
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
-
-
-class Translation(NamedTuple):
-    """A translation and its score: its log-probability over its ``length_penalty`` with α = 1, at most 0."""
-
-    text: str
-    score: float
 
 
 class TextTranslator(ABC):
@@ -85,12 +75,7 @@ class TextTranslator(ABC):
 
     @torch.no_grad()
     def translate(
-        self,
-        texts: Iterable[str],
-        max_length: int | None = None,
-        batch_size: int = 64,
-        beam_size: int = 1,
-        penalties: Penalties | None = None,
+        self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64, beam_size: int = 1
     ) -> Iterator[str]:
         """Yield the translations of texts, reading one batch of texts at a time.
 
@@ -99,63 +84,25 @@ class TextTranslator(ABC):
             max_length: Largest number of tokens of a translation. None: as many as the model can generate.
             batch_size: Largest number of texts that are translated together.
             beam_size: Number of hypotheses per text; 1 is greedy decoding.
-            penalties: What keeps a translation from repeating itself; see ``beam_search_n_best``.
 
         Raises:
             ValueError: ``max_length`` is not between 1 and the model's, or ``batch_size`` or ``beam_size`` is below 1.
         """
-        for [best] in self.translate_n_best(texts, 1, max_length, batch_size, beam_size, penalties):
-            yield best.text
-
-    @torch.no_grad()
-    def translate_n_best(
-        self,
-        texts: Iterable[str],
-        n_best: int,
-        max_length: int | None = None,
-        batch_size: int = 64,
-        beam_size: int | None = None,
-        penalties: Penalties | None = None,
-    ) -> Iterator[list[Translation]]:
-        """Yield the best translations of each text, best first, reading one batch of texts at a time.
-
-        Args:
-            texts: The sources; an empty text has one translation, an empty one.
-            n_best: Number of translations of a text; there are fewer only if no others fit into ``max_length``.
-            max_length: As in ``translate``.
-            batch_size: As in ``translate``.
-            beam_size: Number of hypotheses per text, at least ``n_best``; None: as many.
-            penalties: As in ``translate``.
-
-        Raises:
-            ValueError: As in ``translate``, or ``n_best`` is not between 1 and ``beam_size``.
-        """
         max_length = self.model.config.max_length if max_length is None else max_length
         check_length(max_length, self.model.config.max_length)
         check_positive(batch_size=batch_size)
-        beam_size = n_best if beam_size is None else beam_size
         texts = iter(texts)
         self.model.eval()
         while batch := list(islice(texts, batch_size)):
-            stripped = [text.strip() for text in batch]
-            yield from self._translate_batch(stripped, n_best, max_length, beam_size, penalties)
+            yield from self._translate_batch([text.strip() for text in batch], max_length, beam_size)
 
-    def _translate_batch(
-        self, texts: Sequence[str], n_best: int, max_length: int, beam_size: int, penalties: Penalties | None
-    ) -> list[list[Translation]]:
-        translations = [[Translation("", 0.0)] for _ in texts]
+    def _translate_batch(self, texts: Sequence[str], max_length: int, beam_size: int) -> list[str]:
+        translations = ["" for _ in texts]
         if full := [i for i, text in enumerate(texts) if text]:
             source = pad([self.encode_source(texts[i]) for i in full], self.model.config.source_pad_id).to(self.device)
-            marks = self.bos_id, self.eos_id
-            ids, scores = beam_search_n_best(
-                self.model, source, *marks, max_length, beam_size, n_best=n_best, penalties=penalties
-            )
-            for i, beams, their_scores in zip(full, ids.tolist(), scores.tolist(), strict=True):
-                translations[i] = [
-                    Translation(self.decode(beam).strip(), score)
-                    for beam, score in zip(beams, their_scores, strict=True)
-                    if score != -math.inf
-                ]
+            ids = beam_search(self.model, source, self.bos_id, self.eos_id, max_length, beam_size)
+            for i, tokens in zip(full, ids.tolist(), strict=True):
+                translations[i] = self.decode(tokens).strip()
         return translations
 
 

@@ -12,7 +12,6 @@ import torch
 from tests.transformer_lab.pretrained.language_model_folders import END, publish
 from transformer_course.commands.main import main
 from transformer_lab.generation.decoding_state import TextState
-from transformer_lab.generation.penalties import Penalties
 from transformer_lab.text.text_generator import TextGenerator
 
 ROOT = Path(__file__).parents[3]
@@ -30,11 +29,9 @@ def told(monkeypatch):
     """Make the model add what it was given, and record its arguments."""
     asked = []
 
-    def stream(
-        self, prompt, max_new_tokens, temperature, top_k, top_p, stops, generator, min_p, penalties, past_max_length
-    ):
-        sampling = (temperature, top_k, top_p, min_p, penalties)
-        asked.append((max_new_tokens, *sampling, stops, past_max_length, generator.initial_seed()))
+    def stream(self, prompt, max_new_tokens, temperature, top_k, top_p, stops, generator, min_p, repetition_penalty):
+        sampling = (temperature, top_k, top_p, min_p, repetition_penalty)
+        asked.append((max_new_tokens, *sampling, stops, generator.initial_seed()))
         yield from [f"<{prompt}", "€", ">"]
 
     monkeypatch.setattr(TextGenerator, "stream", stream)
@@ -51,7 +48,7 @@ def typed(data: bytes):
 def test_a_prompt_is_an_argument(folder, told, capsys):
     assert main(["generate", "-m", folder, "the cat\n", "--seed", "3"]) == 0
     assert capsys.readouterr() == ("<the cat\n€>\n", "")
-    assert told == [(None, 1.0, None, None, None, Penalties(), [], False, 3)]
+    assert told == [(None, 1.0, None, None, None, 1.0, [], 3)]
 
 
 @pytest.mark.parametrize("data, prompt", [("ä\r\nb\n\n", "ä\nb\n"), ("\ufeffä", "ä"), ("", "")])
@@ -66,10 +63,9 @@ def test_a_prompt_is_a_file_or_comes_through_a_pipe(folder, told, capsys, monkey
 
 def test_every_option_arrives(folder, told):
     how = ["--temperature", "0.5", "--top-k", "7", "--top-p", "0.9", "--max-new-tokens", "5", "--seed", "11"]
-    how += ["--min-p", "0.1", "--repetition-penalty", "1.5", "--frequency-penalty", "0.25", "--past-max-length"]
-    how += ["--presence-penalty", "-0.75", "--no-repeat-ngram", "4"]
+    how += ["--min-p", "0.1", "--repetition-penalty", "1.5"]
     assert main(["generate", "-m", folder, "a", *how, "--stop", "x", "--stop", "y z"]) == 0
-    assert told == [(5, 0.5, 7, 0.9, 0.1, Penalties(1.5, 0.25, -0.75, 4), ["x", "y z"], True, 11)]
+    assert told == [(5, 0.5, 7, 0.9, 0.1, 1.5, ["x", "y z"], 11)]
 
 
 def test_without_a_seed_each_run_draws_another(folder, told):
@@ -117,10 +113,7 @@ def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, caps
         (["a", "--top-k", "0"], "top_k=0"),
         (["a", "--top-p", "2"], "top_p=2.0"),
         (["a", "--min-p", "0"], "min_p=0.0"),
-        (["a", "--repetition-penalty", "0"], "got repetition=0.0"),
-        (["a", "--frequency-penalty", "nan"], "frequency=nan"),
-        (["a", "--no-repeat-ngram", "0"], "no_repeat_ngram=0"),
-        (["a", "--past-max-length"], "past max_length=29, max_new_tokens must say how many"),
+        (["a", "--repetition-penalty", "0"], "repetition_penalty must be a finite number above 0; got 0.0"),
         (["a", "--stop", ""], "cannot stop at an empty string"),
         (["a", "--seed", "-1"], "got --seed -1"),
         (["a", "--seed", str(2**70)], "--seed must be between 0 and 2⁶³ − 1; got --seed"),

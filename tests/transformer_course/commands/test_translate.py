@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from transformer_course.commands.main import main
-from transformer_lab.generation.penalties import Penalties
 from transformer_lab.text.translator import Translator
 
 LINES = ["eins zwei", "", "drei vier fünf", "neun"]
@@ -19,7 +18,7 @@ def told(monkeypatch):
     """Make the model return what it reads, backwards, and record its arguments."""
     sizes = []
 
-    def translate(self, texts, max_length=None, batch_size=64, beam_size=1, penalties=None):
+    def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
         sizes.append((max_length, batch_size, beam_size))
         return (text.strip()[::-1] for text in texts)
 
@@ -155,24 +154,6 @@ def test_a_reader_that_has_enough_is_no_error(model):
     assert process.stderr.read() == b""
     assert process.wait() in (0, 1)
     process.stderr.close()
-
-
-def test_the_best_translations_come_with_their_scores(model, capsys):
-    arguments = ["translate", "-m", str(model), "--max-length", "4", "--n-best", "3"]
-    assert main([*arguments, "eins zwei", "", "drei"]) == 0
-    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    best = Translator.load(model).translate_n_best(["eins zwei", "", "drei"], 3, max_length=4)
-    expected = [[str(n), f"{score:.4f}", text] for n, them in enumerate(best, start=1) for text, score in them]
-    assert rows == expected and [row[0] for row in rows] == [*"1112333"]
-    assert main([*arguments, "--n-best", "0", "eins"]) == 2
-    assert "--n-best must be between 1 and 1000; got --n-best 0" in capsys.readouterr().err
-
-
-def test_penalties_are_asked_for_by_name(model, capsys):
-    assert main(["translate", "-m", str(model), "--max-length", "5", "--no-repeat-ngram", "1", "eins", "zwei"]) == 0
-    penalties = Penalties(no_repeat_ngram=1)
-    expected = Translator.load(model).translate(["eins", "zwei"], max_length=5, penalties=penalties)
-    assert capsys.readouterr().out.splitlines() == list(expected)
 
 
 def test_a_beam_is_asked_for_by_its_size(model, told, capsys):

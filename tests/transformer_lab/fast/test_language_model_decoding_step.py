@@ -10,7 +10,7 @@ from tests.helpers.decoding_models import GPT, LLAMA, PAD, language_model
 from transformer_lab.fast import functional_layers
 from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
 from transformer_lab.generation.decode import generate
-from transformer_lab.generation.decoding_state import TextState, WindowedTextState
+from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.lora import add_lora
 from transformer_lab.models.language_model import Block
@@ -61,20 +61,7 @@ def test_it_is_taken_for_each_token_after_the_prompt(monkeypatch):
 
 @pytest.mark.parametrize("form", [GPT, LLAMA], ids=["GPT-2", "Llama"])
 def test_no_texts_are_continued_to_no_texts(form):
-    for how in ({}, {"past_max_length": True}):
-        assert generate(language_model(**form), torch.zeros(0, 3, dtype=torch.long), 2, **how).shape == (0, 5)
-
-
-@torch.no_grad()
-def test_a_text_that_outgrows_the_model_is_read_again_as_by_the_plain_path():
-    model, states = language_model(**LLAMA), []
-    for plain in (False, True):
-        state = WindowedTextState(model)
-        state._step = None if plain else state._step
-        states.append(state)
-    for token in range(40):
-        ours, theirs = (state.next_logits(torch.tensor([[token % 11]])) for state in states)
-        assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    assert generate(language_model(**form), torch.zeros(0, 3, dtype=torch.long), 2).shape == (0, 5)
 
 
 class Doubled(nn.Linear):

@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from tests.helpers.decoding_models import BOS, EOS, PAD, translator
 from transformer_lab.fast.transformer_decoding_step import TransformerStep
-from transformer_lab.generation.beam_search import n_best_from_state
+from transformer_lab.generation.beam_search import beam_search_from_state
 from transformer_lab.generation.decoding_state import TranslationState
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.decoder_layer import DecoderLayer
@@ -64,8 +64,8 @@ def test_it_is_taken_for_one_token_of_each_row_and_not_for_a_prompt(monkeypatch)
     state = TranslationState(translator(), source, 9)
     state.next_logits(torch.full((3, 2), BOS))
     assert not calls
-    texts, _ = n_best_from_state(state, torch.full((3, 1), 5), 4, EOS, 2, 1.0, 1)
-    assert len(calls) == texts.shape[2]
+    texts, _ = beam_search_from_state(state, torch.full((3, 1), 5), 4, EOS, 2, 1.0)
+    assert len(calls) == texts.shape[1]
 
 
 @torch.no_grad()

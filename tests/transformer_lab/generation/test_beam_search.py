@@ -7,16 +7,9 @@ import torch
 from torch.testing import assert_close
 
 from tests.helpers.uncached_decoding import uncached_greedy, uncached_logits
-from transformer_lab.generation.beam_search import (
-    beam_search,
-    beam_search_from_state,
-    beam_search_n_best,
-    length_penalty,
-    n_best_from_state,
-)
+from transformer_lab.generation.beam_search import beam_search, beam_search_from_state, length_penalty
 from transformer_lab.generation.decode import greedy_decode
 from transformer_lab.generation.decoding_state import TranslationState
-from transformer_lab.generation.penalties import Penalties
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -65,7 +58,7 @@ def test_the_score_is_that_of_the_text_that_was_found(seed, alpha):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_a_beam_wide_enough_finds_the_best_of_all_texts_in_their_order(alpha):
+def test_a_beam_wide_enough_finds_the_best_of_all_texts(alpha):
     model = translator(3, vocab_size=5)
     source, longest = torch.tensor([[4, 3, 4]]), 4
     candidates = []
@@ -78,47 +71,13 @@ def test_a_beam_wide_enough_finds_the_best_of_all_texts_in_their_order(alpha):
     for text in candidates:
         total, n = log_probability(model, source[0], text)
         scores.append(float(total / length_penalty(torch.tensor(n), alpha)))
-    ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
-    [texts], [their_scores] = beam_search_n_best(model.float(), source, BOS, EOS, longest, 500, alpha, n_best=500)
-    found = [text[: (*text, EOS).index(EOS) + 1] for text in texts.tolist()]
-    n_texts = len(candidates)
-    assert found[:n_texts] == [text.tolist() for _, text in ranked]
-    assert_close(their_scores[:n_texts], torch.tensor([score for score, _ in ranked]), rtol=0, atol=1e-4)
-    assert (their_scores[n_texts:] == -torch.inf).all() and n_texts < 500
-    assert beam_search(model, source, BOS, EOS, longest, 500, alpha).tolist() == [texts[0].tolist()]
-
-
-def penalised_log_probability(model, source, written, repetition, frequency):
-    """As ``log_probability``, with the penalties of each step counted token by token."""
-    total, written = 0.0, written.tolist()[: (*written.tolist(), EOS).index(EOS) + 1]
-    for i, token in enumerate(written):
-        logits = uncached_logits(model.double(), source[None], torch.tensor([[BOS, *written[:i]]]))[0, -1].tolist()
-        for seen in {BOS, *written[:i]}:
-            logits[seen] = logits[seen] / repetition if logits[seen] > 0 else logits[seen] * repetition
-        logits = torch.tensor([logit - frequency * written[:i].count(t) for t, logit in enumerate(logits)])
-        total += float(logits.log_softmax(-1)[token])
-    return total / float(length_penalty(torch.tensor(len(written)), 1.0))
-
-
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_penalties_hold_for_each_text_of_a_beam(beam_size):
-    model, penalties = translator(2), Penalties(repetition=1.3, frequency=0.8)
-    usual, _ = beam_search_n_best(model, SOURCE, BOS, EOS, 8, beam_size, n_best=beam_size)
-    texts, scores = beam_search_n_best(model, SOURCE, BOS, EOS, 8, beam_size, n_best=beam_size, penalties=penalties)
-    assert texts.tolist() != usual.tolist()
-    for source, beams, theirs in zip(SOURCE, texts, scores, strict=True):
-        expected = [penalised_log_probability(model, source, text, 1.3, 0.8) for text in beams]
-        assert_close(theirs, torch.tensor(expected), rtol=0, atol=1e-4)
-
-
-def test_no_sequence_comes_twice_in_a_translation():
-    model = translator(2)
-    for n in (1, 2):
-        texts, _ = beam_search_n_best(model, SOURCE, BOS, EOS, 6, 3, n_best=3, penalties=Penalties(no_repeat_ngram=n))
-        for text in texts.flatten(0, 1).tolist():
-            written = text[: (*text, EOS).index(EOS)]
-            ngrams = [tuple(written[i : i + n]) for i in range(len(written) - n + 1)]
-            assert len(set(ngrams)) == len(ngrams)
+    best, expected = max(zip(scores, candidates, strict=True), key=lambda pair: pair[0])
+    state = TranslationState(model.float(), source, longest)
+    [text], [score] = beam_search_from_state(state, torch.tensor([[BOS]]), longest, EOS, 500, alpha)
+    assert text[: len(expected)].tolist() == expected.tolist()
+    assert (text[len(expected) :] == EOS).all()
+    assert_close(score, torch.tensor(best), rtol=0, atol=1e-4)
+    assert beam_search(model, source, BOS, EOS, longest, 500, alpha).tolist() == [text.tolist()]
 
 
 def test_a_wider_beam_finds_texts_that_are_likelier():
@@ -179,17 +138,16 @@ def test_sentences_that_have_ended_are_put_aside_with_their_sources(beam_size):
         [SOURCE, SOURCE.flip(0), torch.randint(3, 7, (5, 5), generator=torch.Generator().manual_seed(1))]
     )
     state = Ending(model, source, 13)
-    texts, scores = n_best_from_state(state, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6, beam_size)
-    assert len({row.count(EOS) for row in texts[:, 0].tolist()}) > 2
+    texts, scores = beam_search_from_state(state, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6)
+    assert len({row.count(EOS) for row in texts.tolist()}) > 2
     first, *others = state.rows_and_sources
     assert first == (11, 11) and others == sorted(others, reverse=True) and others[-1] < (6 * beam_size, 6)
     assert all(n_rows == n_sources * beam_size for n_rows, n_sources in others)
-    for row, best, their_scores in zip(source, texts, scores, strict=True):
+    for row, text, score in zip(source, texts, scores, strict=True):
         state = Ending(model, row[None], 13)
-        [alone], [its_scores] = n_best_from_state(state, torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6, beam_size)
-        n = alone.shape[1]
-        assert best.tolist() == [text + [EOS] * (best.shape[1] - n) for text in alone.tolist()]
-        assert_close(their_scores, its_scores)
+        [alone], [its_score] = beam_search_from_state(state, torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6)
+        assert text.tolist() == alone.tolist() + [EOS] * (len(text) - len(alone))
+        assert_close(score, its_score)
 
 
 @pytest.mark.parametrize(("beam_size", "longest"), [(0, 5), (3, 0)])

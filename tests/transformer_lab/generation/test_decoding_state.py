@@ -7,19 +7,13 @@ from torch.testing import assert_close
 
 from tests.helpers.decoding_models import BOS, FORMS, GPT, LLAMA, PAD, language_model, name, translator
 from transformer_lab.generation.decode import generate
-from transformer_lab.generation.decoding_state import (
-    DecodingState,
-    TextState,
-    TranslationState,
-    WindowedTextState,
-)
+from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState
 
 SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 3, 3], [1, 2, 9, 3]])
 
 
 def test_every_kind_of_model_has_a_decoding_state():
-    text = [TextState(language_model(**GPT), 6), WindowedTextState(language_model(**GPT))]
-    states = [*text, TranslationState(translator(), SOURCE, 6)]
+    states = [TextState(language_model(**GPT), 6), TranslationState(translator(), SOURCE, 6)]
     assert all(isinstance(state, DecodingState) for state in states)
 
 
@@ -83,49 +77,3 @@ def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hi
     TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))  # with gradients: plain
     of_self_attention = masks[3::2]  # after the encoder's
     assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("form", [GPT, LLAMA], ids=["GPT", "Llama"])
-def test_past_its_length_a_model_goes_on_from_the_last_tokens(form):
-    """Its window: all the text, until max_length=17 are read; then the last 9, and what follows them."""
-    model = language_model(1, **form)
-    prompt = torch.tensor([[5, 6, 7], [9, 8, 9]])
-    text, start = prompt, 0
-    for _ in range(43):
-        if text.shape[1] - start > 17:
-            start = text.shape[1] - 9
-        text = torch.cat([text, model(text[:, start:])[:, -1].argmax(dim=1, keepdim=True)], dim=1)
-    assert start > 2 * 9
-    assert torch.equal(generate(model, prompt, 43, temperature=0, past_max_length=True), text)
-    assert torch.equal(generate(model, prompt, 15, temperature=0), text[:, :18])
-    with pytest.raises(ValueError, match="1 to max_length=17 tokens; 18 were asked for"):
-        generate(model, prompt, 16)
-
-
-@torch.no_grad()
-def test_padding_and_rows_that_are_dropped_change_nothing_of_a_window():
-    model = language_model(1, **GPT)
-    texts = torch.randint(3, 11, (3, 15), generator=torch.Generator().manual_seed(1))
-    texts[0, :5] = texts[2, 3:5] = texts[2, 11:] = PAD
-    rows = [text[text != PAD][None] for text in texts]  # what each has, without padding
-    state, n_columns = WindowedTextState(model), 15
-    state.next_logits(texts)
-    for new in torch.randint(3, 11, (30, 3, 1), generator=torch.Generator().manual_seed(2)):
-        if len(rows) == 3 and n_columns == 16:
-            state.reorder(torch.tensor([2, 0]))
-            rows = [rows[2], rows[0]]
-        rows = [torch.cat([row, token[None]], dim=1) for row, token in zip(rows, new, strict=False)]
-        n_columns += 1
-        if n_columns > 17:  # the columns in the cache, padding included
-            rows, n_columns = [row[:, -9:] for row in rows], 9
-        expected = torch.cat([model(row)[:, -1] for row in rows])
-        assert_close(state.next_logits(new[: len(rows)]), expected, atol=1e-5, rtol=1e-5)
-    assert len(rows) == 2
-
-
-def test_a_prompt_longer_than_the_model_takes_is_read_from_its_last_tokens():
-    model = language_model(1, **GPT)
-    prompt = torch.randint(3, 11, (2, 40), generator=torch.Generator().manual_seed(1))
-    generated = generate(model, prompt, 5, temperature=0, past_max_length=True)[:, 40:]
-    assert torch.equal(generated, generate(model, prompt[:, -9:], 5, temperature=0)[:, 9:])

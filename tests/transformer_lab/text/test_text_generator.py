@@ -12,7 +12,6 @@ from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS, drawn
 from transformer_lab.data.tokenizers import EOS_ID, UNKNOWN_ID, bpe_tokenizer, character_tokenizer
 from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
 from transformer_lab.generation.decode import generate
-from transformer_lab.generation.penalties import Penalties
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.load import save_pretrained
@@ -75,10 +74,9 @@ def test_what_is_drawn_is_what_the_library_draws(model):
     [
         {},
         {"max_new_tokens": 12, "stops": ["d", "ogs"]},
-        {"max_new_tokens": 40, "past_max_length": True},
-        {"max_new_tokens": 20, "penalties": Penalties(1.2, 0.5, 0.1, 2)},
+        {"max_new_tokens": 20, "repetition_penalty": 1.2},
     ],
-    ids=["all the room", "stops", "past the length", "penalties"],
+    ids=["all the room", "stops", "penalty"],
 )
 def test_several_texts_at_once_are_what_each_is_alone(model, how):
     prompts = [*PROMPTS, "a cat", "the cat", "", "the dog", "the mat"]
@@ -107,19 +105,8 @@ def test_texts_of_one_length_are_continued_together_each_by_a_draw_of_its_own(mo
 
 def test_what_repeats_is_penalised_and_what_is_improbable_is_not_drawn(model):
     usual = text(model, "the cat", 20, temperature=0)
-    assert text(model, "the cat", 20, temperature=0, penalties=Penalties(no_repeat_ngram=1)) != usual
+    assert text(model, "the cat", 20, temperature=0, repetition_penalty=1.5) != usual
     assert text(model, "the cat", 20, min_p=1.0) == usual
-
-
-def test_a_text_may_become_longer_than_the_model_reads_where_that_is_asked_for(model):
-    model.eos_ids, passes = [], counted(model)
-    longer = text(model, "the cat", 60, temperature=0, past_max_length=True)
-    assert longer.startswith(text(model, "the cat", temperature=0)[:-4])
-    assert [n for n, n_tokens in enumerate(passes) if n_tokens == 15] == [
-        28,
-        43,
-        58,
-    ]  # half of 29, each time it is full
 
 
 def counted(model):
@@ -200,9 +187,9 @@ def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
         ({"temperature": -1.0}, r"got temperature=-1.0, top_k=None, top_p=None"),
         ({"top_p": 1.5}, "top_p=1.5"),
         ({"stops": ["a", ""]}, "stop at an empty string"),
-        ({"past_max_length": True}, "past max_length=29, max_new_tokens must say how many; got max_new_tokens=None"),
+        ({"repetition_penalty": 0.0}, "repetition_penalty must be a finite number above 0; got 0.0"),
     ],
-    ids=["prompt", "too many", "none", "temperature", "top_p", "stop", "no end"],
+    ids=["prompt", "too many", "none", "temperature", "top_p", "stop", "penalty"],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(model, arguments, says):
     passes = counted(model)

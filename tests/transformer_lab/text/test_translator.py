@@ -49,17 +49,6 @@ def test_a_beam_is_followed_where_one_is_asked_for(translator):
     assert len(set(found.values())) > 1
 
 
-def test_the_best_of_several_is_the_translation_and_the_others_follow_by_score(translator):
-    beam = {"beam_size": 5, "max_length": 6}
-    for text, best in zip(TEXTS, translator.translate_n_best(TEXTS, 3, **beam), strict=True):
-        assert [best[0].text] == list(translator.translate([text], **beam))
-        scores = [score for _, score in best]
-        assert scores == sorted(scores, reverse=True) and len(best) == (3 if text.strip() else 1)
-    assert next(translator.translate_n_best(["", "a"], 2)) == [("", 0.0)]
-    with pytest.raises(ValueError, match="n_best must be between 1 and beam_size; got n_best=3, beam_size=2"):
-        list(translator.translate_n_best(["a"], 3, beam_size=2))
-
-
 def test_an_empty_text_gives_an_empty_one(translator):
     assert list(translator.translate(["", " \t", "\n"])) == ["", "", ""]
     assert list(translator.translate([])) == []

@@ -1,0 +1,55 @@
+"""The repetition penalty: tokens that a text already contains become less probable."""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from transformer_lab.generation.decoding_state import DecodingState
+
+
+def penalize_repetition(
+    logits: Float[Tensor, "rows vocab_size"], seen: Bool[Tensor, "rows vocab_size"], penalty: float
+) -> Float[Tensor, "rows vocab_size"]:
+    """Return the logits, those of the tokens seen divided by the penalty, or multiplied where they are negative.
+
+    Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all of them, by 1.2 for instance; a negative logit
+    would become more probable by that, so its authors' code multiplies it.
+    """
+    return torch.where(seen, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
+
+
+class PenalizedState:
+    """A decoding state that applies the repetition penalty to the tokens of the prompt and to those added.
+
+    Args:
+        state: The model and its cache.
+        penalty: As in ``penalize_repetition``.
+        pad_id: The token that pads short texts, which is never penalized; None if there is none.
+
+    Raises:
+        ValueError: The penalty is not a finite number above 0.
+    """
+
+    def __init__(self, state: DecodingState, penalty: float, pad_id: int | None = None) -> None:
+        if not 0 < penalty < math.inf:
+            raise ValueError(f"repetition_penalty must be a finite number above 0; got {penalty}")
+        self.state, self.penalty, self.pad_id = state, penalty, pad_id
+        self.seen: Tensor | None = None  # (rows, vocab_size): which tokens each text contains
+
+    def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Take the newest tokens of every row, first the prompts; return the penalized logits of the token after."""
+        logits = self.state.next_logits(tokens)
+        if self.seen is None:
+            self.seen = torch.zeros_like(logits, dtype=torch.bool)
+        self.seen.scatter_(1, tokens, True)
+        if self.pad_id is not None:
+            self.seen[:, self.pad_id] = False
+        return penalize_repetition(logits, self.seen, self.penalty)
+
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
+        """Continue row i from row ``rows[i]``, within the limits of the state's own ``reorder``."""
+        self.state.reorder(rows)
+        if self.seen is not None:
+            self.seen = self.seen[rows]
