@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from transformer_lab.models.initialisation import initialise as initialise
     from transformer_lab.models.language_model import LanguageModel as LanguageModel
     from transformer_lab.models.language_model_config import LanguageModelConfig as LanguageModelConfig
-    from transformer_lab.models.transformer import EncoderModel as EncoderModel
     from transformer_lab.models.transformer import Transformer as Transformer
     from transformer_lab.models.transformer_config import TransformerConfig as TransformerConfig
     from transformer_lab.text.marian_translator import load_translator as load_translator
@@ -55,7 +54,6 @@ _MODULES = {
     "DecoderLayer": "layers.decoder_layer",
     "Encoder": "models.encoder",
     "EncoderLayer": "layers.encoder_layer",
-    "EncoderModel": "models.transformer",
     "FeedForward": "layers.feed_forward",
     "GroupedQueryAttention": "attention.grouped_query",
     "LanguageModel": "models.language_model",

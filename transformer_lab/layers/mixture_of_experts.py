@@ -1,8 +1,5 @@
 """Mixture of experts: many feed-forward networks, of which each token uses a few."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -23,23 +20,6 @@ def route(logits: Float[Tensor, "n n_experts"], k: int) -> tuple[Float[Tensor, "
     """
     chosen, experts = logits.topk(k, dim=-1)
     return torch.softmax(chosen, dim=-1), experts
-
-
-def load_balancing_loss(logits: Float[Tensor, "n n_experts"], k: int) -> Float[Tensor, ""]:
-    """Return how unevenly tokens are routed: 1 if all experts get equally many, n_experts / k if k of them get all.
-
-    ``n_experts Σ f_i p_i``, where f_i is the fraction of choices that fall on expert i and p_i the mean of its
-    probabilities: equations 4 to 6 of Fedus et al. (2021), arXiv:2101.03961, here with k choices for each token. Only
-    p_i has a gradient: it lowers the probabilities of the experts that are chosen most. Without this loss, training
-    favours the experts that happened to be chosen at first.
-
-    >>> load_balancing_loss(torch.tensor([[9.0, 0.0], [0.0, 9.0]]), k=1)
-    tensor(1.)
-    """
-    n_experts = logits.shape[-1]
-    _, experts = route(logits, k)
-    fractions = torch.bincount(experts.flatten(), minlength=n_experts) / experts.numel()
-    return n_experts * (fractions * torch.softmax(logits, dim=-1).mean(dim=0)).sum()
 
 
 class MixtureOfExperts(nn.Module):
@@ -95,24 +75,3 @@ class MixtureOfExperts(nn.Module):
             weighted = weights[rows, choice, None] * expert(tokens[rows])
             output = output.index_add(0, rows, weighted.to(output.dtype))
         return output.view_as(x)
-
-
-@contextmanager
-def record_router_logits(model: nn.Module) -> Iterator[list[Float[Tensor, "n n_experts"]]]:
-    """Collect the logits of all routers of a model while the context is open: what ``load_balancing_loss`` needs.
-
-    >>> model = nn.Sequential(MixtureOfExperts(8, 32, 4, 2), MixtureOfExperts(8, 32, 4, 2))
-    >>> with record_router_logits(model) as recorded:
-    ...     output = model(torch.randn(2, 3, 8))
-    >>> [tuple(logits.shape) for logits in recorded]
-    [(6, 4), (6, 4)]
-    >>> loss = output.square().mean() + 0.01 * sum(load_balancing_loss(logits, k=2) for logits in recorded)
-    """
-    recorded: list[Tensor] = []
-    routers = [module.router for module in model.modules() if isinstance(module, MixtureOfExperts)]
-    handles = [router.register_forward_hook(lambda _, __, logits: recorded.append(logits)) for router in routers]
-    try:
-        yield recorded
-    finally:
-        for handle in handles:
-            handle.remove()

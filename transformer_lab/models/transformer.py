@@ -12,7 +12,6 @@ from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_m
 from transformer_lab.checks import check_tokens
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
 from transformer_lab.models.encoder import Encoder, PreNormEncoder
-from transformer_lab.models.initialisation import initialise
 from transformer_lab.models.transformer_config import TransformerConfig
 
 
@@ -115,39 +114,3 @@ class Transformer(nn.Module):
         Each layer's keys and values of the memory are computed here, once.
         """
         return self.decoder.new_cache(memory, self.config.max_length if max_length is None else max_length)
-
-
-class EncoderModel(nn.Module):
-    """An encoder with a linear layer on top: predicts something about every token, given all of them.
-
-    Such a model fills gaps in texts (as BERT does, Devlin et al. (2019), arXiv:1810.04805) or labels each word.
-
-    Args:
-        config: The model's shape; what concerns the target is not used.
-        n_outputs: Number of outputs for each token.
-
-    Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout probability is not
-            between 0 and 1.
-
-    >>> model = EncoderModel(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2), n_outputs=3)
-    >>> import torch
-    >>> model(torch.tensor([[5, 6, 7, 0]])).shape
-    torch.Size([1, 4, 3])
-    """
-
-    def __init__(self, config: TransformerConfig, n_outputs: int) -> None:
-        super().__init__()
-        self.config = config
-        encoder = PreNormEncoder if config.pre_norm else Encoder
-        self.encoder = encoder(config.n_source_tokens, **config.stack)
-        self.head = nn.Linear(config.d_model, n_outputs)
-        initialise(self.head)
-
-    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n n_outputs"]:
-        """Return the outputs for each token; padding is masked.
-
-        Raises:
-            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
-        """
-        return self.head(self.encoder(tokens, padding_mask(tokens, self.config.source_pad_id)))

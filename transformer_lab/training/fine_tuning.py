@@ -1,33 +1,7 @@
-"""Losses for fine-tuning a language model: on the answers alone, and on pairs of a better and a worse answer."""
+"""Fine-tuning a language model on pairs of a better and a worse answer."""
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-
-
-def answer_log_probabilities(
-    logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], is_answer: Bool[Tensor, "batch n"]
-) -> Float[Tensor, "batch n_predicted"]:
-    """Return the log-probability of each token after the first, given those before it; 0 for what is no answer.
-
-    Args:
-        logits: The model's logits of the next token at each position, of the same tokens.
-        tokens: Prompts, each followed by its answer.
-        is_answer: True at the tokens of answers: neither at those of prompts nor at padding.
-    """
-    following = tokens[:, 1:, None]
-    log_probabilities = logits[:, :-1].float().log_softmax(dim=-1).gather(-1, following).squeeze(-1)
-    return log_probabilities.masked_fill(~is_answer[:, 1:], 0.0)
-
-
-def answer_loss(
-    logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], is_answer: Bool[Tensor, "batch n"]
-) -> Float[Tensor, ""]:
-    """Return the mean cross-entropy of the tokens of the answers, in nats: prompts are read, but not learned.
-
-    Arguments are those of ``answer_log_probabilities``. The mean is over all tokens of answers in the batch, so that
-    long answers count for more; a first token, which nothing precedes, is never among them.
-    """
-    return -answer_log_probabilities(logits, tokens, is_answer).sum() / is_answer[:, 1:].sum()
 
 
 def sequence_log_probability(
@@ -35,9 +9,15 @@ def sequence_log_probability(
 ) -> Float[Tensor, " batch"]:
     """Return the log-probability of each answer, given its prompt: the sum over its tokens, of all lengths alike.
 
-    Arguments are those of ``answer_log_probabilities``.
+    Args:
+        logits: The model's logits of the next token at each position, of the same tokens.
+        tokens: Prompts, each followed by its answer.
+        is_answer: True at the tokens of answers: neither at those of prompts nor at padding. A first token, which
+            nothing precedes, does not count.
     """
-    return answer_log_probabilities(logits, tokens, is_answer).sum(dim=1)
+    following = tokens[:, 1:, None]
+    log_probabilities = logits[:, :-1].float().log_softmax(dim=-1).gather(-1, following).squeeze(-1)
+    return log_probabilities.masked_fill(~is_answer[:, 1:], 0.0).sum(dim=1)
 
 
 def dpo_loss(

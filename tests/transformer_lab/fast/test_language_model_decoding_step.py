@@ -12,7 +12,7 @@ from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
 from transformer_lab.generation.decode import generate
 from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.inspection.hooks import record_attention
-from transformer_lab.layers.lora import add_lora
+from transformer_lab.layers.lora import LoRALinear
 from transformer_lab.models.language_model import Block
 from transformer_lab.models.language_model_config import Experts, SlidingWindow
 
@@ -70,7 +70,8 @@ class Doubled(nn.Linear):
 
 
 def lora(model):
-    add_lora(model, ["w_q"], rank=2, alpha=2.0)
+    attention = model.blocks[1].self_attention
+    attention.w_q = LoRALinear(attention.w_q, rank=2, alpha=2.0)
 
 
 def other_linear(model):

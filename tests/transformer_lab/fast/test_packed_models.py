@@ -18,7 +18,7 @@ from transformer_lab.fast import packed_attention, packed_models
 from transformer_lab.fast.packed_attention import attend_rows
 from transformer_lab.fast.packed_models import packed_loss, supports_packing
 from transformer_lab.inspection.hooks import record_attention
-from transformer_lab.layers.lora import add_lora
+from transformer_lab.layers.lora import LoRALinear
 from transformer_lab.models.transformer import Transformer
 
 PAD = 0
@@ -187,7 +187,10 @@ def test_a_token_outside_the_vocabulary_is_named(config):
 
 def test_layers_that_are_not_linear_are_called_as_they_are():
     model = build(TRANSLATES)
-    add_lora(model, ["w_q", "w_v"], rank=2, alpha=4.0)
+    for module in list(model.modules()):
+        if isinstance(module, MultiHeadAttention):
+            module.w_q, module.w_v = (LoRALinear(layer, rank=2, alpha=4.0) for layer in (module.w_q, module.w_v))
+            nn.init.normal_(module.w_q.b)
     model.requires_grad_(True)
     assert_same(model, *batch(model))
 

@@ -13,7 +13,7 @@ from transformer_lab.generation.decoding_state import TranslationState
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.decoder_layer import DecoderLayer
 from transformer_lab.layers.feed_forward import GELUFeedForward
-from transformer_lab.layers.lora import add_lora
+from transformer_lab.layers.lora import LoRALinear
 
 FORMS = [
     {},
@@ -84,7 +84,8 @@ class Doubled(nn.Linear):
 
 
 def lora(model):
-    add_lora(model, ["w_q"], rank=2, alpha=2.0)
+    attention = model.decoder.layers[1].self_attention
+    attention.w_q = LoRALinear(attention.w_q, rank=2, alpha=2.0)
 
 
 def other_linear(model):

@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 from torch.autograd import grad
 from torch.testing import assert_close
 from transformers import MixtralConfig
-from transformers.models.mixtral.modeling_mixtral import MixtralSparseMoeBlock, load_balancing_loss_func
+from transformers.models.mixtral.modeling_mixtral import MixtralSparseMoeBlock
 
 from tests.helpers.strategies import generators, normal
 from tests.helpers.torch_parity import drawn_network
-from transformer_lab.layers.mixture_of_experts import (
-    MixtureOfExperts,
-    load_balancing_loss,
-    record_router_logits,
-    route,
-)
+from transformer_lab.layers.mixture_of_experts import MixtureOfExperts, route
 
 SIZES = {"d_model": 3, "d_ff": 7, "n_experts": 5}
 
@@ -86,42 +81,6 @@ def test_only_the_chosen_experts_are_run_and_each_on_its_own_tokens():
     _, experts = route(mixture.router(x.flatten(0, 1)), 2)
     assert seen == Counter(experts.flatten().tolist())
     assert seen.total() == 2 * 11 * 2
-
-
-@pytest.mark.parametrize("k", [1, 2, 3])
-@given(rng=generators())
-def test_the_loss_is_that_of_transformers_per_choice(k, rng):
-    logits = normal(rng, 13, 5).float()
-    assert_close(load_balancing_loss(logits, k), load_balancing_loss_func((logits,), 5, k) / k)
-
-
-def test_the_loss_is_one_if_all_experts_get_equally_much_and_grows_with_what_one_of_them_gets():
-    assert_close(load_balancing_loss(100 * torch.eye(5), 1), torch.tensor(1.0))
-    one = torch.zeros(13, 5)
-    one[:, 3] = 100.0
-    assert_close(load_balancing_loss(one, 1), torch.tensor(5.0))
-
-
-def test_descending_the_loss_balances_a_router():
-    torch.manual_seed(0)
-    mixture, x = MixtureOfExperts(**SIZES, k=1), torch.randn(400, 3) + 2
-    optimizer = torch.optim.SGD(mixture.router.parameters(), lr=0.03)
-    start = load_balancing_loss(mixture.router(x), 1).item()
-    for _ in range(100):
-        optimizer.zero_grad()
-        loss = load_balancing_loss(mixture.router(x), 1)
-        loss.backward()
-        optimizer.step()
-    assert loss.item() < 1.02 < 1.4 < start
-
-
-def test_recorded_logits_have_gradients_and_recording_ends():
-    mixture, x = MixtureOfExperts(**SIZES, k=2), torch.randn(2, 11, 3)
-    with record_router_logits(mixture) as recorded:
-        mixture(x)
-    mixture(x)
-    assert_close(recorded, [mixture.router(x.flatten(0, 1))])
-    assert (grad(load_balancing_loss(recorded[0], 2), mixture.router.weight)[0] != 0).any()
 
 
 @pytest.mark.parametrize("k", [0, 6])

@@ -18,8 +18,8 @@ REFUSED = {
     "Transformer(small)(tokens(3), tokens(2, 3))": "got torch.int64 of shape (3,)",
     "Transformer(small)(tokens(2, 3), tokens(3))": "got torch.int64 of shape (3,)",
     "Transformer(small)(tokens(2, 3, 1), tokens(2, 3))": "got torch.int64 of shape (2, 3, 1)",
-    "EncoderModel(small, 7)(tokens(2, 12))": "1 to max_length=11 tokens; got 12",
-    "EncoderModel(small, 7)(tokens(2, 3).double())": "got torch.float64 of shape (2, 3)",
+    "Transformer(small).encode(tokens(2, 12))": "1 to max_length=11 tokens; got 12",
+    "Transformer(small).encode(tokens(2, 3).double())": "got torch.float64 of shape (2, 3)",
     "Transformer(small).decoder(tokens(2, 3), torch.ones(2, 5, 13))": "d_model=12); got shape (2, 5, 13)",
     "Transformer(small).encoder.layers[0](torch.ones(2, 5, 13))": "d_model=12); got shape (2, 5, 13)",
     "Transformer(replace(small, pre_norm=True)).decoder.layers[0](torch.ones(2, 5, 13), torch.ones(2, 5, 12))":
@@ -81,7 +81,7 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.multi_head import MultiHeadAttention
 from transformer_lab.models.recurrent import RecurrentTranslator
-from transformer_lab.models.transformer import EncoderModel, Transformer
+from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 small = TransformerConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
 text = LanguageModelConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)

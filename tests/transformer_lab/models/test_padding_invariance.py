@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from tests.helpers.strategies import generators
 from transformer_lab.layers.feed_forward import Activation
-from transformer_lab.models.transformer import EncoderModel, Transformer
+from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
 configs = st.builds(
@@ -57,7 +57,7 @@ def test_a_pair_of_sentences_is_what_it_is_alone(config, pairs, rng, more):
 
 @given(config=configs, sentences=st.lists(sentences, min_size=2, max_size=3), rng=generators(), more=st.integers(0, 2))
 def test_a_sentence_is_what_it_is_alone(config, sentences, rng, more):
-    model = drawn(EncoderModel(config, n_outputs=3), rng)
-    outputs = model(padded(sentences, config.source_pad_id, more))
-    for row, sentence in zip(outputs, sentences, strict=True):
-        assert_close(row[: len(sentence)], model(torch.tensor([sentence]))[0])
+    model = drawn(Transformer(config), rng)
+    memory = model.encode(padded(sentences, config.source_pad_id, more))
+    for row, sentence in zip(memory, sentences, strict=True):
+        assert_close(row[: len(sentence)], model.encode(torch.tensor([sentence]))[0])

@@ -11,8 +11,7 @@ from torch.testing import assert_close
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins
 from transformer_lab.attention.masks import causal_mask
 from transformer_lab.inspection.hooks import record_attention
-from transformer_lab.models.encoder import Encoder, PreNormEncoder
-from transformer_lab.models.transformer import EncoderModel, Transformer
+from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
 PAD, SOURCE_PAD = 4, 9
@@ -137,14 +136,15 @@ def test_encoding_once_and_decoding_is_the_whole(others):
 
 
 @variants
-@pytest.mark.parametrize("model", [Transformer, lambda config: EncoderModel(config, n_outputs=7)])
-def test_dropout_acts_in_training_only_and_not_at_all_at_zero(model, others):
-    inputs = (SOURCE, TARGET) if model is Transformer else (SOURCE,)
+def test_dropout_acts_in_training_only_and_not_at_all_at_zero(others):
     for dropout in [0.0, 0.5]:
-        ours = model(TransformerConfig(**vars(SMALL) | others | {"dropout": dropout}))
-        evaluated = ours.eval()(*inputs)
-        assert torch.equal(ours(*inputs), evaluated)
-        assert torch.equal(ours.train()(*inputs), evaluated) is (dropout == 0)
+        model = small(**others | {"dropout": dropout})
+        for run in (lambda model=model: model(SOURCE, TARGET), lambda model=model: model.encode(SOURCE)):
+            model.eval()
+            evaluated = run()
+            assert torch.equal(run(), evaluated)
+            model.train()
+            assert torch.equal(run(), evaluated) is (dropout == 0)
 
 
 @pytest.mark.parametrize("attention_dropout", [0.0, 0.5])
@@ -190,13 +190,3 @@ def test_the_token_that_pads_can_also_begin_a_target(others):
     target = torch.tensor([[PAD, 2, 3, 5, 12], [PAD, 0, 9, PAD, PAD]])
     assert_close(model(SOURCE, target), nothing_pads(SOURCE, target))
     assert_close(model(SOURCE, target)[1, :3], model(SOURCE[1:], target[1:, :3])[0])
-
-
-@variants
-def test_an_encoder_model_is_its_encoder_and_a_linear_layer(others):
-    config = TransformerConfig(**vars(SMALL) | others)
-    model = drawn(EncoderModel(config, n_outputs=7))
-    encoder = (PreNormEncoder if config.pre_norm else Encoder)(config.n_source_tokens, **config.stack).double()
-    encoder.load_state_dict(model.encoder.state_dict())
-    encoded = encoder(SOURCE, (SOURCE != SOURCE_PAD)[:, None, None, :])
-    assert_close(model(SOURCE), encoded @ model.head.weight.T + model.head.bias)
