@@ -63,6 +63,7 @@ PLACES = {
     "lesson": Box(5, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
     "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
     "grading": Box(5, 2, TRUSTED, "hand-ins in,", "gradebook out"),
+    "templates": Box(4, 2, TRUSTED, "HTML pages"),
     "commands": Box(6, 1, TRUSTED, "lab, grade, train,", "translate …"),
     "views": Box(6, 0, TRUSTED, "pictures with a handle"),
     "clinic": Box(3, 3, TRUSTED, "models with a bug"),

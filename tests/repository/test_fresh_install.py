@@ -98,6 +98,12 @@ def test_the_wheel_has_the_lessons_without_outputs(wheel):
     assert 0 < models < 9_000_000
 
 
+def test_the_wheel_has_every_template(wheel):
+    templates = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("transformer_course/*/templates/*.html")}
+    with zipfile.ZipFile(wheel) as packed:
+        assert templates and templates <= {*packed.namelist()}
+
+
 def test_the_library_can_be_used_where_the_course_is_installed(fresh):
     assert fresh("pip", "check") == "No broken requirements found.\n"
     version, place, *shape = fresh("python", "-c", USE).split()

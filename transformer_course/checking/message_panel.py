@@ -4,6 +4,8 @@ import html
 import re
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from transformer_course.lesson_order import UNNUMBERED
 
 TINTS = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
@@ -48,6 +50,10 @@ class Panel:
             f"<strong>{as_html(self.title)}</strong>{_blocks(self.message)}</div>"
         )
 
+    def __html__(self) -> str:
+        """Return the panel for a page's template."""
+        return self._repr_html_()
+
 
 def code_block(code: str) -> str:
     """Return code as it stands in a message."""
@@ -79,7 +85,7 @@ def _blocks(message: str) -> str:
     )
 
 
-def as_html(text: str) -> str:
+def as_html(text: str) -> Markup:
     """Return a line of a message as HTML.
 
     Stress may hold code; a star in code is a star. The file of a lesson is a link, as lessons lie beside one another.
@@ -92,7 +98,7 @@ def as_html(text: str) -> str:
 
     marked = re.sub(r"`([^`]+)`", hidden, html.escape(text).replace("\0", ""))
     marked = re.sub(r"(?<!\w)\*([\w\0][^*<>]*)(?<! )\*(?!\w)", r"<em>\1</em>", marked)
-    return re.sub(r"\0(\d+)\0", lambda found: _tagged(code[int(found[1])]), marked)
+    return Markup(re.sub(r"\0(\d+)\0", lambda found: _tagged(code[int(found[1])]), marked))
 
 
 def _tagged(code: str) -> str:

@@ -8,7 +8,7 @@ notebook, into ``graded_results``; a ``worker`` is a process that does so, and `
 those on other machines; ``student_records`` keeps what is finished, and ``settings`` how it came about. What the
 instructor sets, in ``tables`` (read, and written safe to open): ``own_exercises``, of which ``handout`` makes a
 notebook, ``roster``, ``late_policy``, ``overrides``; ``class_rules`` keeps them, and ``class_results`` puts them over
-the verdicts. What goes out: ``gradebook``; in ``page_template`` the pages ``feedback``, with ``marked_code``,
+the verdicts. What goes out: ``gradebook``; from the folder ``templates`` the pages ``feedback``, with ``marked_code``,
 ``written_page`` and ``class_page``; ``exports`` and ``canvas_feedback`` for other systems. ``class_report`` writes all
 that stays here, ``grade`` does everything, and ``progress_bar`` shows how far it is. The security
 model is in ``jail/README.md``, the instructor's guide in ``docs/grading.md``. Uses ``locating`` and ``jail``.

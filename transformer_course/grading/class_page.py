@@ -1,9 +1,8 @@
 """A page about a whole class, as HTML: what to explain again, who needs a word, how each exercise went."""
 
-import html
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
@@ -11,15 +10,15 @@ from transformer_course.checking.message_panel import as_html
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
-from transformer_course.grading.page_template import PAGE_TEMPLATE
 from transformer_course.slips.catalogue import catalogue_of
 from transformer_course.slips.slip import SlipMistake
+from transformer_course.templates import render
 
 N_TO_EXPLAIN = 8
 """Number of mistakes in the list of what to explain again."""
 N_BINS = 10
 """Number of ranges of points in the distribution."""
-COLUMNS = ("passed", "partly", "not right", "did not finish", "not started", "not handed in")
+COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not handed in"]
 
 
 @dataclass(frozen=True)
@@ -41,21 +40,45 @@ class SharedMistake:
     n_answers: int
 
 
+@dataclass(frozen=True)
+class ExerciseRow:
+    """An exercise in the table of its lesson.
+
+    Args:
+        exercise: The exercise.
+        counts: The number of students in each of ``COLUMNS``.
+        median: The median time of the answers in seconds; empty if none ran.
+        longest: The longest time.
+        mistakes: The recognised mistakes.
+    """
+
+    exercise: Exercise
+    counts: Counter[str]
+    median: str
+    longest: str
+    mistakes: Sequence[SharedMistake]
+
+
 def class_page(results: ClassResults) -> str:
     """Return the page. It needs no script and nothing from elsewhere, and says nothing by colour alone."""
     handed_in = [student for student in results.students if student.status != "nothing handed in"]
-    n_handed_in = f"{len(handed_in)} of {len(results.students)} students handed in."
-    parts = [
-        f"<h1>The class: {html.escape(', '.join(results.lessons)) or 'nothing graded'}</h1>",
-        f"<p>{n_handed_in} {_points_in_short(handed_in, results)}</p>",
-        *([_list(results.remarks)] if any(results.remarks) else []),
-        *_to_explain(results),
-        *_people(results),
-        *_distribution(handed_in, results),
-        *_to_review(results),
-        *(part for lesson in results.lessons for part in _lesson(lesson, results)),
-    ]
-    return PAGE_TEMPLATE.format(title="The class", body="\n".join(["<main>", *parts, "</main>"]))
+    mistakes = shared_mistakes(results)
+    return render(
+        __package__,
+        "class.html",
+        results=results,
+        remarks=list(results.remarks),
+        handed_in=handed_in,
+        points_in_short=_points_in_short(handed_in, results),
+        to_explain=[one for one in mistakes if len(one.students) > 1][:N_TO_EXPLAIN],
+        people=_people(results),
+        distribution=list(_distribution(handed_in, results)),
+        copies=list(results.copies),
+        notes=list(_notes(results)),
+        lessons={lesson: _exercise_rows(lesson, results, mistakes) for lesson in results.lessons},
+        columns=COLUMNS,
+        message=as_html,
+    )
 
 
 def has_nothing_right(student: StudentResult) -> bool:
@@ -122,27 +145,10 @@ def _points_in_short(handed_in: Sequence[StudentResult], results: ClassResults) 
     return f"Half of them have at least {plain_number(median)} of {most} points; they range {ends}."
 
 
-def _to_explain(results: ClassResults) -> Iterator[str]:
-    common = [one for one in shared_mistakes(results) if len(one.students) > 1][:N_TO_EXPLAIN]
-    yield "<h2>What to explain again</h2>"
-    if not common:
-        yield "<p>No mistake was recognised in the answers of more than one student.</p>"
-        return
-    yield "<ol>"
-    for one in common:
-        yield f"<li>{_mistake(one, f'<code>{one.exercise.name}</code>: ')}</li>"
-    yield "</ol>"
-
-
-def _mistake(one: SharedMistake, where: str = "") -> str:
-    """Return a line about a mistake, which opens to show who made it."""
-    told = f"<strong>{len(one.students)} of {one.n_answers}</strong>: {where}{as_html(one.does)}."
-    return f"<details><summary>{told}</summary>{_list(one.students)}</details>"
-
-
-def _people(results: ClassResults) -> Iterator[str]:
+def _people(results: ClassResults) -> dict[str, list[str]]:
+    """List who needs a word, by the reason."""
     without = [student for student in results.students if has_nothing_right(student)]
-    groups = {
+    groups: dict[str, Sequence[str]] = {
         "Handed in nothing": [s.name for s in results.students if s.status == "nothing handed in"],
         "Handed in, but never began": [s.name for s in without if not s.has_begun],
         "Began, and has no points": [s.name for s in without if s.has_begun],
@@ -168,77 +174,44 @@ def _people(results: ClassResults) -> Iterator[str]:
         ],
         "Not in the roster": [student.name for student in results.students if not student.is_listed],
     }
-    shown = {title: lines for title, lines in groups.items() if lines}
-    if shown:
-        yield "<h2>Who needs a word</h2>"
-    for title, lines in shown.items():
-        yield f"<h3>{title} ({len(lines)})</h3>{_list(lines)}"
+    return {reason: lines for reason, lines in groups.items() if lines}
 
 
-def _to_review(results: ClassResults) -> Iterator[str]:
-    notes = [
-        f"{student.name}: {lesson.lesson}: {note}"
-        for student in results.students
-        for lesson in student.lessons.values()
-        for note in (lesson.notebook.notes if lesson.notebook else ())
-    ]
-    copies = [(*one,) for one in results.copies]
-    if copies or notes:
-        costs = (
-            "An answer that calls what was to be written has no points, as you have set; nothing else here changes any."
-        )
-        is_costly = notes and results.rules.library_calls == "none"
-        yield f"<h2>Worth a look</h2><p>{costs if is_costly else 'None of this has changed a score.'}</p>"
-    if copies:
-        yield f"<h3>Nearly the same ({len(copies)})</h3><p>The text of the answers, apart from names, comments, "
-        yield "layout and what the course's own solutions have too. That is a reason to read them, and no proof.</p>"
-        rows = [[html.escape("; ".join(who)), lesson, f"{least:.0%}"] for lesson, who, least in copies]
-        yield _table("Submissions that are nearly the same", ["students", "lesson", "alike at least"], rows)
-    if notes:
-        yield f"<h3>Calls, or is, what was to be written ({len(notes)})</h3>"
-        yield f"<ul>{''.join(f'<li>{as_html(note)}</li>' for note in notes)}</ul>"
+def _notes(results: ClassResults) -> Iterator[str]:
+    for student in results.students:
+        for lesson in student.lessons.values():
+            for note in lesson.notebook.notes if lesson.notebook else ():
+                yield f"{student.name}: {lesson.lesson}: {note}"
 
 
-def _distribution(handed_in: Sequence[StudentResult], results: ClassResults) -> Iterator[str]:
+def _distribution(handed_in: Sequence[StudentResult], results: ClassResults) -> Iterator[tuple[str, int]]:
+    """Yield ranges of points with their numbers of students, the highest first."""
     most = results.max_points
     if not handed_in or not most:
         return
     counts = Counter(min(int(N_BINS * student.points / most), N_BINS - 1) for student in handed_in)
-    rows = []
     for number in reversed(range(N_BINS)):
         first, end = -(-most * number // N_BINS), -(-most * (number + 1) // N_BINS)  # rounded up
         last = most if number == N_BINS - 1 else max(first, end - 1)
         if number == N_BINS - 1 or end > first:
-            title = str(first) if first == last else f"{first} to {last}"
-            rows.append([title, *_bar(counts[number], len(handed_in))])
-    yield "<h2>Points</h2>"
-    yield _table(f"Students by their points, of {most}", ["points", "students", ""], rows)
+            yield str(first) if first == last else f"{first} to {last}", counts[number]
 
 
-def _lesson(lesson: str, results: ClassResults) -> Iterator[str]:
-    shown = [student.lessons[lesson] for student in results.students]
-    yield f"<h2>{html.escape(lesson)}</h2>"
+def _exercise_rows(lesson: str, results: ClassResults, mistakes: Sequence[SharedMistake]) -> list[ExerciseRow]:
     rows = []
-    mistakes = shared_mistakes(results)
-    told = []
-    for exercises in zip(*(one.exercises for one in shown), strict=True):
+    for exercises in zip(*(student.lessons[lesson].exercises for student in results.students), strict=True):
         exercise = exercises[0].exercise
-        counts = Counter(_column(one) for one in exercises)
         seconds = [one.graded.seconds for one in exercises if one.graded]
-        times = [f"{statistics.median(seconds):.2f}", f"{max(seconds):.2f}"] if seconds else ["", ""]
-        bonus = " (bonus)" if exercise.stretch else ""
-        name = f"<code>{exercise.name}</code>{bonus}"
-        passed = _bar(counts["passed"], len(exercises))
-        rows.append([name, *passed, *(str(counts[column]) for column in COLUMNS[1:]), *times])
-        own = [one for one in mistakes if one.exercise is exercise]
-        if own:
-            lines = [f"<li>{_mistake(one)}</li>" for one in own]
-            told.append(f"<h4><code>{exercise.name}</code></h4><ul>{''.join(lines)}</ul>")
-    titles = ["exercise", COLUMNS[0], "", *COLUMNS[1:], "median, s", "longest, s"]
-    yield _table("How many students, and how long their answers ran", titles, rows)
-    if told:
-        yield "<h3>Mistakes that were recognised</h3>"
-        yield from told
+        rows.append(
+            ExerciseRow(
+                exercise,
+                Counter(_column(one) for one in exercises),
+                median=f"{statistics.median(seconds):.2f}" if seconds else "",
+                longest=f"{max(seconds):.2f}" if seconds else "",
+                mistakes=[one for one in mistakes if one.exercise is exercise],
+            )
+        )
+    return rows
 
 
 def _column(one: ExerciseResult) -> str:
@@ -252,21 +225,3 @@ def _column(one: ExerciseResult) -> str:
     return {"half_finished": "partly", "crashed": "did not finish", "not_started": "not started"}.get(
         status, "not right"
     )
-
-
-def _bar(n: int, of: int) -> list[str]:
-    """Return a number, and a bar that shows it to those who see."""
-    return [str(n), f'<div class="bar" aria-hidden="true" style="width: {5 * n / max(of, 1):.1f}em"></div>']
-
-
-def _table(caption: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table, of which the first cell in each row is its title; cells are HTML."""
-    head = "".join(f'<th scope="col">{title}</th>' if title else "<td></td>" for title in titles)
-    cells = [(first, "".join(f"<td>{cell}</td>" for cell in others)) for first, *others in rows]
-    body = "".join(f'<tr><th scope="row">{first}</th>{others}</tr>' for first, others in cells)
-    table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">{table}</div>'
-
-
-def _list(lines: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"

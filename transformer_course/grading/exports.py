@@ -3,11 +3,12 @@
 All other cells stay as they are, byte for byte.
 """
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from markupsafe import Markup
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.checking.message_panel import as_html
@@ -227,29 +228,30 @@ def _number(text: str) -> float | None:
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
     """Return what is to be said about each exercise, as HTML in one line."""
-    lines = []
+    lines: list[str] = []
     for shown in _lessons(student, lesson):
         late = f" {shown.lateness.says}." if shown.lateness.says else ""
-        of = max_points([shown.lesson])
-        lines.append(f"<b>{shown.lesson}</b>: {_plain(shown.points)} of {of} points.{as_html(late)}")
+        points, of = _plain(shown.points), max_points([shown.lesson])
+        lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(shown.lesson, points, of, late))
         for one in shown.exercises:
             panel = one.graded.verdict.panel if one.graded else None
             title, message = (panel.title, panel.message) if panel else (f"{one.exercise.name}: not handed in", "")
             says = "" if one.graded and one.graded.verdict.passed else message.partition("\n")[0]
             bonus = "bonus: " if one.exercise.stretch else ""
             told = f"{title} ({bonus}{_plain(one.points)} of {one.exercise.points}). {says}"
-            lines.append(f"{as_html(told.strip())} {_plain_html(one.override.comment if one.override else '')}".strip())
+            comment = _in_one_line(one.override.comment if one.override else "")
+            lines.append(Markup("{} {}").format(as_html(told.strip()), comment).strip())
     for answer in student.written:
         if lesson in ("", answer.lesson):
-            lines.append(f"{_plain_html(answer.question)} ({mark(answer)}). {_plain_html(answer.comment)}".strip())
+            question, comment = _in_one_line(answer.question), _in_one_line(answer.comment)
+            lines.append(Markup("{} ({}). {}").format(question, mark(answer), comment).strip())
     if student.comment:
-        lines.append(_plain_html(student.comment))
-    return "<br>".join(lines)
+        lines.append(_in_one_line(student.comment))
+    return str(Markup("<br>").join(lines))
 
 
-def _plain_html(text: str) -> str:
-    """Return what an instructor has written as HTML in one line; the marks of our messages mean nothing in it."""
-    return html.escape(" ".join(text.split()), quote=False)
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tuple[dict[Person, StudentResult], str]:

@@ -1,7 +1,8 @@
 """A learner's own code on a page, with the place marked that the verdict is about."""
 
-import html
 import re
+
+from markupsafe import Markup
 
 from transformer_course.checking.explain import ON_LINE
 
@@ -13,7 +14,7 @@ LINE = re.compile(ON_LINE.format(r"(\d+)") + "(.+)$", re.MULTILINE)
 """How a message shows where an error was raised."""
 
 
-def marked_code(code: str, message: str) -> tuple[str, bool]:
+def marked_code(code: str, message: str) -> tuple[Markup, bool]:
     """Return code as HTML with numbered lines, and whether a place is marked in it.
 
     Args:
@@ -22,14 +23,13 @@ def marked_code(code: str, message: str) -> tuple[str, bool]:
     """
     lines = code.splitlines()
     number, begin, end = _place(lines, message)
-    shown = []
+    shown: list[str] = []
     for n, line in enumerate(lines[:MAX_LINES], 1):
-        parts = [line[:begin], line[begin:end], line[end:]] if n == number else [line]
-        before, *rest = map(html.escape, parts)
-        told = f"{before}<mark>{rest[0]}</mark>{rest[1]}" if rest else before
-        shown.append(f"{n:>3}  {told}")
-    more = [f"     … and {len(lines) - MAX_LINES} more lines"] if len(lines) > MAX_LINES else []
-    return '<pre class="own">{}</pre>'.format("\n".join([*shown, *more])), 0 < number <= MAX_LINES
+        marked = Markup("{}<mark>{}</mark>{}").format(line[:begin], line[begin:end], line[end:])
+        shown.append(Markup("{:>3}  {}").format(n, marked if n == number else line))
+    if len(lines) > MAX_LINES:
+        shown.append(f"     … and {len(lines) - MAX_LINES} more lines")
+    return Markup('<pre class="own">{}</pre>').format(Markup("\n").join(shown)), 0 < number <= MAX_LINES
 
 
 def _place(lines: list[str], message: str) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from transformer_course.home import own_model, progress_export
-from transformer_course.home.home_page import Page
+from transformer_course.home.home_page import home_page
 from transformer_course.home.learner_progress import Home, read_home
 from transformer_course.home.lesson_outline import Outline, read_outlines
 from transformer_course.home.saved_views import keep_pictures
@@ -90,7 +90,7 @@ class HomeHandler(StateHandler):
 
     def written(self, home: Home) -> str:
         """Return the page."""
-        return Page(home, self.base_url, f"{url_path_join(self.base_url, ADDRESS)}/").html()
+        return home_page(home, self.base_url, f"{url_path_join(self.base_url, ADDRESS)}/")
 
 
 class ModelHandler(StateHandler):

@@ -75,8 +75,8 @@ def test_a_learner_sees_the_own_code_with_the_place_marked():
     code = "def softmax(scores):\n    return scores / scores.sum()"
     message = "It is here.\n    line 2:  return scores / scores.sum()\n                             ^^^^^^^^^^^^"
     cases: list[tuple[Status, str, str]] = [
-        ("wrong", message, "<details class='code' open>"),
-        ("passed", "", "<details class='code'>"),
+        ("wrong", message, '<details class="code" open>'),
+        ("passed", "", '<details class="code">'),
     ]
     for status, told, opening in cases:
         graded = GradedExercise(softmax, Verdict("softmax", status, told), 0.1)

@@ -2,9 +2,17 @@
 
 import pytest
 
-from tests.transformer_course.home.sample_folders import Folder
+from tests.transformer_course.home.sample_folders import OUTLINES, Folder
+from transformer_course.home import home_page
 
 
 @pytest.fixture
 def folder(tmp_path):
     return Folder(tmp_path)
+
+
+@pytest.fixture
+def small_map(monkeypatch):
+    """A map of the lessons in that folder alone."""
+    groups = "".join(f'<a class="tl-lesson" data-lesson="{outline.name}"></a>' for outline in OUTLINES)
+    monkeypatch.setattr(home_page, "stored_map", lambda: f"<svg>{groups}</svg>")

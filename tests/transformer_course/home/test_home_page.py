@@ -8,21 +8,15 @@ import pytest
 from tests.transformer_course.home.sample_folders import HOURS
 from transformer_course.exercises import LESSONS
 from transformer_course.home import home_page
-from transformer_course.home.home_page import Page
 from transformer_course.home.learner_progress import Home, LessonState
 from transformer_course.home.lesson_outline import Outline
 from transformer_course.workspace.progress import FILE, Prediction, record_prediction
 
-
-@pytest.fixture(autouse=True)
-def small_map(monkeypatch):
-    names = ("primer", "00_first", "01_second")
-    groups = "".join(f'<a class="tl-lesson" data-lesson="{name}"></a>' for name in names)
-    monkeypatch.setattr(home_page, "stored_map", lambda: f"<svg>{groups}</svg>")
+pytestmark = pytest.mark.usefixtures("small_map")
 
 
 def html(folder) -> str:
-    return Page(folder.home(), "/base/", "/base/transformer-course/").html()
+    return home_page.home_page(folder.home(), "/base/", "/base/transformer-course/")
 
 
 def text(html: str) -> str:
@@ -154,6 +148,6 @@ def test_the_stored_map_has_a_link_for_every_lesson(folder, monkeypatch):
     monkeypatch.undo()
     outlines = [Outline(name, name, (), (), 0, 1.0, {}) for name in ("primer", *LESSONS)]
     home = Home([LessonState(outline) for outline in outlines], [], folder.path, folder.parts)
-    shown = Page(home, "/", "/").lesson_map()
+    shown = home_page.home_page(home, "/", "/")
     assert "data-lesson" not in shown
     assert all(attributes(shown, f"tl-map-{outline.name}")["href"] for outline in outlines)

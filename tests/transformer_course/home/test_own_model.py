@@ -8,6 +8,7 @@ import pytest
 from tests.helpers.small_models import CONFIGS, build, inputs
 from tests.transformer_course.home.sample_folders import HOURS
 from transformer_course.home import server
+from transformer_course.home.home_page import home_page
 from transformer_course.home.own_model import map_to_show
 from transformer_course.views import ModelMap
 from transformer_course.views.view import STATE
@@ -31,12 +32,12 @@ def save(folder, name, at, outputs):
     os.utime(path, (at, at))
 
 
-def test_the_model_of_the_lesson_worked_on_last_has_a_place_that_leads_to_its_cell(folder):
-    assert "Your own model" not in server.Page(folder.home(), "/", "/").own_model()
+def test_the_model_of_the_lesson_worked_on_last_has_a_place_that_leads_to_its_cell(folder, small_map):
+    assert "Your own model" not in home_page(folder.home(), "/", "/")
     save(folder, "00_first", HOURS, [output_of(view())])
     assert folder.home().lesson_with_map.outline.name == "00_first"
     save(folder, "01_second", 2 * HOURS, [{"output_type": "stream", "text": "no map"}, output_of(view())])
-    page = server.Page(folder.home(), "/", "/").own_model()
+    page = home_page(folder.home(), "/", "/")
     assert "Your own model" in page
     assert page.count('data-path="01_second.ipynb" data-cell="cell"') == 2  # of the link and of the place
     save(folder, "01_second", 3 * HOURS, [])

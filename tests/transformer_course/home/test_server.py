@@ -56,7 +56,7 @@ def answers(app, headers):
 def test_the_state_is_read_anew_for_each_answer_and_only_for_who_has_the_token(app, folder, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(folder.path))
     monkeypatch.setattr(server, "outlines", lambda: OUTLINES)
-    monkeypatch.setattr(server, "Page", FakePage)
+    monkeypatch.setattr(server, "home_page", fake_page)
     allowed = {"Authorization": f"token {TOKEN}"}
     for n_passed in (0, 1):
         home, table, rows = answers(app, allowed)
@@ -82,12 +82,8 @@ def test_a_notebook_is_saved_with_the_pictures_of_its_views(app, tmp_path):
     assert cell.outputs[0].data == picture
 
 
-class FakePage:
-    def __init__(self, home, base_url, exports):
-        self.said = f"{base_url} {exports} {sum(len(lesson.passed) for lesson in home.lessons)}"
-
-    def html(self):
-        return self.said
+def fake_page(home, base_url, exports):
+    return f"{base_url} {exports} {sum(len(lesson.passed) for lesson in home.lessons)}"
 
 
 def test_the_lessons_are_the_published_ones():

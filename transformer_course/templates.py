@@ -1,0 +1,37 @@
+"""HTML pages, rendered from the jinja2 templates in a package's folder ``templates``.
+
+Text is escaped wherever it is inserted, so a name or a comment never becomes an element. Only ``Markup`` and objects
+with an ``__html__`` method, such as ``Panel``, are inserted as HTML.
+"""
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+def render(package: str, template: str, **values: Any) -> str:
+    """Render a template.
+
+    Args:
+        package: The package with the folder ``templates``, such as ``transformer_course.grading``.
+        template: The name of the file.
+        values: The template's variables.
+
+    Raises:
+        jinja2.UndefinedError: The template uses a variable or an attribute that does not exist.
+    """
+    return environment(package).get_template(template).render(values)
+
+
+@cache
+def environment(package: str) -> Environment:
+    """Return the environment of a package's templates."""
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
