@@ -1,6 +1,7 @@
 """What the home page asks the Jupyter server for: itself, and the exports. Nothing leaves the machine."""
 
 import json
+import logging
 import os
 from functools import cache
 from pathlib import Path
@@ -38,18 +39,28 @@ def _load_jupyter_server_extension(app: Any) -> None:
         ".*$", [(url_path_join(base_url, ADDRESS, name), handler) for name, handler in handlers.items()]
     )
     app.contents_manager.register_pre_save_hook(keep_pictures)
-    ask_early(app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, FILES)))
+    ask_early(app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, FILES)), app.log)
     outlines()  # now, and not while the browser waits for the page
 
 
-def ask_early(templates: Environment, head: str) -> None:
-    """Let JupyterLab's page ask for ours before it asks for all that is JupyterLab's, which takes seconds."""
+def ask_early(templates: Environment, head: str, log: logging.Logger) -> None:
+    """Let JupyterLab's page ask for ours before it asks for all that is JupyterLab's, which takes seconds.
+
+    Args:
+        templates: The environment of JupyterLab's templates.
+        head: What is inserted at the beginning of the page's head.
+        log: Gets a warning if JupyterLab's page has no head to insert it into.
+    """
     loader = templates.loader
     assert loader is not None
 
     def with_head(name: str) -> str:
         text, *_ = loader.get_source(templates, name)
-        return text.replace("<head>", f"<head>{head}", 1) if name == "index.html" else text
+        if name != "index.html":
+            return text
+        if "<head>" not in text:
+            log.warning("JupyterLab's page has no <head>, so the home page appears only after JupyterLab has loaded.")
+        return text.replace("<head>", f"<head>{head}", 1)
 
     templates.loader = FunctionLoader(with_head)
 

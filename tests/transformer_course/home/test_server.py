@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import logging
+from pathlib import Path
 
+import jupyterlab
 import nbformat
 import pytest
+from jinja2 import DictLoader, Environment, FileSystemLoader
 from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import AsyncHTTPClient
 from tornado.httpserver import HTTPServer
@@ -80,6 +84,22 @@ def test_a_notebook_is_saved_with_the_pictures_of_its_views(app, tmp_path):
     asyncio.run(app.contents_manager.save(model, "a.ipynb"))
     [cell] = nbformat.read(tmp_path / "a.ipynb", 4).cells
     assert cell.outputs[0].data == picture
+
+
+def test_the_installed_jupyterlab_loads_the_home_page_first(caplog):
+    templates = Environment(loader=FileSystemLoader(Path(jupyterlab.__file__).parent / "static"))
+    server.ask_early(templates, "<link>", logging.getLogger("lab"))
+    assert "<head><link>" in templates.loader.get_source(templates, "index.html")[0]
+    assert not caplog.records
+
+
+def test_warns_if_the_page_of_jupyterlab_has_no_head(caplog):
+    templates = Environment(loader=DictLoader({"index.html": "<HEAD></HEAD>", "other.html": "<p></p>"}))
+    server.ask_early(templates, "<link>", logging.getLogger("lab"))
+    assert templates.get_template("other.html").render() == "<p></p>" and not caplog.records
+    assert templates.get_template("index.html").render() == "<HEAD></HEAD>"
+    [record] = caplog.records
+    assert record.levelname == "WARNING" and "no <head>" in record.message
 
 
 def fake_page(home, base_url, exports):
