@@ -45,7 +45,7 @@ def _prepare(thoroughness: Thoroughness) -> None:
         "tests",
         deadline=None,
         max_examples=thoroughness.examples,
-        # Known mistakes fail on purpose: that should be quick, and raise a plain AssertionError.
+        # Mutations fail on purpose: that should be quick, and raise a plain AssertionError.
         phases=[phase for phase in Phase if phase != Phase.explain],
         report_multiple_bugs=False,
     )

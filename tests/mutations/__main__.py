@@ -1,65 +1,90 @@
-"""Put the mistakes people really make into the library's code, one at a time, and see which test notices.
+"""Put known mistakes into a copy of the library, one at a time, and see which test notices.
 
-    python -m tests.mutations               all of them, in a few minutes
-    python -m tests.mutations 7 masks text  only those of row 7 of docs/mistakes.md, in masks.py, or in text/
-    python -m tests.mutations --show 7      only show what they change
+    python -m tests.mutations                     all of them, in a few minutes
+    python -m tests.mutations 7 masks generation  only row 7 of docs/mistakes.md, masks.py, and generation/
 
-Each is put into a copy of the package in a temporary folder, where the tests that mirror the edited module are run
-until the first fails, each time in a process of its own. It prints what was killed by which test and what survived,
-and fails if something survives.
+For each mistake, the tests that mirror the edited file run in a process of their own until the first of them fails. The
+command prints which test noticed which mistake, and fails if none does.
 """
 
 import argparse
-import multiprocessing
 import os
+import re
+import shutil
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from tests.mutations import MUTATIONS, difference
-from tests.mutations.mutation import Mutation
-from tests.mutations.run_trial import relevant_tests, run_tests, try_out
+from tests.mutations.mistakes import LIBRARY, MUTATIONS, Mutation
 
-LOADED_ONCE = ["pandas", "pytest", "torch", "torch.testing"]  # not what pytest rewrites: its plugins
+ROOT = LIBRARY.parent
+FURTHER_TESTS = {
+    "attention/dot_product.py": ["attention/test_properties.py"],
+    "attention/kv_cache.py": ["generation/test_decode.py"],
+    "layers/decoder_layer.py": ["models/test_decoder.py"],
+    "layers/encoder_layer.py": ["models/test_encoder.py"],
+    "models/layer_stack.py": ["models/test_encoder.py", "models/test_decoder.py", "models/test_transformer.py"],
+}
+"""Tests of a file next to the one that mirrors it."""
+TESTS_OF_ALL = "models/test_information_flow.py"
+
+
+def relevant_tests(file: str) -> list[str]:
+    """Return the test files for a file of the library, the slowest last."""
+    folder, name = file.split("/")
+    tests = [f"{folder}/test_{name}", *FURTHER_TESTS.get(file, []), TESTS_OF_ALL]
+    return [f"tests/transformer_lab/{test}" for test in tests]
+
+
+def run_tests(tests: list[str], mutation: Mutation | None = None) -> dict[str, str]:
+    """Run tests on a copy of the library, with a mistake in it or with none; return the result, and which test fails."""
+    with TemporaryDirectory() as folder:
+        for settings in ["pyproject.toml", "conftest.py"]:
+            shutil.copy(ROOT / settings, folder)
+        for package in ["transformer_lab", "tests"]:
+            shutil.copytree(ROOT / package, Path(folder, package), ignore=shutil.ignore_patterns("__pycache__"))
+        if mutation:
+            Path(folder, "transformer_lab", mutation.file).write_text(mutation.mutated(), encoding="utf-8")
+        options = ["-x", "-q", "-rfE", "--tb=no", "-n", "0", "-p", "no:cacheprovider", f"--basetemp={folder}/temporary"]
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "300"}
+        pytest = [sys.executable, "-m", "pytest", *options, *tests]
+        run = subprocess.run(pytest, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    failure = re.search(r"^(?:FAILED|ERROR) (?:tests/transformer_lab/)?(.*)", run.stdout, re.MULTILINE)
+    test, _, error = failure[1].partition(" - ") if failure else ("", "", "")
+    if error.startswith(("NameError", "SyntaxError")):
+        return {"result": "cannot run", "noticed by": error}
+    result = {0: "survived", 1: "killed"}.get(run.returncode, f"pytest ended with {run.returncode}")
+    return {"result": result, "noticed by": test}
+
+
+def try_out(mutation: Mutation) -> dict[str, object]:
+    """Return the row of the table for a mistake."""
+    row = {"row": mutation.row or "", "file": mutation.file, "mistake": mutation.mistake}
+    row |= run_tests(relevant_tests(mutation.file), mutation)
+    print(*row.values(), sep=" | ", file=sys.stderr, flush=True)
+    return row
 
 
 def main() -> int:
     """Try out the chosen mistakes, or all; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutations", description="Try out mistakes on the tests.")
-    parser.add_argument("wanted", nargs="*", help="rows of docs/mistakes.md, modules or folders; all if none is named")
-    parser.add_argument("--show", action="store_true", help="only show what is changed in the code")
-    options = parser.parse_args()
-    chosen = [
-        (module, mutation)
-        for module, mutation in MUTATIONS
-        if not options.wanted or {module, *module.split("/"), str(mutation.row)} & set(options.wanted)
-    ]
+    parser = argparse.ArgumentParser(prog="python -m tests.mutations", description=__doc__.splitlines()[0])
+    parser.add_argument("wanted", nargs="*", help="rows of docs/mistakes.md, files or folders; all if none is named")
+    wanted = set(parser.parse_args().wanted)
+    chosen = [m for m in MUTATIONS if not wanted or wanted & {str(m.row), *m.file.removesuffix(".py").split("/")}]
     if not chosen:
-        parser.error(f"no mistake has the row, module or folder {' or '.join(options.wanted)}")
-    if options.show:
-        for module, mutation in chosen:
-            print(
-                f"row {mutation.row}, {module}: {mutation.mistake}", difference(module, mutation), sep="\n", end="\n\n"
-            )
-        return 0
-    return try_all(chosen)
-
-
-def try_all(chosen: list[tuple[str, Mutation]]) -> int:
-    tests = list(dict.fromkeys(test for module, _ in chosen for test in relevant_tests(module)))
-    os.environ["OMP_NUM_THREADS"] = "1"
-    forks = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if forks else "spawn")
-    context.set_forkserver_preload(LOADED_ONCE)
-    with context.Pool(maxtasksperchild=1) as pool:
-        status, failed, _ = pool.apply(run_tests, (tests, {}))
-        if status:
-            print(f"without any mistake, pytest ends with {status}: {failed}")
-            return 1
-        table = pd.DataFrame(pool.starmap(try_out, chosen, chunksize=1)).sort_values("row", kind="stable")
+        parser.error(f"no mistake has the row, file or folder {' or '.join(sorted(wanted))}")
+    tests = dict.fromkeys(test for mutation in chosen for test in relevant_tests(mutation.file))
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        unchanged = threads.submit(run_tests, list(tests))
+        table = pd.DataFrame(threads.map(try_out, chosen))
     print(table.to_string(index=False, justify="left"))
     print(table.result.value_counts().to_string(header=False))
-    return int((table.result != "killed").any())
+    print("without a mistake:", *unchanged.result().values())
+    return int((table.result != "killed").any() or unchanged.result()["result"] != "survived")
 
 
 if __name__ == "__main__":

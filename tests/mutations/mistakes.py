@@ -1,266 +1,239 @@
-"""The mistakes of ``docs/mistakes.md``, each put into one place of the library where it can be made."""
+"""Mistakes as edits of the library: in one file, an old string that occurs exactly once is replaced by a new one."""
 
-from tests.mutations.mutation import Edit, Mutation
+from pathlib import Path
+from typing import NamedTuple
 
-SCALED = "(_q / _k.shape[-1] ** 0.5) @ _k.transpose(-2, -1)"
-SOFTMAX = "torch.softmax(_scores.masked_fill(~(_mask | _fully_masked), -torch.inf), dim=-1)"
-ZEROED = Edit("masked_softmax", "return _weights.masked_fill(_fully_masked, 0.0)", "return _weights")
-
-
-def without_nan_guard(fill: str) -> Edit:
-    """Hide keys by this score, also where no key is left."""
-    return Edit("masked_softmax", SOFTMAX, f"torch.softmax(_scores.masked_fill(~_mask, {fill}), dim=-1)")
+LIBRARY = Path(__file__).parents[2] / "transformer_lab"
 
 
-DOT_PRODUCT = [
-    Mutation(2, "no scale", Edit("scaled_dot_product_attention", SCALED, "_q @ _k.transpose(-2, -1)")),
-    Mutation(3, "softmax over queries", Edit("masked_softmax", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=-2"))),
-    Mutation(4, "softmax over axis 1", Edit("masked_softmax", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=1"))),
-    Mutation(10, "inverted mask", Edit("masked_softmax", "~(_mask | _fully_masked)", "_mask")),
-    Mutation(
-        11,
-        "mask after the softmax",
-        Edit("masked_softmax", SOFTMAX, "torch.softmax(_scores, dim=-1).masked_fill(~_mask, 0.0)"),
-    ),
-    Mutation(
-        12, "hidden scores 0", Edit("masked_softmax", "_s.masked_fill(_m, -torch.inf)", "_s.masked_fill(_m, 0.0)")
-    ),
-    Mutation(
-        13, "-inf times 0", Edit("masked_softmax", SOFTMAX, "torch.softmax(_scores + -torch.inf * ~_mask, dim=-1)")
-    ),
-    Mutation(14, "rows of -inf", without_nan_guard("-torch.inf"), ZEROED),
-    Mutation(15, "-1e9", without_nan_guard("-1e9"), ZEROED),
-]
+class Mutation(NamedTuple):
+    """A mistake that can be put into a file of the library."""
 
-MULTI_HEAD = [
-    Mutation(
-        1,
-        "scaled by 1/√d_model",
-        Edit("AttentionBase.attend_heads", "attend(_q, ...)", "attend(_q / self.n_heads**0.5, ...)"),
-    ),
-    Mutation(5, "keys projected as queries", Edit("MultiHeadAttention", "self.w_k(_key)", "self.w_q(_key)")),
-    Mutation(
-        6,
-        "heads split by view alone",
-        Edit("split_heads", "_x.reshape(_batch, _n, _heads, _).transpose(1, 2)", "_x.reshape(_batch, _heads, _n, -1)"),
-    ),
-    Mutation(
-        7,
-        "heads merged by view alone",
-        Edit("merge_heads", "_x.transpose(1, 2).flatten(start_dim=2)", "_x.reshape(len(_x), _x.shape[2], -1)"),
-    ),
-    Mutation(8, "no w_o", Edit("MultiHeadAttention.forward", "return self.w_o(_heads)", "return _heads")),
-    Mutation(
-        9,
-        "weights dropped also in eval",
-        Edit("AttentionBase.attend_heads", "self.dropout if self.training else 0.0", "self.dropout"),
-    ),
-]
+    file: str
+    row: int | None
+    """Its row in ``docs/mistakes.md``; None if it is not listed there."""
+    mistake: str
+    old: str
+    new: str
 
-TRIL = "_ones.tril(_n_past)"
+    def mutated(self) -> str:
+        """Return the source of the file with the mistake in it.
 
-MASKS = [
-    Mutation(16, "tril(-1)", Edit("causal_mask", TRIL, "_ones.tril(_n_past - 1)")),
-    Mutation(17, "tril(1)", Edit("causal_mask", TRIL, "_ones.tril(_n_past + 1)")),
-    Mutation(
-        20,
-        "causal | pad",
-        Edit(
-            "decoder_mask",
-            "padding_mask(_tokens, pad_id) & _causal",
-            "padding_mask(_tokens, pad_id) | _causal",
+        Raises:
+            ValueError: The old string does not occur exactly once in the file.
+        """
+        source = (LIBRARY / self.file).read_text(encoding="utf-8")
+        if (n := source.count(self.old)) != 1:
+            raise ValueError(f"{self.mistake}: expected the old string once in {self.file}, found it {n} times")
+        return source.replace(self.old, self.new)
+
+
+SOFTMAX = "torch.softmax(scores.masked_fill(~(mask | fully_masked), -torch.inf), dim=-1)"
+ZEROED = f"{SOFTMAX}\n    return weights.masked_fill(fully_masked, 0.0)"
+TRIL = ".tril(n_key - n_query)"
+CAUSAL = "causal_mask(n_key if n_query is None else n_query, n_key, tokens.device)"
+ROTATED = "torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)"
+HALVES = "torch.cat([-x.chunk(2, -1)[1], x.chunk(2, -1)[0]], -1)"
+EMBEDDED = "look_up(self.embedding, tokens) * scale + self.positions[start : start + tokens.shape[1]]"
+POST_NORM = "self.norm_2(x + self.dropout(self.feed_forward(x)))"
+POST_NORM_BOTH = f"x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)))\n        return {POST_NORM}"
+BATCH_NORM = "nn.functional.batch_norm((x + self.dropout(self.feed_forward(x))).mT, None, None, training=True).mT"
+TARGET_MASK = "mask = decoder_mask(tokens, self.config.target_pad_id, target.shape[1])"
+NOT_CAUSAL = "padding_mask(tokens, self.config.target_pad_id)"
+DECODE = "self.decoder(target, memory, mask, memory_mask, cache)"
+CROSS = "x = self.norm_2(x + self.dropout(self.attend_to_memory(x, memory, memory_mask, source)))"
+LOGITS = "logits.flatten(0, 1).float()"
+
+TABLE: dict[str, list[tuple[int | None, str, str, str]]] = {
+    "attention/dot_product.py": [
+        (2, "no scale", "(q / k.shape[-1] ** 0.5)", "q"),
+        (3, "softmax over queries", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=-2")),
+        (4, "softmax over axis 1", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=1")),
+        (10, "inverted mask", SOFTMAX, SOFTMAX.replace("~(mask | fully_masked)", "mask")),
+        (11, "mask after the softmax", SOFTMAX, "torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)"),
+        (12, "hidden scores 0", SOFTMAX, SOFTMAX.replace("-torch.inf", "0.0")),
+        (13, "-inf times 0", SOFTMAX, "torch.softmax(scores + -torch.inf * ~mask, dim=-1)"),
+        (
+            14,
+            "rows of -inf",
+            ZEROED,
+            "torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)\n    return weights",
         ),
-    ),
-    Mutation(
-        23, "padding on the queries", Edit("padding_mask", "_real[..., None, None, :]", "_real[..., None, :, None]")
-    ),
-    Mutation(48, "first query aligned with first key", Edit("causal_mask", TRIL, "_ones.tril()")),
-]
-
-POSITIONS = [
-    Mutation(
-        36,
-        "cosine exponents of the next pair",
-        Edit("sinusoidal_encoding", "_angles.cos()", "(_angles * base ** (-2 / d_model)).cos()"),
-    ),
-    Mutation(
-        49,
-        "halves turned by interleaved angles",
-        Edit(
-            "Rotation.rotate",
-            "return torch.stack([_even * _cos - _odd * _sin, _even * _sin + _odd * _cos], ...).flatten(...)",
-            "left, right = x.chunk(2, dim=-1)\n"
-            "return x * _cos.repeat_interleave(2, -1) + torch.cat([-right, left], -1) * _sin.repeat_interleave(2, -1)",
+        (15, "-1e9", ZEROED, "torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)\n    return weights"),
+        (
+            None,
+            "nan replaced after the softmax",
+            SOFTMAX,
+            "scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()",
         ),
-    ),
-]
-
-NORMS = [
-    Mutation(
-        30,
-        "LayerNorm over positions, too",
-        Edit("layer_norm", "_x - _x.mean(dim=-1, keepdim=True)", "_x - _x.mean(dim=(-2, -1), keepdim=True)"),
-    ),
-    Mutation(32, "eps outside the root", Edit("layer_norm", "torch.sqrt(_v + eps)", "torch.sqrt(_v) + eps")),
-]
-
-POST, PRE = "EncoderLayer.forward", "PreNormEncoderLayer.forward"
-POST_FFN = "return self.norm_2(_x + self.dropout(_ffn))"
-
-ENCODER_LAYER = [
-    Mutation(
-        25,
-        "x = norm(x); x + attention(x)",
-        Edit(PRE, "_normed = self.norm_1(_x)", "_x = _normed = self.norm_1(_x)"),
-    ),
-    Mutation(26, "x + norm(ffn(x))", Edit(POST, POST_FFN, "return _x + self.norm_2(self.dropout(_ffn))")),
-    Mutation(
-        29,
-        "ffn added to the input of the layer",
-        Edit(POST, "_x = self.norm_1(_sum)", "block, _x = _x, self.norm_1(_sum)"),
-        Edit(POST, POST_FFN, "return self.norm_2(block + self.dropout(_ffn))"),
-    ),
-    Mutation(
-        31,
-        "BatchNorm",
-        Edit(
-            POST,
-            POST_FFN,
-            "z = _x + self.dropout(_ffn)\nreturn nn.functional.batch_norm(z.mT, None, None, training=True).mT",
+        (None, "weights without gradient", SOFTMAX, f"{SOFTMAX}.detach()"),
+        (None, "softmax in float32", SOFTMAX, f"{SOFTMAX.replace('scores', 'scores.float()')}.to(scores.dtype)"),
+        (None, "late keys preferred", SOFTMAX, SOFTMAX.replace("scores", "(scores + torch.arange(scores.shape[-1]))")),
+        (None, "mask of the first query for all", SOFTMAX, SOFTMAX.replace("mask |", "mask[..., :1, :] |")),
+        (
+            None,
+            "fully masked queries not zeroed",
+            "(attn_mask=attn_mask).masked_fill(fully_masked, 0.0)",
+            "(attn_mask=attn_mask)",
         ),
-    ),
-]
-
-CROSS = "self.attend_to_memory(_x, memory, memory_mask, _source)"
-
-DECODER_LAYER = [
-    Mutation(
-        41,
-        "cross-attention to itself",
-        Edit("DecoderLayer.forward", CROSS, "self.cross_attention(_x, _x, _x, mask)"),
-    ),
-    Mutation(
-        42,
-        "queries from the encoder",
-        Edit("DecoderLayer.forward", CROSS, "self.cross_attention(memory, _x, _x)"),
-    ),
-]
-
-EMBEDDED = "look_up(self.embedding, _tokens) * _scale + self.positions[_start:_end]"
-
-STACK = [
-    Mutation(
-        34,
-        "[layer] * n",
-        Edit("LayerStack.__init__", "nn.ModuleList(_layer for _ in range(_n))", "nn.ModuleList([_layer] * _n)"),
-    ),
-    Mutation(35, "no positions", Edit("LayerStack.embed", EMBEDDED, "look_up(self.embedding, _tokens) * _scale")),
-    Mutation(
-        37,
-        "positions by the batch",
-        Edit("LayerStack.embed", "self.positions[_start:_end]", "self.positions[:tokens.shape[0], None]"),
-    ),
-    Mutation(
-        38,
-        "embeddings not scaled",
-        Edit("LayerStack.embed", EMBEDDED, "look_up(self.embedding, _tokens) + self.positions[_start:_end]"),
-    ),
-]
-
-TARGET_MASK = "_mask = decoder_mask(_written, self.config.target_pad_id, _n_query)"
-NOT_CAUSAL = "_mask = padding_mask(_written, self.config.target_pad_id)"
-DECODE = "self.decoder(target, memory, _mask, _memory_mask, cache)"
-PARTS = "(PreNormEncoder, PreNormDecoder) if {} else (Encoder, Decoder)"
-
-TRANSFORMER = [
-    Mutation(18, "no causal mask", Edit("Transformer.decode", TARGET_MASK, NOT_CAUSAL)),
-    Mutation(
-        19,
-        "causal only in training",
-        Edit("Transformer.decode", TARGET_MASK, f"{TARGET_MASK}\nif not self.training:\n    {NOT_CAUSAL}"),
-    ),
-    Mutation(
-        21,
-        "no source mask",
-        Edit(
-            "Transformer.encode",
+    ],
+    "attention/multi_head.py": [
+        (1, "scaled by 1/√d_model", "return attend(q, k,", "return attend(q / self.n_heads**0.5, k,"),
+        (5, "keys projected as queries", "split_heads(self.w_k(key)", "split_heads(self.w_q(key)"),
+        (
+            6,
+            "heads split by view alone",
+            "x.reshape(batch, n, n_heads, d_model // n_heads).transpose(1, 2)",
+            "x.reshape(batch, n_heads, n, -1)",
+        ),
+        (
+            7,
+            "heads merged by view alone",
+            "x.transpose(1, 2).flatten(start_dim=2)",
+            "x.reshape(len(x), x.shape[2], -1)",
+        ),
+        (
+            8,
+            "no w_o",
+            "self.w_o(merge_heads(self.attend_heads(q, k, v, mask)))",
+            "merge_heads(self.attend_heads(q, k, v, mask))",
+        ),
+        (9, "weights dropped also in eval", "self.dropout if self.training else 0.0", "self.dropout"),
+    ],
+    "attention/additive.py": [(None, "no tanh", "torch.tanh(from_queries + from_keys)", "(from_queries + from_keys)")],
+    "attention/masks.py": [
+        (16, "tril(-1)", TRIL, ".tril(n_key - n_query - 1)"),
+        (17, "tril(1)", TRIL, ".tril(n_key - n_query + 1)"),
+        (17, "upper triangle", TRIL, ".triu(n_key - n_query)"),
+        (
+            18,
+            "no causal mask",
+            f"& {CAUSAL}",
+            "& torch.ones(n_key if n_query is None else n_query, n_key, dtype=torch.bool)",
+        ),
+        (20, "causal | pad", f"& {CAUSAL}", f"| {CAUSAL}"),
+        (23, "padding on the queries", "[..., None, None, :]", "[..., None, :, None]"),
+        (48, "first query aligned with first key", TRIL, ".tril()"),
+        (None, "True at padding", "(tokens != pad_id)", "(tokens == pad_id)"),
+        (None, "padding is token 0", "(tokens != pad_id)", "(tokens != 0)"),
+        (None, "padding is the smallest token", "(tokens != pad_id)", "(tokens > pad_id)"),
+        (
+            None,
+            "padding forgotten beside causality",
+            f"padding_mask(tokens, pad_id) & {CAUSAL}",
+            f"padding_mask(tokens, -1) & {CAUSAL}",
+        ),
+    ],
+    "attention/positions.py": [
+        (
+            36,
+            "cosine exponents of the next pair",
+            "angles.cos()], dim=-1)",
+            "(angles * base ** (-2 / d_model)).cos()], dim=-1)",
+        ),
+        (
+            49,
+            "halves turned by interleaved angles",
+            ROTATED,
+            f"x * cos.repeat_interleave(2, -1) + {HALVES} * sin.repeat_interleave(2, -1)",
+        ),
+    ],
+    "attention/kv_cache.py": [
+        (
+            47,
+            "new keys over the old ones",
+            "start, end = self.length, self.length + k.shape[2]",
+            "start, end = 0, k.shape[2]",
+        ),
+    ],
+    "layers/norms.py": [
+        (
+            30,
+            "LayerNorm over positions, too",
+            "wide - wide.mean(dim=-1, keepdim=True)",
+            "wide - wide.mean(dim=(-2, -1), keepdim=True)",
+        ),
+        (32, "eps outside the root", "torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)"),
+    ],
+    "layers/feed_forward.py": [(33, "no ReLU", "torch.relu(z)", "z")],
+    "layers/encoder_layer.py": [
+        (25, "x = norm(x); x + attention(x)", "= self.norm_1(x)\n", "= x = self.norm_1(x)\n"),
+        (26, "x + norm(ffn(x))", POST_NORM, "x + self.norm_2(self.dropout(self.feed_forward(x)))"),
+        (
+            29,
+            "ffn added to the input of the layer",
+            POST_NORM_BOTH,
+            f"block, {POST_NORM_BOTH.replace('self.norm_1', 'x, self.norm_1').replace('norm_2(x', 'norm_2(block')}",
+        ),
+        (31, "BatchNorm", POST_NORM, BATCH_NORM),
+    ],
+    "layers/decoder_layer.py": [
+        (41, "cross-attention to itself", CROSS, CROSS.replace("x, memory, memory_mask", "x, x, mask")),
+        (42, "queries from the encoder", CROSS, CROSS.replace("x, memory, memory_mask", "memory, x, None")),
+    ],
+    "models/layer_stack.py": [
+        (
+            34,
+            "[layer] * n",
+            "self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, activation) for _ in range(n_layers)",
+            "[self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, activation)] * n_layers",
+        ),
+        (35, "no positions", EMBEDDED, "look_up(self.embedding, tokens) * scale"),
+        (
+            37,
+            "positions by the batch",
+            EMBEDDED,
+            "look_up(self.embedding, tokens) * scale + self.positions[: len(tokens), None]",
+        ),
+        (38, "embeddings not scaled", "tokens) * scale +", "tokens) +"),
+    ],
+    "models/encoder.py": [(28, "pre: no final norm", "nn.LayerNorm", "nn.Identity")],
+    "models/transformer.py": [
+        (18, "no causal mask", TARGET_MASK, f"mask = {NOT_CAUSAL}"),
+        (19, "causal only in training", TARGET_MASK, f"{TARGET_MASK} if self.training else {NOT_CAUSAL}"),
+        (
+            21,
+            "no source mask",
             "self.encoder(source, padding_mask(source, self.config.source_pad_id))",
             "self.encoder(source)",
         ),
-    ),
-    Mutation(22, "no memory mask", Edit("Transformer.decode", DECODE, "self.decoder(target, memory, _mask)")),
-    Mutation(
-        24,
-        "target mask by the source's padding",
-        Edit("Transformer.decode", "self.config.target_pad_id", "self.config.source_pad_id"),
-    ),
-    Mutation(27, "pre and post swapped", Edit("Transformer.__init__", PARTS.format("_pre"), PARTS.format("not _pre"))),
-    Mutation(
-        43,
-        "the decoder is fed the source",
-        Edit("Transformer.decode", DECODE, "self.decoder(source, memory, None, _memory_mask)"),
-    ),
-]
-
-LOSS = [
-    Mutation(
-        40,
-        "shifted twice",
-        Edit(
-            "batch_loss",
-            "smoothed_cross_entropy(_logits, _labels, ...)",
-            "smoothed_cross_entropy(_logits[:, :-1], _labels[:, 1:], ...)",
-        ),
-    ),
-    Mutation(44, "padding counted in the mean", Edit("count_tokens", "_targets != pad_id", "_targets == _targets")),
-    Mutation(
-        45,
-        "softmax before the cross-entropy",
-        Edit("smoothed_cross_entropy", "F.cross_entropy(_logits, ...)", "F.cross_entropy(_logits.softmax(-1), ...)"),
-    ),
-]
-
-TABLE = {
-    "attention/dot_product": DOT_PRODUCT,
-    "attention/multi_head": MULTI_HEAD,
-    "attention/masks": MASKS,
-    "attention/positions": POSITIONS,
-    "attention/kv_cache": [
-        Mutation(
-            47,
-            "new keys over the old ones",
-            Edit("KVCache._room", "_start, _end = self.length, self.length + _n", "_start, _end = 0, 0 + _n"),
-        )
+        (22, "no memory mask", DECODE, "self.decoder(target, memory, mask)"),
+        (24, "target mask by the source's padding", TARGET_MASK, TARGET_MASK.replace("target_pad_id", "source_pad_id")),
+        (27, "pre and post swapped", "(PreNormEncoder, PreNormDecoder) if", "(PreNormEncoder, PreNormDecoder) if not"),
+        (43, "the decoder is fed the source", DECODE, "self.decoder(source, memory, None, memory_mask)"),
     ],
-    "layers/norms": NORMS,
-    "layers/feed_forward": [Mutation(33, "no ReLU", Edit("FeedForward", "torch.relu(_z)", "_z"))],
-    "layers/encoder_layer": ENCODER_LAYER,
-    "layers/decoder_layer": DECODER_LAYER,
-    "models/layer_stack": STACK,
-    "models/encoder": [
-        Mutation(28, "pre: no final norm", Edit("PreNormEncoder", "nn.LayerNorm", "nn.Identity")),
-    ],
-    "models/transformer": TRANSFORMER,
-    "generation/sampling": [
-        Mutation(
-            50,
-            "the token that crosses the mass is dropped",
-            Edit("filter_logits", "_mass.roll(1, dims=-1)", "_mass"),
-        ),
-    ],
-    "data/batches": [
-        Mutation(
+    "generation/sampling.py": [(50, "the token that crosses the mass is dropped", ".roll(1, dims=-1)", "")],
+    "data/batches.py": [
+        (
             39,
             "the answers as the input",
-            Edit("Batch.inputs", "(self.source, self.target[:, :-1])", "(self.source, self.target[:, 1:])"),
+            "return self.source, self.target[:, :-1]",
+            "return self.source, self.target[:, 1:]",
         ),
     ],
-    "training/loss": LOSS,
-    "training/trainer": [
-        Mutation(
-            46,
-            "accumulated gradients not divided",
-            Edit("Trainer._step", "(_loss / _n_tokens).backward()", "_loss.backward()"),
+    "training/loss.py": [
+        (
+            40,
+            "shifted twice",
+            "smoothed_cross_entropy(logits, labels,",
+            "smoothed_cross_entropy(logits[:, :-1], labels[:, 1:],",
         ),
+        (44, "padding counted in the mean", "(targets != pad_id)", "(targets == targets)"),
+        (45, "softmax before the cross-entropy", LOGITS, f"{LOGITS}.softmax(dim=-1)"),
+        (None, "logarithm of the softmax", LOGITS, f"{LOGITS}.softmax(dim=-1).log()"),
+        (None, "loss without gradient", LOGITS, f"(logits.detach() + 0 * logits){LOGITS.removeprefix('logits')}"),
+    ],
+    "training/optimizer.py": [
+        (None, "vectors decay", '< 2], "weight_decay": 0.0', '< 2], "weight_decay": weight_decay'),
+        (None, "embeddings of one column do not decay", "p.dim() >= 2", "p.dim() >= 2 and p.shape[1] > 1"),
+    ],
+    "training/schedules.py": [
+        (None, "warm-up by its root", "warmup**-1.5", "warmup**-0.5"),
+        (None, "always falling", "min(step**-0.5, step * warmup**-1.5)", "step**-0.5"),
+    ],
+    "training/trainer.py": [
+        (46, "accumulated gradients not divided", "(loss / n_tokens).backward()", "loss.backward()")
     ],
 }
+
+MUTATIONS = [Mutation(file, *mistake) for file, mistakes in TABLE.items() for mistake in mistakes]

@@ -3,30 +3,32 @@
 import ast
 import re
 
-from tests.mutations import MUTATIONS, mutated
-from tests.mutations.run_trial import ROOT, relevant_tests
+import pytest
+
+from tests.mutations.__main__ import ROOT, relevant_tests
+from tests.mutations.mistakes import MUTATIONS
 from transformer_course.exercises import LESSONS, exercises_of
 
 ROWS = re.findall(
     r"^\| (\d+) \|.*\| (.+) \|$", (ROOT / "docs" / "mistakes.md").read_text(encoding="utf-8"), re.MULTILINE
 )
-"""The list of mistakes: their numbers, and who names them."""
+"""The listed mistakes: their numbers, and who names them."""
 
 
-def test_the_mistakes_can_still_be_made():
-    for module, mutation in MUTATIONS:
-        ast.parse(mutated(module, mutation))
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: f"{mutation.file}: {mutation.mistake}")
+def test_mistake_can_still_be_made(mutation):
+    ast.parse(mutation.mutated())
 
 
-def test_every_row_of_the_list_is_tried_once():
-    assert sorted(mutation.row for _, mutation in MUTATIONS) == [int(number) for number, _ in ROWS]
+def test_every_row_of_the_list_is_tried():
+    assert {mutation.row for mutation in MUTATIONS} - {None} == {int(number) for number, _ in ROWS}
 
 
-def test_exercises_that_the_list_refers_to_exist():
+def test_exercises_in_the_list_exist():
     exercises = {f"{lesson[:2]} `{exercise.name}`" for lesson in LESSONS for exercise in exercises_of(lesson)}
     assert {named_by for _, named_by in ROWS} - exercises == {"library"}
 
 
-def test_a_module_with_mistakes_has_tests_to_notice_them():
-    tests = {test for module, _ in MUTATIONS for test in relevant_tests(module)}
+def test_every_edited_file_has_tests():
+    tests = {test for mutation in MUTATIONS for test in relevant_tests(mutation.file)}
     assert [test for test in tests if not (ROOT / test).exists()] == []
