@@ -1,4 +1,4 @@
-"""Which layer of the encoder each layer of the decoder reads: the last one, or the wrong one that is often drawn."""
+"""Which layer of the encoder each layer of the decoder reads: the last one, or another."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -8,20 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_course.diagrams.canvas import Diagram, beside
+from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, ORANGE, SIZE, WRONG
 
 LAST = -1
 """The encoder's output: its last layer's, normalised where the layers leave that to do."""
 
 
-def memory(n_layers: int = 2) -> Diagram:
-    """Return encoder and decoder with the memory between them, and beside it the wrong one, from layer to layer."""
-    return beside(drawn([LAST] * n_layers, n_layers), drawn(list(range(n_layers)), n_layers))
-
-
 def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
-    """Return the same of a model, as it is seen when it runs: what each decoder layer reads is looked up.
+    """Draw which encoder layer each decoder layer of a model reads, as observed while the model runs.
 
     Args:
         model: A model with ``encoder.layers`` and ``decoder.layers``, such as a learner's.

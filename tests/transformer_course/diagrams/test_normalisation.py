@@ -46,10 +46,3 @@ def test_the_dot_can_be_seen_on_its_dark_face():
     pictures = [Image.open(BytesIO(d.png())).convert("RGBA").convert("L") for d in (with_dot, without)]
     lightness = [np.asarray(picture, dtype=int) for picture in pictures]
     assert (lightness[0] - lightness[1] > 80).sum() > 50  # pixels that the dot makes lighter
-
-
-def test_it_is_said_in_words_and_can_be_read():
-    d = blocks({"LayerNorm": layer_norm, "BatchNorm": batch_norm})
-    assert "LayerNorm: 5 of 5 features, 1 of 4 positions, 1 of 3 sentences" in repr(d)
-    assert "BatchNorm: 1 of 5 features, 4 of 4 positions, 3 of 3 sentences" in repr(d)
-    assert d.flaws() == []

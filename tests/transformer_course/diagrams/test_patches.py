@@ -1,6 +1,5 @@
 """The diagram of a vision transformer holds every pixel once, in the patch that it belongs to."""
 
-import pytest
 import torch
 
 from transformer_course.diagrams.canvas import Diagram
@@ -32,9 +31,3 @@ def test_patches_and_positions_are_added_before_the_layers() -> None:
         ("mean", "output"),
     }
     assert {box.note for box in d.boxes} > {"Linear(16, 48)", "EncoderLayer × 2", "Linear(48, 10)", "(16, 48)"}
-    assert d.flaws() == []
-
-
-def test_an_image_has_to_be_filled() -> None:
-    with pytest.raises(ValueError, match="patches of 5 pixels do not fill an image of 16 × 15"):
-        vision_transformer(torch.rand(16, 15), patch=5, d_model=8, n_layers=1)

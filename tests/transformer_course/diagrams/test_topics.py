@@ -1,17 +1,145 @@
-"""The package of diagrams: a topic is a module, which is loaded when it is asked for."""
+"""Every diagram of the lessons is readable: no text overlaps another, and none sticks out of its box.
 
+What a diagram shows is compared by nbval: its words are the text of the cell's output, with all boxes, tables and
+arrows. The tests of single topics are about what these words leave out: places, colors, diagrams made with
+``lists=False``, whose words list no boxes and arrows, and modules that no lesson draws.
+"""
+
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+from torch import nn
 
 from transformer_course import diagrams
+from transformer_lab.attention.masks import causal_mask, padding_mask
+from transformer_lab.attention.multi_head import MultiHeadAttention
+from transformer_lab.layers.decoder_layer import DecoderLayer
+from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+
+LESSONS = Path(__file__).parents[3] / "notebooks" / "source"
+DATE, ISO = "3 mars 2021", "2021-03-03"
+TOKENS, FOLLOWING = ["<bos>", "Return", " the"], ["Return", " the", " documentation"]
+PADDED = torch.tensor([[1, 2, 3, 0], [0, 1, 2, 3]])
+PAIR = torch.tensor([2.0, 1.0]), torch.tensor([[2.5, 0.5], [0.3, 1.5]])
+TABLES = torch.randn(2, 5), torch.randn(3, 5), torch.randn(3, 4)
+TRANSLATOR = Transformer(TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=2))
+TEXTS = torch.tensor([[3, 4, 5, 6]]), torch.tensor([[1, 4, 4]])
+
+DRAWN: dict[str, list[tuple[Any, ...]]] = {
+    "architecture.transformer": [(64,), (512,)],
+    "architecture.you_are_here": [(lesson,) for lesson in range(9)],
+    "byte_pairs.merged": [("abracadabra", [(97, 98), (114, 97), (256, 257)]), ("a é", [(32, 195)])],
+    "data_parallel.step": [(2,), (4,)],
+    "data_parallel.ring": [(2,), (4,)],
+    "diagnosis.instruments": [()],
+    "diagnosis.first_measurements": [()],
+    "heads.multi_head": [(MultiHeadAttention(*sizes), n) for *sizes, n in ((128, 4, 11), (6, 1, 3), (512, 8, 5))],
+    "kv_cache.steps": [(["<bos>", *"Retu"], n_prompt) for n_prompt in (1, 4)],
+    "kv_cache.drafts": [("Ge", [("nure", 1, "e"), ("rate", 4, "d")])],
+    "kv_cache.shared_heads": [(6, [6, 3, 2, 1])],
+    "kv_cache.pages": [((6, 3), 8, 2), ((5, 1, 4), 5, 3)],
+    "language_model.stripped": [()],
+    "language_model.gpt": [(TOKENS, FOLLOWING, 4, ["0.10", "0.35", "0.01"])],
+    "language_model.induction": [(("7", "C", "4", "9", "7"),), (("x", "y", "x"),)],
+    "language_model.losses": [(["so", "this", "one", "."], ["what", "?"], ["this", "one", "."], ["that", "."])],
+    "layers.layer": [(DecoderLayer(8, 2, 16),), (nn.ReLU(), torch.ones(1, 2, 3))],
+    "layers.layers": [(EncoderLayer(8, 2, 16), PreNormEncoderLayer(8, 2, 16))],
+    "lookup.arrows": [(*PAIR, "fruit", ["apple", "pear"], ("edible", "round"))],
+    "lookup.moved": [("bank", PAIR[0], {"a": PAIR[1][0], "b": PAIR[1][1]}, {"river": PAIR[1][0]}, ("money", "water"))],
+    "lookup.one_head": [(*TABLES, ["one", "two"], ["a", "b", "c"], divisor) for divisor in (1.0, 5**0.5)],
+    "masks.masked_softmax": [(torch.randn(4, 4), causal_mask(4), [*TOKENS, "you"], [*TOKENS, "you"])],
+    "masks.broadcast": [
+        (padding_mask(PADDED, 0), causal_mask(4), [["a", "b", "c", "<pad>"], ["<pad>", "a", "b", "c"]])
+    ],
+    "memory.memory_of": [(TRANSLATOR, *TEXTS)],
+    "modern_block.blocks": [()],
+    "modern_block.gated": [()],
+    "modern_block.latent": [(2,), (3,)],
+    "modern_block.rotary_pairs": [(2,), (8,)],
+    "modern_block.experts": [(5, (1, 4))],
+    "modern_block.low_rank": [(40, 24, 3)],
+    "normalisation.blocks": [({"LayerNorm": nn.LayerNorm(5), "twice": lambda x: 2 * x},)],
+    "online_softmax.blocks": [([1.0, 3.0, 2.0, 5.0, 4.0, 0.0, -2.0], block) for block in (1, 3, 7)],
+    "patches.vision_transformer": [(torch.rand(16, 16), 4, 48, 2), (torch.rand(6, 9), 3, 5, 2)],
+    "pipeline.schedule": [(torch.tensor([[1, 2, 0, -1, 0, -2], [0, 1, -1, 2, -2, 0]]),)],
+    "positions.clocks": [([0, 1, 2, 3, 44], 8)],
+    "positions.rotary_hands": [([(2, 0), (7, 5)],), ([(2, 0), (4, 2), (7, 5), (8, 5)], (1.0,))],
+    "positions.schemes": [()],
+    "post_training.group": [(f"?{DATE}>", [ISO, "2021"], [1.0, 0.0], [1.0, -1.0])],
+    "post_training.built": [({"01": {"softmax": "yours", "attention": "the library's"}},)],
+    "recurrent.unrolled": [(DATE, ISO)],
+    "recurrent.with_attention": [("3 mai", "05-03", torch.tensor([0.1, 0.0, 0.2, 0.3, 0.4]), 2)],
+    "teacher_forcing.rows": [(["<bos>", *ISO], [*ISO, "<eos>"]), (list(ISO), list(ISO))],
+    "tensor_parallel.feed_forward": [(2,), (3,)],
+}
+"""Arguments of each diagram: a lesson's, or the extremes of what it can draw."""
+
+REJECTED = [
+    ("architecture.you_are_here", (9,), "from 0 to 8; got 9"),
+    ("byte_pairs.merged", ("", []), "something to encode; got an empty text"),
+    ("data_parallel.step", (1,), "at least 2 processes; got n_processes=1"),
+    ("data_parallel.ring", (1,), "at least 2 processes; got n_processes=1"),
+    ("kv_cache.steps", (TOKENS, 0), "n_prompt must be from 1 to 2 for 3 tokens; got 0"),
+    ("kv_cache.shared_heads", (6, [6, 4]), "n_heads=6, n_kv_heads=4"),
+    ("kv_cache.pages", ([3, 5], 4, 2), "room=4 must hold the longest text; got 5 tokens"),
+    ("language_model.gpt", (TOKENS, FOLLOWING[:2], 1), "got 3 tokens, 2 predictions"),
+    ("language_model.induction", (("7", "C", "4"),), "got 7 C 4"),
+    ("layers.layer", (nn.ReLU(),), "ReLU has no parameters"),
+    ("lookup.arrows", (*PAIR, "q", ["a"], ("x", "y")), "2 keys need as many names; got 1: a"),
+    ("lookup.arrows", (torch.zeros(2), PAIR[1], "q", ["a", "b"], ("x", "y")), "the query must not be 0"),
+    ("lookup.moved", ("bank", PAIR[0], {}, {}, ("x", "y")), "at least one text"),
+    ("lookup.one_head", (*TABLES, ["one"], ["a", "b", "c"]), "2 queries need as many names; got 1: one"),
+    ("modern_block.rotary_pairs", (10,), "d_k must be 2, 4, 6 or 8; got 10"),
+    ("modern_block.experts", (4, (4,)), r"chosen experts must be from 0 to 3; got \[4\]"),
+    (
+        "patches.vision_transformer",
+        (torch.rand(16, 15), 5, 8, 1),
+        "patches of 5 pixels do not fill an image of 16 × 15",
+    ),
+    ("pipeline.schedule", (torch.zeros(0, 3, dtype=torch.int64),), "n_stages=0, n_ticks=3"),
+    ("post_training.group", ("prompt", ["a", "b"], [1.0], [0.0, 0.0]), "got 2 answers, 1 rewards and 2 advantages"),
+    ("recurrent.unrolled", ("", "x"), "got an empty text"),
+    ("recurrent.with_attention", ("ab", "xyz", torch.ones(3) / 3, 2), "each of 2 characters needs a weight; got 3"),
+    ("recurrent.with_attention", ("abc", "xyz", torch.ones(3) / 3, 1), "between 2 and 3, .* got 1"),
+    ("teacher_forcing.rows", (["<bos>", "2", "0"], ["2", "0"]), "got 3 inputs for 2 labels"),
+    ("tensor_parallel.feed_forward", (4,), "n_devices=4"),
+]
 
 
-def test_every_topic_can_be_reached_from_the_package():
-    topics = {path.stem for path in Path(diagrams.__file__).parent.glob("*.py")} - {"__init__"}
-    assert set(diagrams.__all__) == topics
-    for topic in topics:
-        assert getattr(diagrams, topic).__name__ == f"transformer_course.diagrams.{topic}"
+def draw(name: str, *arguments: Any) -> Any:
+    topic, function = name.split(".")
+    return getattr(getattr(diagrams, topic), function)(*arguments)
+
+
+@pytest.mark.parametrize(("name", "arguments"), [(name, each) for name, calls in DRAWN.items() for each in calls])
+def test_no_text_of_a_diagram_overlaps_or_sticks_out(name, arguments):
+    assert draw(name, *arguments).flaws() == []
+
+
+def test_every_diagram_of_the_lessons_is_drawn_here():
+    used = {
+        name
+        for path in LESSONS.glob("*.py")
+        for name in re.findall(r"\bdiagrams\.(\w+\.\w+)\(", path.read_text("utf-8"))
+    }
+    assert used - DRAWN.keys() == {"canvas.beside", "positions.heat_map"}
+
+
+@pytest.mark.parametrize(("name", "arguments", "message"), REJECTED)
+def test_rejects_what_cannot_be_drawn(name, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        draw(name, *arguments)
+
+
+def test_drawing_draws_no_random_numbers_of_torch():
+    module, state = MultiHeadAttention(8, 2), torch.get_rng_state()
+    draw("heads.multi_head", module)
+    assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_another_topic_is_named_with_those_that_there_are():
