@@ -4,7 +4,6 @@ Run ``python -m benchmarks``; README.md says how to read the table.
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -25,24 +24,16 @@ CONTESTANTS = {
     "plain_language_peer": ("PlainLanguagePeer",),
     "torch_transformer": ("TorchTransformer",),
     "hugging_face": ("Marian", "GPT2", "Llama", "GeneratingLlama"),
-    "x_transformers_peer": ("XTransformer", "XLanguageModel"),
-    "joey_nmt": ("JoeyNMT",),
 }
-"""The module of each library, and its contestants; what is not installed is left out."""
+"""The module of each library, and its contestants."""
 DEFAULT = ["train tiny 32×24 dropout 0.1", "train small 32×24 dropout 0.1", "train LM tiny 32×24 dropout 0.1"]
 
 
 def find_contestants() -> list[type[Contestant]]:
-    """Return the contestants that can be imported, ours first; say which cannot."""
-    found: list[type[Contestant]] = []
-    for module, names in CONTESTANTS.items():
-        try:
-            imported = import_module(f"benchmarks.{module}")
-        except ImportError as error:
-            print(f"left out: {', '.join(names)} ({error})", file=sys.stderr)
-        else:
-            found += [getattr(imported, name) for name in names]
-    return found
+    """Return the contestants, ours first."""
+    return [
+        getattr(import_module(f"benchmarks.{module}"), name) for module, names in CONTESTANTS.items() for name in names
+    ]
 
 
 def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str, Any]:

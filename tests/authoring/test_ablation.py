@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from benchmarks.ablation import compare, main
+from authoring.ablation import compare, main
 
 
 def results(n_seeds=10, worse=2):

@@ -1,4 +1,4 @@
-"""Judge an ablation by its seeds: ``python -m benchmarks.ablation results.csv``.
+"""Judge an ablation by its seeds: ``python -m authoring.ablation results.csv``.
 
 The file has the columns ``variant``, ``seed`` and ``loss``, for two variants and the same seeds. Runs of one seed are a
 pair. The test of signs asks how often chance alone would have given so many pairs of the same sign.
@@ -64,7 +64,7 @@ def compare(table: pd.DataFrame, seeds: int = SEEDS) -> Comparison:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge the file that is named; 1 if it is not what the rubric asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m authoring.ablation", description=__doc__.splitlines()[0])
     parser.add_argument("results", help="a file with the columns variant, seed and loss")
     options = parser.parse_args(arguments)
     try:
