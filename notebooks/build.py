@@ -57,6 +57,8 @@ COLAB_SOURCE = (
 """The cell after the title of a lesson that imports something."""
 NOT_RUN = "skip-execution"
 """The tag of cells that are not executed: that of nbclient and MyST-NB."""
+VARYING = {"nbval-ignore-output", "approximate", "timed"}
+"""Tags of cells whose outputs differ between machines; of the last two, nbval compares the words all the same."""
 FOLDED = "hide-input"
 """The tag of cells whose code is folded: it sets things up, and need not be read."""
 METADATA = {
@@ -186,7 +188,7 @@ def differences(new: NotebookNode, old: NotebookNode) -> Iterator[str]:
 def comparable(cell: NotebookNode) -> dict[str, list[str]]:
     """List, line by line, all of a cell that has to be the same on every machine."""
     tags = list(cell.metadata.get("tags", []))
-    outputs = [] if "nbval-ignore-output" in tags else [line for o in cell.get("outputs", []) for line in text_of(o)]
+    outputs = [] if VARYING & {*tags} else [line for o in cell.get("outputs", []) for line in text_of(o)]
     pictures = [o.metadata for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
     return {
         "kind": [cell.cell_type, f"run {cell.get('execution_count')}"],

@@ -34,16 +34,21 @@ def output(name: str, new: str, stream: str = "stdout") -> Doctor:
     return lambda lesson: cell(lesson, name).update(outputs=outputs)
 
 
-def opaque_picture(name: str) -> Doctor:
-    """Let a cell have shown a picture on white."""
+def picture(name: str, size: int, color: str, words: str = "A picture.", alt: str = "A picture.") -> Doctor:
+    """Let a cell have shown a picture of one color."""
     file = BytesIO()
-    Image.new("RGB", (1, 1), "white").save(file, "png")
-    outputs = [nbformat.v4.new_output("display_data", {"image/png": b64encode(file.getvalue()).decode()})]
+    Image.new("RGBA", (size, size), color).save(file, "png")
+    data = {"image/png": b64encode(file.getvalue()).decode(), "text/plain": words}
+    outputs = [nbformat.v4.new_output("display_data", data, metadata={"image/png": {"alt": alt}})]
     return lambda lesson: cell(lesson, name).update(outputs=outputs)
 
 
 def drop(name: str) -> Doctor:
     return lambda lesson: lesson.book.cells.remove(cell(lesson, name))
+
+
+def tag(name: str, tag: str) -> Doctor:
+    return lambda lesson: cell(lesson, name).metadata.setdefault("tags", []).append(tag)
 
 
 def untag(name: str) -> Doctor:

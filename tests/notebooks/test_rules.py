@@ -11,9 +11,10 @@ from tests.notebooks.break_rules import (
     cell,
     drop,
     fail,
-    opaque_picture,
     output,
+    picture,
     swap_the_last_two_sections,
+    tag,
     text,
     untag,
 )
@@ -43,7 +44,22 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (output("imports", f"tensor({list(range(9))})"), "imports shows a raw tensor"),
     ],
     execution.pictures_are_transparent: [
-        (opaque_picture("imports"), "imports shows a picture that is not transparent"),
+        (picture("imports", 200, "white"), "imports shows a picture that is not transparent"),
+    ],
+    execution.pictures_show_something: [
+        (picture("imports", 1, "#00000000"), "imports shows a picture of 1 × 1 pixels"),
+        (picture("imports", 200, "#00000000"), "imports shows a picture of 200 × 200 pixels with next to nothing"),
+    ],
+    execution.pictures_have_their_words_as_plain_text: [
+        (picture("imports", 200, "#00000000", words="<Figure size 600x320 with 1 Axes>"), "not its description: <Fig"),
+        (picture("imports", 200, "#00000000", alt="A wrong picture."), "not its description: A picture."),
+    ],
+    execution.every_cell_is_run_except_colab_and_the_experiment: [
+        (tag("softmax", "skip-execution"), "colab, softmax, experiment are tagged"),
+        (untag("experiment"), "colab are tagged"),
+        (tag("softmax", "nbval-skip"), "softmax is marked nbval-skip"),
+        (tag("softmax", "raises-exception"), "softmax is marked raises-exception"),
+        (text("prices = {", "# NBVAL_IGNORE_OUTPUT\nprices = {"), "is marked # NBVAL_IGNORE_OUTPUT"),
     ],
     exercises.every_exercise_has_a_stub_and_then_its_check: [
         (drop("softmax"), "softmax needs one cell"),
@@ -127,8 +143,7 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     contents.readers_test_a_claim_of_their_own: [
         (text("**Claim.**", "Claim:"), "does not say **Claim.**"),
         (untag("experiment"), "tagged experiment, of that id; found 0"),
-        (text("for seed in range(3):", "for seed in range(1):"), "and run three seeds"),
-        (lambda x: cell(x, "experiment").metadata.update(tags=["experiment"]), "left alone by the build"),
+        (text("for seed in range(3):", "for seed in range(1):"), "should run three seeds"),
         (lambda x: cell(x, "in-short").update(source="## Sum"), "right before In short"),
     ],
     contents.a_table_shows_the_shapes: [

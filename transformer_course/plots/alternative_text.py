@@ -1,6 +1,7 @@
 """What a figure of matplotlib shows, in words, for readers who do not see it.
 
-It is read off the axes when the figure is displayed, so it covers whatever was drawn on them.
+It is read off the axes when the figure is displayed, so it covers whatever was drawn on them. In a notebook the words
+are also the output's plain text: nbval compares no pixels, but it compares the words, and so the data in them.
 """
 
 import sys
@@ -18,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 from matplotlib.text import Text
 
-MAX_TOLD_ROWS = 12
+MAX_TOLD_ROWS = 16
 """Maximum number of rows of a map for which each is told."""
 MAX_TOLD_BARS = 12
 """Maximum number of bars of a colour for which each is told."""
@@ -41,7 +42,7 @@ def alternative_text(figure: Figure) -> str:
 
 
 def describe_displayed_figures() -> None:
-    """Let every figure that a notebook displays from now on have its alternative text; outside one, do nothing."""
+    """Give every figure that a notebook displays from now on its description; outside a notebook, do nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None:
@@ -49,8 +50,9 @@ def describe_displayed_figures() -> None:
 
 
 def _description(figure: Figure) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the metadata of a picture that matplotlib's own formatter makes."""
-    return {}, {"image/png": {"alt": alternative_text(figure)}}
+    """Return the plain text and the metadata beside a picture that matplotlib's own formatter makes."""
+    words = alternative_text(figure)
+    return {"text/plain": words}, {"image/png": {"alt": words}}
 
 
 def _panels(figure: Figure) -> Iterator[Axes]:
@@ -82,7 +84,9 @@ def _told(ax: Axes) -> Iterator[str]:
             yield f"{patch.get_label()}: {_of_histogram(patch)}"
     for points in ax.collections:
         if isinstance(points, PathCollection) and not _is_unnamed(points):
-            yield f"{points.get_label()}: {len(np.asarray(points.get_offsets()))} points"
+            places = np.asarray(points.get_offsets(), dtype=float)
+            least, largest = _digits(places[:, 1].min(), places[:, 1].max())
+            yield f"{points.get_label()}: {len(places)} points, between {least} and {largest}"
     for image in ax.images:
         yield _of_map(image, ax)
 
@@ -130,8 +134,8 @@ def _of_map(image: AxesImage, ax: Axes) -> str:
     rows = _names(ax.get_yticklabels(), [f"row {i}" for i in range(cells.shape[0])])
     columns = _names(ax.get_xticklabels(), [str(i) for i in range(cells.shape[1])])
     if cells.shape[0] > MAX_TOLD_ROWS:
-        least, largest = _digits(cells.min(), cells.max())
-        return f"values between {least} and {largest}"
+        least, largest, mean = _digits(cells.min(), cells.max(), cells.mean())
+        return f"values between {least} and {largest}, mean {mean}"
     is_mask = set(np.unique(cells)) <= {0.0, 1.0}
     return "; ".join(
         f"{row}: {_marked(cell, columns) if is_mask else _largest(cell, columns)}"

@@ -5,9 +5,26 @@ from base64 import b64decode
 from collections.abc import Iterator
 from io import BytesIO
 
+from nbformat import NotebookNode
 from PIL import Image
 
+from notebooks.build import COLAB, NOT_RUN, VARYING
 from tests.notebooks.lesson import Lesson, shown
+
+SMALLEST_PICTURE = 100
+"""Pixels a side."""
+UNCHECKED = re.compile(r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+")
+"""Comments by which nbval, too, leaves out cells or their outputs."""
+
+
+def every_cell_is_run_except_colab_and_the_experiment(lesson: Lesson) -> Iterator[str]:
+    left_out = [cell.id for cell in lesson.tagged(NOT_RUN)]
+    if left_out != [COLAB, "experiment"]:
+        yield f"{', '.join(left_out)} are tagged {NOT_RUN}; exactly {COLAB} and experiment should be"
+    for cell in lesson.code:
+        tags = {tag for tag in cell.metadata.get("tags", []) if tag.startswith("nbval-") or "exception" in tag}
+        for marker in [*UNCHECKED.findall(cell.source), *sorted(tags - {"nbval-ignore-output"})]:
+            yield f"{cell.id} is marked {marker}, so nbval would not run or check it"
 
 
 def every_code_cell_was_run_in_order(lesson: Lesson) -> Iterator[str]:
@@ -37,7 +54,7 @@ def nothing_belongs_to_one_machine(lesson: Lesson) -> Iterator[str]:
 def numbers_are_short(lesson: Lesson) -> Iterator[str]:
     """Further digits differ between processors, and are not read."""
     for cell in lesson.code:
-        if "nbval-ignore-output" in cell.metadata.get("tags", []):
+        if VARYING & {*cell.metadata.get("tags", [])}:
             continue
         for number in re.findall(r"\d+\.\d+", shown(cell)):
             if len(number.replace(".", "").strip("0")) > 4:
@@ -49,18 +66,43 @@ def numbers_are_short(lesson: Lesson) -> Iterator[str]:
                 yield f"{cell.id} shows a raw tensor: {tensor[:40]}…"
 
 
+def _pictures(lesson: Lesson) -> Iterator[tuple[str, NotebookNode, Image.Image]]:
+    """Yield the id of the cell, the output and the picture itself, for all pictures of a lesson."""
+    for cell in lesson.code:
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                yield cell.id, output, Image.open(BytesIO(b64decode(output.data["image/png"]))).convert("RGBA")
+
+
 def pictures_are_transparent(lesson: Lesson) -> Iterator[str]:
     """Else they would be white blocks in the dark."""
-    for cell in lesson.code:
-        pictures = [output.data["image/png"] for output in cell.outputs if "image/png" in output.get("data", {})]
-        if any(Image.open(BytesIO(b64decode(png))).convert("RGBA").getpixel((0, 0))[3] for png in pictures):
-            yield f"{cell.id} shows a picture that is not transparent"
+    for cell, _, picture in _pictures(lesson):
+        if picture.getpixel((0, 0))[3]:
+            yield f"{cell} shows a picture that is not transparent"
+
+
+def pictures_show_something(lesson: Lesson) -> Iterator[str]:
+    """No test compares pixels, which differ between machines."""
+    for cell, _, picture in _pictures(lesson):
+        if min(picture.size) < SMALLEST_PICTURE or picture.getcolors(maxcolors=2) is not None:
+            yield f"{cell} shows a picture of {picture.width} × {picture.height} pixels with next to nothing on it"
+
+
+def pictures_have_their_words_as_plain_text(lesson: Lesson) -> Iterator[str]:
+    """This is what nbval compares of a picture."""
+    for cell, output, _ in _pictures(lesson):
+        words = output.data.get("text/plain", "<")
+        if words.startswith("<") or words != output.metadata.get("image/png", {}).get("alt", words):
+            yield f"{cell} shows a picture whose plain text is not its description: {words[:40]}"
 
 
 RULES = [
+    every_cell_is_run_except_colab_and_the_experiment,
     every_code_cell_was_run_in_order,
     nothing_went_wrong,
     nothing_belongs_to_one_machine,
     numbers_are_short,
     pictures_are_transparent,
+    pictures_show_something,
+    pictures_have_their_words_as_plain_text,
 ]

@@ -41,9 +41,9 @@ def test_each_row_of_a_mask_is_told_by_the_keys_it_may_attend_to():
 
 
 def test_a_large_map_is_told_by_its_range():
-    ax = plots.weights(torch.linspace(0, 0.5, 13 * 13).view(13, 13))
+    ax = plots.weights(torch.linspace(0, 0.5, 17 * 17).view(17, 17))
     assert alternative_text(ax.figure).endswith(
-        "map of 13 × 13 cells, query (row) by key (column). values between 0 and 0.5."
+        "map of 17 × 17 cells, query (row) by key (column). values between 0 and 0.5, mean 0.25."
     )
 
 
@@ -60,7 +60,8 @@ def test_bars_and_points_are_told_panel_by_panel():
     right.scatter([1, 2], [3, 4], label="models")
     right.plot([1, 2, 3], [5, 7, 6], "k.", label="known")
     assert alternative_text(figure) == (
-        "Plot: cost; models, known. cost: u 3, v 1200. known: 3 points, between 5 and 7. models: 2 points."
+        "Plot: cost; models, known. cost: u 3, v 1200. known: 3 points, between 5 and 7. "
+        "models: 2 points, between 3 and 4."
     )
 
 
@@ -78,12 +79,12 @@ def test_nothing_is_said_of_nothing():
     assert alternative_text(figure).endswith("lost: no points.")
 
 
-def test_a_notebook_stores_it_with_the_picture(monkeypatch):
+def test_a_notebook_stores_the_words_as_plain_text_and_as_the_alternative_of_the_picture(monkeypatch):
     class Shell:
         display_formatter = DisplayFormatter()
 
     monkeypatch.setitem(sys.modules, "IPython", type("IPython", (), {"get_ipython": Shell}))
     describe_displayed_figures()
     figure = plots.lines([1, 2], {"a": [1, 2]}, "x", "y").figure
-    _, metadata = Shell.display_formatter.format(figure)
-    assert metadata["image/png"] == {"alt": alternative_text(figure)}
+    data, metadata = Shell.display_formatter.format(figure)
+    assert data["text/plain"] == metadata["image/png"]["alt"] == alternative_text(figure)
