@@ -10,6 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
+from tests.notebooks.approximate import comparison
 from tests.notebooks.forked_kernel import look_for_garbage_rarely, use_forked_kernels
 
 NOT_RUN = "skip-execution"
@@ -69,9 +70,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the cells of lessons, which cannot mark themselves."""
+    """Mark the cells of lessons, which cannot mark themselves, and have nbval compare them as their tags ask."""
     if item.nodeid.startswith("notebooks/"):
         item.add_marker("slow")
+    if (compared_as := comparison(_tags(item))) is not str:
+        item.sanitize = lambda output: compared_as(output) if isinstance(output, str) else output
 
 
 def _tags(item: pytest.Item) -> list[str]:

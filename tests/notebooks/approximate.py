@@ -1,0 +1,57 @@
+"""Compare cells whose numbers differ between machines: their words exactly, their numbers roughly or not at all.
+
+Training ends elsewhere on another processor, and a clock never shows the same twice. nbval alone would compare every
+digit of such a cell or nothing of it, so two more tags say what to compare: in a cell tagged ``approximate`` each
+number has to be close to the stored one, and in a cell tagged ``timed`` only the text around the numbers counts.
+"""
+
+import re
+from collections.abc import Iterable
+
+NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+RELATIVE_TOLERANCE = 0.25
+ABSOLUTE_TOLERANCE = 0.05
+"""Of fractions such as 0.00 and 0.04; a number such as ``2e-08`` may be half as large or twice."""
+MAX_EXACT_INTEGER = 9
+"""Smaller integers, such as that of ``seed 2``, are counts or names."""
+
+
+class Approximate(str):
+    """A text that equals another one if its words are the same and its numbers are close."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and _words(self) == _words(other) and self._has_numbers_of(other)
+
+    def __ne__(self, other: object) -> bool:  # that of str compares letters
+        return not self == other
+
+    def _has_numbers_of(self, other: str) -> bool:
+        return all(map(_is_close, NUMBER.findall(self), NUMBER.findall(other)))
+
+
+class Timed(Approximate):
+    """A text that equals another one if its words are the same, whatever its numbers are."""
+
+    def _has_numbers_of(self, other: str) -> bool:
+        return True
+
+
+def comparison(tags: Iterable[str]) -> type[str]:
+    """Return the kind of text as which the outputs of a cell with these tags are compared."""
+    return Timed if "timed" in tags else Approximate if "approximate" in tags else str
+
+
+def _words(text: str) -> str:
+    """Return a text without its numbers; the spaces between columns depend on their width."""
+    return " ".join(NUMBER.sub(" # ", text).split())
+
+
+def _is_close(text: str, other: str) -> bool:
+    x, y = (float(number.replace(",", "").replace("−", "-")) for number in (text, other))
+    if text.isdecimal() and other.isdecimal() and min(x, y) <= MAX_EXACT_INTEGER:
+        return x == y
+    if "e" in text + other:
+        return x * y > 0 and 0.5 <= x / y <= 2
+    return abs(x - y) <= max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * max(abs(x), abs(y)))

@@ -1,0 +1,45 @@
+"""Texts are compared by their words, and by numbers that may differ as much as training differs between machines."""
+
+import pytest
+
+from tests.notebooks.approximate import Approximate, Timed, comparison
+
+
+@pytest.mark.parametrize(
+    ("stored", "new", "are_close"),
+    [
+        ("loss 0.52", "loss 0.57", True),
+        ("loss 0.52", "loss 0.7", False),
+        ("loss 0.52", "gain 0.52", False),
+        ("right: 0.00", "right: 0.04", True),
+        ("right: 100%", "right: 97%", True),
+        ("right: 100%", "right: 60%", False),
+        ("from 2.1e+08 to −3", "from 2e+08 to −3", True),
+        ("from 2.1e+08 to −3", "from 2.1e+08 to 3", False),
+        ("2e-08", "3e-08", True),
+        ("2e-08", "5e-08", False),
+        ("4,194,304 products", "4,100,000 products", True),
+        ("seed 2: 0.50", "seed 3: 0.50", False),
+        ("1 to 0.98", "1.0 to 0.97", True),
+        ("a  1.0\nb  0.9", "a   10.0\nb    0.9", False),
+        ("a   9.9\nb   0.9", "a  10.0\nb   0.9", True),
+        ("0.5 0.5", "0.5", False),
+        ("head_1", "head_2", False),
+    ],
+)
+def test_approximate_texts_have_the_same_words_and_close_numbers(stored: str, new: str, are_close: bool) -> None:
+    assert (Approximate(stored) == Approximate(new)) is are_close
+    assert (Approximate(stored) != Approximate(new)) is not are_close
+
+
+def test_timed_texts_have_the_same_words_and_any_numbers() -> None:
+    assert Timed("attention: 3.6 ms") == Timed("attention: 140 ms")
+    assert Timed("attention: 3.6 ms") != Timed("convolution: 3.6 ms")
+
+
+def test_a_text_equals_nothing_that_is_no_text() -> None:
+    assert Approximate("1") != 1
+
+
+def test_the_tags_of_a_cell_choose_the_comparison() -> None:
+    assert [comparison(tags) for tags in ([], ["hide-input", "approximate"], ["timed"])] == [str, Approximate, Timed]
