@@ -12,7 +12,7 @@ from torch import Tensor
 from transformer_course.checking import named_shapes
 from transformer_course.checking.formatting import format_both, format_value, join_words, listed, readable
 from transformer_course.checking.numeric_relation import explain_relation
-from transformer_course.checking.tolerance import ABSOLUTE, RELATIVE, distance, frequency_distance
+from transformer_course.checking.tolerance import ABSOLUTE, RELATIVE, Difference, distance, path_to_difference
 from transformer_course.exercise import Exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observation import (
@@ -38,6 +38,8 @@ ON_LINE = "\nOn your line {}:\n    "
 """Said before the line of a crash."""
 MAX_ERROR_LENGTH = 300
 """Number of characters of an error's own text, which may be the learner's."""
+
+Path = Sequence[int | str]
 
 
 def can_be_worked_by_hand(case: Case) -> bool:
@@ -93,54 +95,75 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
     return f"{told} Until then, `parts.{name}` does the same work." if name in parts else told
 
 
-def explain_difference(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:
-    """Name the first thing that differs: parameters, the output, then what shows only on a closer look."""
-    match case.kind:
-        case "function":
-            told = _explain_function(exercise, case, cast(FunctionObservation, seen), cast(FunctionObservation, right))
-        case "module":
-            told = _explain_module(exercise, case, cast(ModuleObservation, seen), cast(ModuleObservation, right))
-        case "sampler":
-            told = _explain_sampler(case, cast(SamplerObservation, seen), cast(SamplerObservation, right))
-    return f"{where}: {told or 'your code does not do what the exercise asks yet.'}"
+def explain_differences(
+    exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation, found: Sequence[Difference]
+) -> str:
+    """Put the first of the differences between two calls into words that has any."""
+    told = filter(None, (_explain_field(exercise, case, seen, right, one) for one in found))
+    return f"{where}: {next(told, 'your code does not do what the exercise asks yet.')}"
+
+
+def _explain_field(
+    exercise: Exercise, case: Case, seen: Observation, right: Observation, difference: Difference
+) -> str | None:
+    """Put into words how a field differs; None where that tells a learner nothing."""
+    if case.kind == "sampler":
+        samples, expected = cast(SamplerObservation, seen), cast(SamplerObservation, right)
+        return _explain_sampler(case, samples, expected, difference.field)
+    if case.kind == "module":
+        of_module, of_right = cast(ModuleObservation, seen), cast(ModuleObservation, right)
+        return _explain_module(exercise, case, of_module, of_right, difference)
+    called, expected_call = cast(FunctionObservation, seen), cast(FunctionObservation, right)
+    return _explain_function(exercise, case, called, expected_call, difference)
 
 
 def _explain_function(
-    exercise: Exercise, case: Case, seen: FunctionObservation, right: FunctionObservation
+    exercise: Exercise,
+    case: Case,
+    seen: FunctionObservation,
+    right: FunctionObservation,
+    difference: Difference,
 ) -> str | None:
-    if not seen["repeatable"]:
+    field, path = difference
+    if field == "repeatable" and not seen["repeatable"]:
         return "when it is called again with the same arguments, your code gives a different output."
-    if distance(seen["output"], right["output"]) > 1:
-        return _explain_output(exercise, case, seen["output"], right["output"])
-    if seen.get("overwritten"):
+    if field == "output":
+        return _explain_output(exercise, case, seen["output"], right["output"], path)
+    if field == "overwritten" and seen.get("overwritten"):
         return "when your code is called again, it writes into what it returned the first time."
-    if distance(own := seen.get("own_parameters"), expected := right.get("own_parameters")) > 0:
-        return _explain_own_parameters(own, expected)
+    if field == "own_parameters":
+        return _explain_own_parameters(seen.get("own_parameters"), right.get("own_parameters"))
     return None
 
 
-def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, right: ModuleObservation) -> str | None:
-    if seen["parameters"] != right["parameters"]:
+def _explain_module(
+    exercise: Exercise, case: Case, seen: ModuleObservation, right: ModuleObservation, difference: Difference
+) -> str | None:
+    field, path = difference
+    if field == "parameters":
         return _explain_parameters(seen["parameters"], right["parameters"])
+    if field == "frozen":
+        return _explain_frozen(seen.get("frozen", []), right.get("frozen", []))
+    if field == "output_in_training":
+        return _explain_training(right)
+    if field == "later" and path:
+        return f"call {int(path[0]) + 2} of the same module, with different inputs, gives the wrong output."
+    if field == "later_in_training":
+        return "a later call of the same module, with different inputs and in train mode, gives the wrong output."
     called, expected = cast(FunctionObservation, seen), cast(FunctionObservation, right)  # loaded, so it was called
-    return (
-        _explain_function(exercise, case, called, expected)
-        or _explain_frozen(seen.get("frozen", []), right.get("frozen", []))
-        or _explain_training(seen, right)
-        or _explain_later(seen, right)
-    )
+    return _explain_function(exercise, case, called, expected, difference)
 
 
-def _explain_sampler(case: Case, seen: SamplerObservation, right: SamplerObservation) -> str | None:
-    if not seen.get("repeatable", True):
+def _explain_sampler(case: Case, seen: SamplerObservation, right: SamplerObservation, field: str) -> str | None:
+    if field == "repeatable" and not seen.get("repeatable", True):
         return "when it is called again with a generator of the same seed, your code gives different tokens."
     if "frequencies" not in seen:
         return _explain_samples(case, seen)
-    if frequency_distance(seen["frequencies"], right["frequencies"], right["n_samples"]) > 1:
+    if field == "frequencies":
         return _explain_frequencies(seen["frequencies"], right["frequencies"])
-    if seen["used_global_generator"]:
+    if field == "used_global_generator" and seen["used_global_generator"]:
         return "your code uses torch's global random numbers. It should draw only from the generator it is given."
-    if right.get("varies_with_seed") and not seen.get("varies_with_seed"):
+    if field == "varies_with_seed" and right.get("varies_with_seed") and not seen.get("varies_with_seed"):
         return "generators with different seeds give the same tokens."
     return None
 
@@ -162,21 +185,10 @@ def _explain_frozen(seen: Sequence[str], right: Sequence[str]) -> str | None:
     return None
 
 
-def _explain_training(seen: ModuleObservation, right: ModuleObservation) -> str | None:
-    if distance(seen.get("output_in_training"), right.get("output_in_training")) <= 1:
-        return None
+def _explain_training(right: ModuleObservation) -> str:
     if distance(right.get("output_in_training"), right.get("output")) <= 1:
         return "in train mode your output is not the same as in eval mode. Here the two should be the same."
     return "in train mode your output is wrong."
-
-
-def _explain_later(seen: ModuleObservation, right: ModuleObservation) -> str | None:
-    for number, (output, expected) in enumerate(zip(seen.get("later", []), right.get("later", []), strict=False), 2):
-        if distance(output, expected) > 1:
-            return f"call {number} of the same module, with different inputs, gives the wrong output."
-    if distance(seen.get("later_in_training"), right.get("later_in_training")) > 1:
-        return "a later call of the same module, with different inputs and in train mode, gives the wrong output."
-    return None
 
 
 def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:
@@ -188,17 +200,19 @@ def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[
     return f"you have more parameters than the exercise asks for: {', '.join(n for n in seen if n not in right)}."
 
 
-def _explain_output(exercise: Exercise, case: Case, seen: PlainData, right: PlainData) -> str:
+def _explain_output(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, path: Path) -> str:
     if isinstance(right, tuple) and not (isinstance(seen, tuple | list) and len(seen) == len(right)):
         nouns = [exercise.steps.noun_of_part([index]) if exercise.steps else "" for index in range(len(right))]
         which = f": {join_words(nouns)}" if all(nouns) else ""
         return f"you return {_kind(seen)}, but should return {len(right)} values{which}."
     if seen is None:
         return "you return None. Is a `return` missing? (`print(…)` returns None, too.)"
-    return _explain_value(exercise, case, seen, right, named_shapes.output_dimensions(exercise.reference))
+    return _explain_value(exercise, case, seen, right, path, named_shapes.output_dimensions(exercise.reference))
 
 
-def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, names: Sequence[str] = ()) -> str:
+def _explain_value(
+    exercise: Exercise, case: Case, seen: PlainData, right: PlainData, path: Path, names: Sequence[str] = ()
+) -> str:
     """Put into words how a value differs, which is the output or stands in it.
 
     Args:
@@ -206,23 +220,25 @@ def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: Plain
         case: The call.
         seen: The value.
         right: What it should be.
+        path: The indices and keys that lead to the first difference.
         names: The names of its dimensions.
     """
     is_normalised = exercise.normalise is not Exercise.normalise
     if isinstance(seen, list) and isinstance(right, list) and is_normalised:  # put in another order than the attempt's
         return _explain_unordered(exercise, case, seen, right)
     place: list[int] = []
-    while isinstance(seen, tuple | list) and isinstance(right, tuple | list) and len(seen) == len(right):
-        place.append(next(i for i, pair in enumerate(zip(seen, right, strict=True)) if distance(*pair) > 1))
+    while isinstance(seen, tuple | list) and isinstance(right, tuple | list) and path:
+        index, *path = path
+        place.append(int(index))
         seen, right = seen[place[-1]], right[place[-1]]
     if place:
         names = named_shapes.output_dimensions(exercise.reference, *place) if len(place) == 1 else []
-        return f"{_name_of_part(exercise, place)}: {_explain_value(exercise, case, seen, right, names)}"
+        return f"{_name_of_part(exercise, place)}: {_explain_value(exercise, case, seen, right, path, names)}"
     if isinstance(seen, Mapping) and isinstance(right, Mapping) and "not_plain" not in seen:
         if seen.keys() != right.keys():
             return f"the dict should have the keys {listed(right)}; yours has {listed(seen)}."
-        key = next(key for key in right if distance(seen[key], right[key]) > 1)
-        return f"`{key}`: {_explain_value(exercise, case, seen[key], right[key])}"
+        key, *path = path
+        return f"`{key}`: {_explain_value(exercise, case, seen[str(key)], right[str(key)], path)}"
     if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
         seen = seen.item()
     if isinstance(seen, Tensor) and isinstance(right, Tensor):
@@ -283,7 +299,7 @@ def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData]
     if not pairs:
         return f"of your {len(right)} entries, {len(extra)} should not be there."
     one, other = pairs[0]
-    told = _explain_value(exercise, case, one, other)
+    told = _explain_value(exercise, case, one, other, path_to_difference(one, other))
     which = _in_common(one, other)
     if len(right) > 1:
         which = f"in {which or f'one of the {len(right)} entries'}, "

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from transformer_course.checking.expected_behaviour import Behaviour, behaviour
-from transformer_course.checking.explain import explain_crash, explain_difference, explain_reading, explain_unfinished
+from transformer_course.checking.explain import explain_crash, explain_differences, explain_reading, explain_unfinished
 from transformer_course.checking.formatting import listed_layers, readable
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
@@ -25,7 +25,7 @@ from transformer_course.checking.side_effects import (
     remembers_a_call,
     unused_inputs,
 )
-from transformer_course.checking.tolerance import agree, comparable_error, within
+from transformer_course.checking.tolerance import Difference, agree, comparable_error, differences
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import Exercise, capitalised
 from transformer_course.running.case import Case
@@ -81,14 +81,14 @@ def judge(
     if found := (recognise if shown[0] is known else recognise_once)(*shown):
         return _recognised(*shown, found, reading, (known, seen_in_cases))
     for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
-        if not within(1, seen, right, numbers_only=True):
+        if found_here := differences(seen, right):
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
             idle = unused_inputs(seen_in_cases, known.expected) if status == "wrong" else []
             unused = [_without_effect(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
             if seen.get("repeatable") is False and known.right_draws(index):
                 seen = cast(Observation, {**seen, "repeatable": True})  # to draw is right: the output is not
-            first = _explain(exercise, where, case, seen, right)
+            first = _explain(exercise, where, case, seen, right, found_here)
             other = _beside_a_crash(known, seen_in_cases, index)
             told = [*unfinished, *reading, *unused, first, *other, *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
@@ -155,10 +155,10 @@ def _recognised(
     if found.apart is not None:
         told_of, shown = judged
         case, seen, right = told_of.cases[found.apart], shown[found.apart], told_of.expected[found.apart]
-        if not within(1, seen, right, numbers_only=True):
+        if found_here := differences(seen, right):
             what = "your code crashes in" if "error" in seen else "something else goes wrong in"
             where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"
-            also = _explain(exercise, where, case, seen, right)
+            also = _explain(exercise, where, case, seen, right, found_here)
             return Verdict(exercise.name, status, readable("\n".join([*reading, told, also])), names, hints)
     as_right = known.run(found.way)
     if changed := changed_arguments(observed, as_right):
@@ -216,9 +216,9 @@ def _beside_a_crash(known: Behaviour, observed: Sequence[Observation], index: in
         seen, right, case = observed[later], known.expected[later], known.cases[later]
         error: object = seen.get("error")
         is_same = isinstance(error, Mapping) and comparable_error(error) == comparable_error(crash)
-        if not is_same and not within(1, seen, right, numbers_only=True):
+        if not is_same and (found := differences(seen, right)):
             where = f"Apart from that, in case {later + 1} of {len(known.cases)} ({case.label})"
-            return [_explain(known.exercise, where, case, seen, right)]
+            return [_explain(known.exercise, where, case, seen, right, found)]
     return []
 
 
@@ -231,13 +231,15 @@ def _sentence(clause: str) -> str:
     return capitalised(clause).rstrip(".")
 
 
-def _explain(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:
+def _explain(
+    exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation, found: Sequence[Difference]
+) -> str:
     try:
         if "error" in seen:
             given = {**call_inputs(case), **case.keywords}
             inputs = describe_inputs(exercise.reference, given)
             return explain_crash(where, seen["error"], inputs, absent_arguments(exercise.reference, given))
-        return explain_difference(exercise, where, case, seen, right)
+        return explain_differences(exercise, where, case, seen, right, found)
     except Exception:  # malformed observations can fail anywhere
         return f"{where}: what was observed makes no sense."
 

@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,6 +22,12 @@ GRADIENTS = ("gradients", "parameter_gradients")
 """Where observations hold gradients."""
 SIDE_EFFECTS = (*GRADIENTS, "changed")
 """What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
+FIELDS = (
+    *("error", "parameters", "repeatable", "output", "overwritten", "own_parameters", "frozen"),
+    *("output_in_training", "later", "later_in_training"),
+    *("frequencies", "used_global_generator", "varies_with_seed"),
+)
+"""The fields of observations in the order in which they are explained: what comes first causes what comes later."""
 TOGETHER, FEW_NUMBERS = 200, 500
 """So many tensors are compared at once, if they have no more than ``FEW_NUMBERS``: for them, a call of torch takes as
 long for all as for one."""
@@ -112,6 +119,51 @@ def observation_distance(seen: Observation, right: Observation, *, numbers_only:
     if numbers_only:
         return apart
     return max(apart, distance(seen.get("changed"), right.get("changed")), gradient_distance(seen, right))
+
+
+class Difference(NamedTuple):
+    """Where two calls showed different things: in which field, and by index or key at which place in it."""
+
+    field: str
+    path: tuple[int | str, ...] = ()
+
+
+def differences(seen: Observation, right: Observation) -> list[Difference]:
+    """List where two calls showed different things, remarks and gradients aside; nothing if they are ``within`` 1.
+
+    Args:
+        seen: What an attempt showed; it may come from an untrusted process and be malformed.
+        right: What it is compared with.
+    """
+    if "error" in right and isinstance(error := seen.get("error"), Mapping):
+        return [] if comparable_error(error) == comparable_error(right["error"]) else [Difference("error")]
+    fields = [field for field in FIELDS if field in seen or field in right]
+    fields += [field for field in {**seen, **right} if field not in (*FIELDS, "remarks", *SIDE_EFFECTS)]
+    return [Difference(field, path) for field in fields if (path := _path_in(field, seen, right)) is not None]
+
+
+def _path_in(field: str, seen: Observation, right: Observation) -> tuple[int | str, ...] | None:
+    """Return the path to where a field differs; None where it does not."""
+    if field not in seen or field not in right:
+        return ()
+    one: object = dict(seen)[field]
+    other: object = dict(right)[field]
+    if field == "frequencies" and isinstance(other, Tensor) and isinstance(n := right.get("n_samples"), int):
+        return () if frequency_distance(one, other, n) > 1 else None
+    return path_to_difference(one, other) if distance(one, other) > 1 else None
+
+
+def path_to_difference(seen: object, right: object) -> tuple[int | str, ...]:
+    """Return the indices and keys that lead to the first difference in plain data that differs."""
+    pairs: dict[int | str, tuple[object, object]] = {}
+    if isinstance(seen, tuple | list) and isinstance(right, tuple | list) and len(seen) == len(right):
+        pairs = dict(enumerate(zip(seen, right, strict=True)))
+    elif isinstance(seen, Mapping) and isinstance(right, Mapping) and seen.keys() == right.keys():
+        pairs = {key: (seen[key], right[key]) for key in right}
+    for step, pair in pairs.items():
+        if distance(*pair) > 1:
+            return step, *path_to_difference(*pair)
+    return ()
 
 
 def gradient_distance(seen: Observation, right: Observation) -> float:

@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from transformer_course.checking.explain import (
     can_be_worked_by_hand,
     explain_crash,
-    explain_difference,
+    explain_differences,
     explain_reading,
     explain_unfinished,
 )
+from transformer_course.checking.tolerance import differences
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.lesson_06_encoder.feed_forward import EXERCISE as FEED_FORWARD
@@ -36,8 +37,12 @@ def of(right):
     return Exercise(right, lambda seed: [], [], [], 1, "")
 
 
+def explained(exercise, where, case, seen, right):
+    return explain_differences(exercise, where, case, seen, right, differences(seen, right))
+
+
 def said(attempt, right=reference, case=SMALL):
-    return explain_difference(of(right), "Here", case, observe(attempt, case), observe(right, case))
+    return explained(of(right), "Here", case, observe(attempt, case), observe(right, case))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +214,7 @@ def test_of_lists_that_were_put_in_order_no_place_is_told():
         observed = [observe(lambda value=value: value, case) for value in (seen, right)]
         for observation in observed:
             observation["output"] = in_order(observation["output"], case)
-        return explain_difference(exercise, "Here", case, *observed)
+        return explained(exercise, "Here", case, *observed)
 
     assert of_list([3, 1], [1, 2]) == (
         "Here: in one of the 2 entries, the numbers are wrong.\n    expected  2\n    got       3"
@@ -234,9 +239,7 @@ def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
     case = Case({}, "")
 
     def told(seen):
-        return explain_difference(
-            exercise, "Here", case, observe(lambda: seen, case), observe(exercise.reference, case)
-        )
+        return explained(exercise, "Here", case, observe(lambda: seen, case), observe(exercise.reference, case))
 
     assert (
         told(torch.ones(2, 3)) == "Here: the output is wrong. This is the form in which they are compared:\n"
@@ -303,7 +306,7 @@ def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, s
     parameters = {"scale": torch.ones(1), "shift": torch.ones(1)}
     case = Case({"x": torch.ones(2)}, "", kind="module", parameters=parameters)
     seen, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
-    assert explain_difference(of(Freezes), "Here", case, seen, right) == f"Here: {says}"
+    assert explained(of(Freezes), "Here", case, seen, right) == f"Here: {says}"
 
 
 class Remembers(nn.Module):
@@ -324,7 +327,7 @@ def test_a_later_call_that_goes_wrong_is_told_as_that():
     case = Case(
         {"x": torch.ones(1, 2)}, "", kind="module", later=[{"x": torch.ones(3, 2) * 5}, {"x": torch.zeros(1, 2)}]
     )
-    told = explain_difference(of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
+    told = explained(of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
     assert told == "Here: call 2 of the same module, with different inputs, gives the wrong output."
 
 
@@ -378,13 +381,13 @@ class Drops(FEED_FORWARD.reference):
 def test_what_is_wrong_with_a_module_is_named(attempt, says):
     case = FEED_FORWARD.cases(0)[0]
     seen, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
-    assert explain_difference(FEED_FORWARD, "Here", case, seen, right) == f"Here: {says}"
+    assert explained(FEED_FORWARD, "Here", case, seen, right) == f"Here: {says}"
 
 
 def of_samples(attempt, label="the likeliest 2"):
     case = next(case for case in SAMPLE_NEXT.cases(0) if case.label == label)
     seen, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
-    return explain_difference(SAMPLE_NEXT, "Here", case, seen, right)
+    return explained(SAMPLE_NEXT, "Here", case, seen, right)
 
 
 @pytest.mark.parametrize(

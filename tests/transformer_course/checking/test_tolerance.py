@@ -10,11 +10,13 @@ from transformer_course.checking.tolerance import (
     RELATIVE,
     agree,
     comparable_error,
+    differences,
     distance,
     gradients_apart,
     is_finite,
     may_show,
     observation_distance,
+    path_to_difference,
     which_may_show,
     within,
 )
@@ -213,3 +215,38 @@ def test_many_answers_are_compared_at_once_as_one_by_one():
             one_by_one = [may_show(call, seen, tolerances, crashed_later=True) for call in calls]
             assert [*which_may_show(iter(9 * calls), seen, tolerances, crashed_later=True)] == 9 * one_by_one
             assert any(one_by_one)
+
+
+SHOWN = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
+
+
+@pytest.mark.parametrize(
+    ("seen", "right", "found"),
+    [
+        (SHOWN, {**SHOWN, "remarks": {"reads": ["x"]}, "gradients": {"x": torch.ones(1)}}, []),
+        (SHOWN, {**SHOWN, "output": (1.0, [torch.ones(2), {"a": 3}])}, [("output", (1, 1, "a"))]),
+        (SHOWN, {**SHOWN, "output": (2.0, [torch.zeros(2), {"a": 3}])}, [("output", (0,))]),
+        (SHOWN, {**SHOWN, "output": (1.0,)}, [("output", ())]),
+        (SHOWN, {**SHOWN, "output": (1.0, [torch.ones(2), {"b": 2}])}, [("output", (1, 1))]),
+        (SHOWN, {"output": SHOWN["output"], "own_parameters": 1}, [("repeatable", ()), ("own_parameters", ())]),
+        ({"output": 1, "parameters": {"w": [2]}}, {"output": 2, "parameters": {"w": [3]}},
+         [("parameters", ("w", 0)), ("output", ())]),
+        ({"output": 1, "strange": 2}, {"output": 1}, [("strange", ())]),
+        ({"error": {"type": "A", "message": "a b"}}, {"error": {"type": "A", "message": "b a"}}, []),
+        ({"error": {"type": "A", "message": "a"}}, {"error": {"type": "B", "message": "a"}}, [("error", ())]),
+        ({"error": {"type": "A", "message": "a"}}, {"output": 1}, [("error", ()), ("output", ())]),
+        ({"frequencies": torch.tensor([0.5, 0.5]), "n_samples": 100},
+         {"frequencies": torch.tensor([0.4, 0.6]), "n_samples": 100}, []),
+        ({"frequencies": torch.tensor([0.0, 1.0]), "n_samples": 100},
+         {"frequencies": torch.tensor([0.4, 0.6]), "n_samples": 100}, [("frequencies", ())]),
+    ],
+)  # fmt: skip
+def test_differences_are_listed_in_order_and_none_where_two_calls_are_within_a_tolerance(seen, right, found):
+    assert differences(seen, right) == found
+    assert within(1, seen, right, numbers_only=True) == (not found)
+
+
+def test_path_leads_to_the_first_difference():
+    assert path_to_difference([1, (2, 3)], [1, (2, 4)]) == (1, 1)
+    assert path_to_difference([1, (2, 3)], [1, (2,)]) == (1,)
+    assert path_to_difference({"a": 1.0, "b": [0]}, {"a": 1.0, "b": [1]}) == ("b", 0)
