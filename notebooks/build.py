@@ -57,7 +57,7 @@ COLAB_SOURCE = (
 """The cell after the title of a lesson that imports something."""
 NOT_RUN = "skip-execution"
 """The tag of cells that are not executed: that of nbclient and MyST-NB."""
-VARYING = {"nbval-ignore-output", "approximate", "timed"}
+VARYING = {"nbval-ignore-output", "approximate", "words-only"}
 """Tags of cells whose outputs differ between machines; of the last two, nbval compares the words all the same."""
 FOLDED = "hide-input"
 """The tag of cells whose code is folded: it sets things up, and need not be read."""

@@ -220,7 +220,7 @@ def three_runs(translator: type[nn.Module], width: int) -> tuple[list[nn.Module]
 # %% tags=["prediction"]
 prediction = ...
 
-# %% id="one-vector" tags=["nbval-ignore-output"]
+# %% id="one-vector" tags=["approximate"]
 narrow, right_32 = three_runs(RecurrentTranslator, 32)
 wide, right_64 = three_runs(RecurrentTranslator, 64)
 right = {"one vector, width 32": right_32, "one vector, width 64": right_64}
@@ -241,7 +241,7 @@ print([sum(p.numel() for p in models[0].parameters()) for models in (narrow, wid
 # The more digits, the lower the accuracy, and doubling the width hardly helps. Even 32 floats could hold 16 digits, but
 # the encoder has to *learn* to pack them, and the decoder to unpack them. Do 600 more steps of training help?
 
-# %% id="longer-training" tags=["nbval-ignore-output"]
+# %% id="longer-training" tags=["approximate"]
 torch.manual_seed(0)
 longer = train(copy.deepcopy(wide[0]), steps=600)
 print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
@@ -329,7 +329,7 @@ trace_shapes(Translator(11, 11, 64), source, generated)
 # %% tags=["prediction"]
 prediction = ...
 
-# %% id="with-attention" tags=["nbval-ignore-output"]
+# %% id="with-attention" tags=["approximate"]
 attentive, right["attention, width 32"] = three_runs(Translator, 32)
 compare(prediction, measured=right["attention, width 32"][:, -1].mean(), choices=to_choose)
 ax = plots.lines(n_digits, right, xlabel="digits to copy", ylabel="accuracy")
@@ -348,7 +348,7 @@ print({name: sum(p.numel() for p in model.parameters()) for name, model in model
 # hold. Each context vector has to hold only what its own step needs: for the fifth digit, the states around the
 # fifth. What about longer texts than any in training?
 
-# %% id="longer-texts" tags=["nbval-ignore-output"]
+# %% id="longer-texts" tags=["approximate"]
 print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)})
 
 # %% [markdown]
@@ -392,7 +392,7 @@ print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
 # that we trained to copy.
 
 
-# %% id="fading" tags=["nbval-ignore-output"]
+# %% id="fading" tags=["approximate"]
 def with_simple_rnn(size: float) -> RecurrentTranslator:
     """Make a translator whose encoder is a simple RNN with recurrent weights of this size."""
     model = RecurrentTranslator(11, 11, 64)
@@ -417,7 +417,7 @@ print("vanishes:", [name for name, size in at_40.items() if size < 1e-4])
 print("explodes:", [name for name, size in at_40.items() if size > 10])
 
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% tags=["hide-input", "approximate"]
 def open_gates(gru: nn.GRU) -> float:
     """Compute the update gates as the network does, for 16 texts of 40 vectors; return the fraction above 0.9."""
     x = torch.randn(16, 40, 64)
@@ -517,7 +517,7 @@ def dates() -> tuple[Tensor, Tensor]:
     return sources[batch], targets[batch]
 
 
-# %% id="dates" tags=["nbval-ignore-output"]
+# %% id="dates"
 torch.manual_seed(0)
 translator = train(Translator(len(ids) + 1, len(ids) + 1, 64), dates, steps=200)
 
@@ -526,7 +526,7 @@ translator = train(Translator(len(ids) + 1, len(ids) + 1, 64), dates, steps=200)
 # we append the token with the largest logit, and go on.
 
 
-# %% id="translations" tags=["nbval-ignore-output"]
+# %% id="translations" tags=["approximate"]
 @torch.no_grad()
 def translate(model: nn.Module, texts: list[str]) -> list[str]:
     source, generated = encoded(texts), torch.zeros(len(texts), 1, dtype=torch.int64)  # start
@@ -549,7 +549,7 @@ print(f"completely right: {correct:.0%} of held-out dates;  3 mars 2021 →", *t
 # %% tags=["prediction"]
 prediction = ...
 
-# %% id="looking" tags=["nbval-ignore-output"]
+# %% id="looking" tags=["approximate"]
 steps = []  # torch calls a hook whenever a module has run; ours collects the weights of each step
 hook = translator.attention.register_forward_hook(lambda module, inputs, output: steps.append(output[1][0, 0]))
 french, iso = "3 mars 2021", "2021-03-03"
@@ -598,7 +598,7 @@ while seen[..., -1] == 0:
 compare(prediction, measured=n_layers)
 
 
-# %% id="waiting" tags=["nbval-ignore-output"]
+# %% id="waiting" tags=["words-only"]
 def milliseconds(run) -> float:
     """Time one pass, forward and backward."""
     start = time.perf_counter()

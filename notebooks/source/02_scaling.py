@@ -389,7 +389,7 @@ def train_once(
 best_early, worst = ..., ...  # "1", "√d_k", "2√d_k", "d_k"
 
 
-# %% id="four-divisors"
+# %% id="four-divisors" tags=["approximate"]
 def train(divisor: float, **settings: float) -> dict[str, Tensor]:
     """Train with seeds 0, 1 and 2; return a row for each seed."""
     runs = [train_once(seed, divisor, **settings) for seed in range(3)]
@@ -407,7 +407,7 @@ curves = {f"scores / {name}": a for name, a in accuracy.items()}
 ax = plots.lines(steps, curves, xlabel="step", ylabel="accuracy", legend_beside=True)
 
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% tags=["hide-input", "approximate"]
 def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
     columns = {
         "dead, first 20 steps": ("dead queries", 0),
@@ -446,7 +446,7 @@ print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item(
 # small $p$ is. A plain $-\log p$ is so steep for a tiny $p$ that it compensates for a saturated softmax (about 10
 # seconds):
 
-# %% id="plain-log" tags=["nbval-ignore-output"]
+# %% id="plain-log" tags=["approximate"]
 plain = {f"{name}, −log p": train(divisors[name], floor=1e-30) for name in ("1", "√d_k")}
 table_of({"1": runs["1"], **plain})
 
@@ -454,7 +454,7 @@ table_of({"1": runs["1"], **plain})
 # With this loss, the model learns early even with undivided scores, though not as early as with divided ones. So a
 # saturated softmax *can* learn, if the gradient that reaches it is steep enough. And at the paper's own width, 64?
 
-# %% id="width-64" tags=["nbval-ignore-output"]
+# %% id="width-64" tags=["approximate"]
 table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor in {"1": 1, "√d_k": 8}.items()})
 
 # %% [markdown]
@@ -616,7 +616,7 @@ check(additive_scores)
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "words-only"]
 queries, keys = torch.randn(2, 1, 256, 64)
 w_q, w_k, w = torch.randn(64, 64) / 8, torch.randn(64, 64) / 8, torch.randn(64) / 8
 seconds = {"additive": [], "dot product": []}
@@ -643,7 +643,7 @@ print("parameters: dot product 0, additive", w_q.numel() + w_k.numel() + w.numel
 # %% tags=["prediction"]
 prediction = ...  # "below" or "above"
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 wide_q, wide_k = torch.randn(2, 1, 256, 1024)
 wide = parts.additive_scores(wide_q, wide_k, torch.randn(64, 1024), torch.randn(64, 1024), w)
 compare(prediction, measured="below" if wide.abs().max() < 10 else "above")

@@ -584,7 +584,7 @@ def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300)
 # %% tags=["prediction"]
 prediction = ...
 
-# %% id="name-both-neighbours" tags=["nbval-ignore-output"]
+# %% id="name-both-neighbours" tags=["approximate"]
 kinds = {"1 head": (1,), "2 heads": (2,), "4 heads": (4,), "1 head, then an MLP": (1, "mlp")}
 runs = {kind: [train(*how, seed=seed) for seed in range(3)] for kind, how in kinds.items()}
 final = {kind: [right[-20:].mean().item() for _, right in of_kind] for kind, of_kind in runs.items()}
@@ -604,7 +604,7 @@ pd.DataFrame(rows, columns=["", "worst of 3 runs", "best of 3 runs", "parameters
 # the left, it also adds when it stands on the right, only scaled by β/α. The neighbour with the larger weight tends to
 # win both answers, and the other one is mostly missed. These are the uneven weights of the two dates again.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 texts = torch.randint(15, (500, 11))
 named = runs["1 head"][0][0](texts).argmax(dim=-1)  # (500, 9, 2)
 right = (named == torch.stack([texts[:, :-2], texts[:, 2:]], dim=-1)).float().mean(dim=(0, 1))
@@ -639,7 +639,7 @@ def on_each_side(weights: Tensor) -> pd.DataFrame:
     return pd.DataFrame({"to the left": left.tolist(), "to the right": right.tolist()}, index=heads).round(1)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 letters = ["_" if character == " " else character for character in text]
 two_heads, _ = runs["2 heads"][0]
 axes = plots.heads(weights_of(two_heads), queries=letters[1:-1], keys=letters)
@@ -656,7 +656,7 @@ on_each_side(weights_of(Neighbours(2, nn.Linear(32, 30))))
 # %% [markdown]
 # What do four heads do, in a task that needs two?
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 four_heads, _ = runs["4 heads"][0]
 on_each_side(weights_of(four_heads))
 
@@ -678,7 +678,7 @@ views.AttentionExplorer(weights_of(four_heads), queries=letters[1:-1], keys=lett
 # next word in the docstrings of Python's library (folded: two layers of four heads, about ten seconds). The picture
 # shows its first layer. A word attends only to itself and to what comes before it (lesson 04).
 
-# %% id="language-heads" tags=["hide-input", "nbval-ignore-output"]
+# %% id="language-heads" tags=["hide-input", "approximate"]
 words = re.findall(r"[a-z]+|[.,:;()]", " ".join(python_docstrings()[0]).lower())
 vocabulary = {word: i for i, (word, _) in enumerate(Counter(words).most_common(1000), start=1)}  # 0: any other word
 stream = torch.tensor([vocabulary.get(word, 0) for word in words])
@@ -696,13 +696,15 @@ with torch.random.fork_rng():  # leaves the random numbers of the cells below as
         optimizer.step()
 print(f"{len(words):,} words of docstrings; loss {loss.item():.1f}, that of a blind guess {math.log(1001):.1f}")
 
-# %% id="heads-on-a-sentence" tags=["nbval-ignore-output"]
+# %% id="heads-on-a-sentence" tags=["approximate"]
 text_read = "return a copy of the string with each of the old values followed by the new value"
 sentence = text_read.split()
 with record_attention(language_model) as recorded, torch.no_grad():
     language_model(torch.tensor([[vocabulary.get(word, 0) for word in sentence]]))
 first_layer = recorded["blocks.0.self_attention"][0]  # (n_heads, n_query, n_key)
 axes = plots.heads(first_layer, queries=sentence, keys=sentence)
+
+# %% id="what-two-words-attend-to" tags=["nbval-ignore-output"]
 by = sentence.index("by")
 for i, head in enumerate(first_layer):
     print(f"head {i}: weight on the word itself {head.diagonal()[1:].mean():.1f},", end=" ")
@@ -756,7 +758,7 @@ def right_without(model: Neighbours, silent: int | None, texts: Tensor) -> float
     return (scores.argmax(dim=-1) == wanted).all(dim=-1).float().mean().item()
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 texts = torch.randint(15, (500, 11))
 rows = {}
 for name, model in {"2 heads": two_heads, "4 heads": four_heads}.items():

@@ -626,7 +626,7 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
 # %% tags=["prediction"]
 loss_leaky = ...
 
-# %% id="leaky-loss" tags=["nbval-ignore-output"]
+# %% id="leaky-loss" tags=["approximate"]
 masks = {"honest": parts.causal_mask(11), "leaky": torch.ones(11, 11, dtype=torch.bool).tril(1)}
 runs = {name: [train(mask, seed) for seed in range(3)] for name, mask in masks.items()}
 losses = {name: torch.stack([loss for _, loss in of_mask]) for name, of_mask in runs.items()}  # (3, 250) each
@@ -639,7 +639,7 @@ note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="ri
 # %% [markdown]
 # The leaky model knows the future. Would a **held-out set**, days that neither model was trained on, give it away?
 
-# %% id="held-out-loss" tags=["nbval-ignore-output"]
+# %% id="held-out-loss" tags=["approximate"]
 honest, leaky = (runs[name][0][0] for name in ("honest", "leaky"))
 with torch.no_grad():
     print({name: round(loss_of(m, held_out).item(), 2) for name, m in (("honest", honest), ("leaky", leaky))})
@@ -669,9 +669,11 @@ known = {f"<{day}>" for day in days}
 texts_of = {"honest": generate(honest), "leaky": generate(leaky)}
 real = {name: sum(text in known for text in generated) / 200 for name, generated in texts_of.items()}
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 compare(real_honest, measured=round(real["honest"], 1))
 compare(real_leaky, measured=round(real["leaky"], 1))
+
+# %% id="sampled-texts" tags=["nbval-ignore-output"]
 pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 
 # %% [markdown]

@@ -448,7 +448,7 @@ def trained(scheme: str, seed: int, base: float = 10000.0) -> tuple[LanguageMode
 # %% tags=["prediction"]
 prediction = ...
 
-# %%
+# %% tags=["approximate"]
 runs = {}
 for scheme in ["sinusoidal", "learned", "rotary", "alibi"]:
     runs[scheme] = [trained(scheme, seed) for seed in range(3)]
@@ -465,7 +465,7 @@ means = {s: {at: a[:, i:j].mean(dim=1) for at, (i, j) in stretches.items()} for 
 above = pd.DataFrame(means).T.map(lambda three: bool((three > 0.9).all()))
 above.rename_axis(columns="accuracy above 0.9 in all three runs, at positions")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
@@ -475,7 +475,7 @@ pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 # times the length it fails too. What do its heads attend to? (The logarithm of a weight is its score, up to a constant
 # for the row.)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 model = runs["rotary"][0][0]
 with record_attention(model) as recorded, torch.no_grad():
     model(torch.randint(16, (200, 64)))
@@ -519,7 +519,7 @@ rows = {f"{base:.0e}": [bool((a > 0.9).all()), f"{6.3 * base**-0.25:.2f}"] for b
 columns = ["right at positions 32 to 63, in all runs", "angle of the second pair after a turn of the first"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("base")
 
-# %% id="raise-the-base-4" tags=["nbval-ignore-output"]
+# %% id="raise-the-base-4" tags=["approximate"]
 pd.DataFrame(
     {f"{base:.0e}": [f"{x:.2f}" for x in a.tolist()] for base, a in far_accuracy.items()},
     index=["run 0", "run 1", "run 2"],
@@ -558,7 +558,7 @@ def counter(bos: bool, seed: int) -> tuple[LanguageModel, Tensor]:
     return model, train(model, which_position, bos=bos, rate=5e-3)
 
 
-# %%
+# %% tags=["approximate"]
 counters = {bos: [counter(bos, seed) for seed in range(3)] for bos in (False, True)}
 right = {bos: torch.stack([a for _, a in of_kind]) for bos, of_kind in counters.items()}
 curves = {"without bos": right[False], "with bos": right[True][:, 1:]}
@@ -568,7 +568,7 @@ with torch.no_grad():
     said = counters[False][0][0](torch.full((1, 16), 3)).argmax(dim=-1)
 print("without bos, one token 16 times:", said.unique().tolist())
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 compare(prediction_without, measured=round(right[False].mean().item(), 1))
 compare(prediction_with_bos, measured=round(right[True].mean().item(), 1))
 with torch.no_grad():
@@ -674,7 +674,7 @@ means = {way: {at: a[:, i:j].mean(dim=1) for at, (i, j) in stretches.items()} fo
 above = pd.DataFrame(means).T.map(lambda three: bool((three > 0.9).all()))
 above.rename_axis(columns="accuracy above 0.9 in all three runs, at positions")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 turns = 16 * 1e4 ** -torch.arange(0, 1, 0.25) / (2 * math.pi)  # a head is 8 wide: four pairs
 print("turns of each pair in 16 positions:", [f"{x:.2g}" for x in turns.tolist()])
 pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))

@@ -342,7 +342,7 @@ def learn_facts(kind: type[nn.Module], depth: int, seed: int) -> float:
     return right
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 whole, without, attentions = (
     [learn_facts(kind, depth, seed) for seed in range(3)]
     for kind, depth in ((parts.EncoderLayer, 1), (NoFFN, 1), (NoFFN, 3))
@@ -438,7 +438,7 @@ compare(prediction_sums_only, measured=on_its_way_back("sums only"))
 compare(prediction_neither, measured=on_its_way_back("neither"))
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "words-only"]
 def spread(numbers: Tensor) -> str:
     """Return the least and the largest of three runs, in one digit."""
     least, largest = f"{numbers.min():.1g}", f"{numbers.max():.1g}"
@@ -458,7 +458,7 @@ ways = {("sums", "norms"): "sums and norms", ("sums", "no norms"): "sums only"}
 ways |= {("no sums", "norms"): "norms only", ("no sums", "no norms"): "neither"}
 pd.DataFrame({way: measures(name) for way, name in ways.items()})
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input", "words-only"]
 for where in ("x", "w_q"):
     names = list(kinds) if where == "x" else ["sums and norms", "norms only"]
     curves = {name: found[name][where] for name in names}
@@ -555,7 +555,7 @@ diagrams.layers.layer(CutStream(64, 4, 256))
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 found |= {"pre-norm": three_runs(parts.PreNormEncoderLayer), "cut": three_runs(CutStream)}
 at_the_end = {name: found[name]["w_q"][:, -1].log10().mean() for name in ("sums and norms", "pre-norm", "cut")}
 is_post = abs(at_the_end["cut"] - at_the_end["sums and norms"]) < abs(at_the_end["cut"] - at_the_end["pre-norm"])
@@ -797,7 +797,7 @@ def draw_gaps() -> tuple[Tensor, Tensor]:
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 rows = torch.arange(500)
 at = torch.tensor([re.search(r"[^\W\d]{3,}", text).start() for text in texts[:500]])  # three letters: a month
 wanted, questions = tests[rows, at], tests.clone()
@@ -814,7 +814,7 @@ for seed in range(3):
 compare(prediction, measured=sum(right["only back"]) / 3, choices=(0.1, 0.4, 0.8))
 print(f"always the commonest letter: {wanted.bincount().max() / 500:.2f}")
 
-# %%
+# %% tags=["approximate"]
 question, letters = encode(["3 ?ars 2021"]), ["_" if c == " " else c for c in "3 ?ars 2021"]
 with record_attention(models["both ways"]) as weights, torch.no_grad():
     models["both ways"](question)
@@ -932,7 +932,7 @@ class VisionTransformer(nn.Module):
 prediction = ...
 
 
-# %% id="images-classified" tags=["hide-input", "nbval-ignore-output"]
+# %% id="images-classified" tags=["hide-input", "approximate"]
 patches, new_patches, new_digits = in_patches(images[:3500]), in_patches(images[3500:]), digits[3500:]
 
 

@@ -464,7 +464,7 @@ take_step = choose(take_step, our_step, three_losses)
 # %% [markdown]
 # Now 80 steps on the same batch, without smoothing. A twin has a bug: its optimizer holds the other model's parameters.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 torch.manual_seed(0)
 initialise(model)
 twin = copy.deepcopy(model)
@@ -609,7 +609,7 @@ text, iso = "3 mars 2021", "2021-03-03"
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 train(400)
 fraction = exact_match(model, held_out[:500])
 compare(prediction, measured="nearly all" if fraction > 0.8 else "most" if fraction > 0.5 else "fewer than half")
@@ -621,11 +621,11 @@ print("tokens right, position by position:", *(f"{fraction:.2f}" for fraction in
 # steps take over a minute. Then we decode with `average`, a running mean of the parameters (β = 0.98 at every fourth
 # step).
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 monitor.n_steps = N_STEPS
 train(N_STEPS - monitor.step, score_every=200)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 model.load_state_dict(average.module.state_dict())
 model.eval()  # would switch dropout off; our parts have none
 translated = translate(model, held_out)
@@ -633,7 +633,7 @@ exact = float(np.mean([wanted == generated for _, wanted, generated in translate
 assert exact >= 0.99, f"{exact:.1%} is less than 99 %"
 print(f"exact match on {len(translated):,} held-out strings: {exact:.1%}")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 five = [held_out[i] for i in (15, 39, 69, 1, 32)]  # those from the beginning of the lesson
 pd.DataFrame(translate(model, five), columns=["source", "right", "generated"])
 
@@ -643,7 +643,7 @@ pd.DataFrame(translate(model, five), columns=["source", "right", "generated"])
 # the entropy of the smoothed target. And did it learn by heart? Then the held-out loss would stay above that of
 # training. The two end within 0.05.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 doubt = 0.1 / V
 smoothed = torch.tensor([0.9 + doubt] + [doubt] * (V - 1)).double()
 floor = -(smoothed * smoothed.log()).sum().item()
@@ -686,7 +686,7 @@ print("with a new AdamW:", losses(step + 1, 7) == once)
 # Is it right for a good reason? Weights are a clue, not a proof. Here is the cross-attention again, now with eos. A
 # row's label is what it predicts. Then we change the month alone, and the day alone, and see which digits move.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 crossed = alignment(model, text, iso)
 names = [*text.replace(" ", "_"), "eos"]
 ax = plots.weights(crossed, [*iso, "eos"], names, xlabel="source (encoder)", ylabel="predicted (decoder)")
@@ -718,7 +718,7 @@ def read(text: str) -> tuple[Tensor, Tensor, Tensor]:
     return source, torch.cat([target[:, :1], generated[:, :-1]], dim=1), source_mask
 
 
-# %% tags=["nbval-ignore-output"]
+# %%
 views.ModelMap(model, read, tokenizer.id_to_token, [text])
 
 # %% [markdown]
@@ -888,7 +888,7 @@ def train_own(seed: int, n_steps: int, peak: float, warmup=30, smoothing=0.1, cl
     return model
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 own = train_own(seed=0, n_steps=250, peak=0.015)
 in_german = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
@@ -899,7 +899,7 @@ pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])
 # the geometric mean of four fractions: runs of 1 to 4 words (n-grams) found in the reference, at most as often as
 # there. A **brevity penalty** punishes texts that are too short: for 5 words of 6, it is $e^{1-6/5}=0.82$.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 _, wanted, generated = (list(column) for column in zip(*in_german))
 cut = [" ".join(text.split()[:5]) for text in wanted]
 exact_own = np.mean([right == written for right, written in zip(wanted, generated)])
@@ -917,7 +917,7 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 off = {"nothing": {}, "smoothing": {"smoothing": 0.0}, "clipping": {"clip": 1e9}, "warm-up": {"warmup": 1}}
 rows = []
 for _, (name, switch) in zip(ProgressBar(len(off)), off.items()):
@@ -931,7 +931,7 @@ runs = pd.DataFrame(rows, columns=["switched off", "seed", "tokens right", "prob
 compare(prediction, measured=runs.groupby("switched off")["tokens right"].mean().idxmin())
 runs.drop(columns="seed").groupby("switched off", sort=False).agg(["min", "max"]).round(2)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 right, sure = (runs.pivot(index="seed", columns="switched off", values=name) for name in runs.columns[2:])
 print("the difference from `nothing`, seed by seed")
 print("tokens right without warm-up:", *(f"{d:+.2f}" for d in right["warm-up"] - right["nothing"]))
@@ -953,12 +953,12 @@ stored = trained("messages-en-fr")
 to_french = stored.load_into(Transformer(**stored.sizes))
 print("{training_pairs:,} pairs, {parameters:,} parameters, {steps:,} steps".format(**stored.card))
 
-# %% tags=["nbval-ignore-output"]
+# %%
 in_french = translate(to_french, stored.card["held_out"], stored.tokenizer, max_length=40)
 ranked = sorted(in_french, key=lambda row: -sacrebleu.sentence_bleu(row[2], [row[1]]).score)
 pd.DataFrame(ranked[::11], columns=["source", "reference", "generated"], index=range(1, 101, 11))
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 library = stored.load_into(LibraryTransformer(TransformerConfig(**stored.sizes, dropout=0.0)))
 sources, references, greedy = (list(column) for column in zip(*in_french))
 beam = list(Translator(library, stored.tokenizer).translate(sources, max_length=40, beam_size=4))
@@ -969,7 +969,7 @@ for name, generated in {"your greedy decoding": greedy, "the library's beam of 4
 # The best (by BLEU) come first: few are right, and the last make no sense. Here a beam, with its penalty for short
 # texts, gains a few points over greedy decoding. Type a sentence of your own.
 
-# %% tags=["nbval-ignore-output"]
+# %%
 yours = ["The battery is low.", "The temperature is too high.", "My grandmother wrote poems."]
 french = translate(to_french, [(sentence, "") for sentence in yours], stored.tokenizer, max_length=40)
 print(*(f"{sentence} → {generated}" for sentence, _, generated in french), sep="\n")

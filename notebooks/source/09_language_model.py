@@ -181,11 +181,13 @@ def encode(texts: list[str], tokenizer: Tokenizer = tokenizer) -> Tensor:
     return torch.tensor([token for text in texts for token in [BOS_ID, *tokenizer.encode(text).ids]])
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 train_ids, held_out_ids = encode(train_texts), encode(held_out_texts)
 n_bytes = sum(len(text.encode()) for text in held_out_texts)
 print(f"{len(train_ids):,} tokens to train on, {len(held_out_ids):,} held out,", end=" ")
 print(f"{n_bytes / len(held_out_ids):.1f} bytes each")
+
+# %% id="a-held-out-text" tags=["nbval-ignore-output"]
 print(held_out_texts[5][:200])
 
 # %% [markdown]
@@ -295,7 +297,7 @@ def count_losses(train: Tensor, held_out: Tensor, vocab_size: int) -> dict[str, 
 # %% tags=["prediction"]
 lower_perplexity, fewer_bits = ..., ...
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 byte_ids = [torch.tensor([*"\n".join(texts).encode()]) for texts in (train_texts, held_out_texts)]
 baselines, of_bytes = count_losses(train_ids, held_out_ids, V), count_losses(*byte_ids, 256)
 rows = [(f"{name}, bytes", loss, loss / math.log(2)) for name, loss in of_bytes.items()]
@@ -376,7 +378,7 @@ def held_out_loss(model: nn.Module, ids: Tensor, n: int = 64, n_windows: int = 1
 # %% tags=["prediction"]
 after_100, after_400 = ..., ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 _ = torch.manual_seed(0)
 curve, monitor = {0: held_out_loss(gpt, held_out_ids)}, views.TrainingView(400)
 steps = train(gpt, optimizers_of(gpt), 400, lambda: monitor.loss(loss_on(gpt, train_ids)))
@@ -392,12 +394,12 @@ for name, loss in baselines.items():
     _ = ax.axhline(loss, color=plots.INK, linestyle=":"), ax.text(425, loss, name, va="center")
 _ = ax.set_ylim(3.3, 6.7)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 400)}
 compare(after_100, measured=beaten[100])
 compare(after_400, measured=beaten[400])
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
@@ -412,7 +414,7 @@ print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 # matrix after each block: the **logit lens** ([nostalgebraist,
 # 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 with torch.no_grad():
     batch = windows(held_out_ids, torch.arange(0, 64 * 200, 64))
     streams = [gpt.embedding(batch) + gpt.positions]
@@ -472,7 +474,7 @@ check(sample_next)
 # %% tags=["prediction"]
 with_06, with_045 = ..., ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 logits = torch.tensor([0.5, 0.25, 0.15, 0.1]).log().expand(20_000, 4)
 options = [{}, {"temperature": 0.5}, {"temperature": 2.0}, {"top_k": 3}, {"top_p": 0.6}, {"top_p": 0.45}]
 drawn = {}
@@ -489,7 +491,7 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 # Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not. Turn
 # the knobs: the bars are our GPT's own distribution after `Return the name of the`.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
 views.SamplingDial(gpt(prompt)[0, -1], [tokenizer.decode([i]) for i in range(512)], top_p=0.9)
 
@@ -551,7 +553,7 @@ print("\n".join(f"{fact}: {stored.card[fact]}" for fact in facts))
 # %% tags=["prediction"]
 its_perplexity, its_bits = ..., ...
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 large_ids = encode(held_out_texts, stored.tokenizer)
 of_large = held_out_loss(large, large_ids, n=128, n_windows=110)
 rows = {"bigram": (baselines["bigram"], len(held_out_ids)), "yours": (curve[400], len(held_out_ids))}
@@ -594,7 +596,7 @@ def words_that_exist(texts: list[str]) -> float:
     return sum(word in known for word in words) / len(words)
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 known = {word for text in train_texts for word in re.findall(r"[a-z]+", text.lower())}
 texts = {"held-out text": held_out_texts}
 for name, model, reader, n in (("yours", gpt, tokenizer, 64), ("stored", large, stored.tokenizer, 128)):
@@ -626,7 +628,7 @@ def repetition(texts: Tensor, n: int = 8) -> float:
     return 1 - sum(len(set(text)) for text in runs) / sum(len(text) for text in runs)
 
 
-# %% id="greedy-text-repeats-itself-4" tags=["hide-input", "nbval-ignore-output"]
+# %% id="greedy-text-repeats-itself-4" tags=["hide-input", "approximate"]
 starts = torch.linspace(0, len(large_ids) - 210, 4).long()
 prompts = windows(large_ids, starts, 10)
 samplers = {"greedy": lambda logits: logits.argmax(dim=-1), "top_p = 0.9": samplers["top_p = 0.9"]}
@@ -635,8 +637,10 @@ with torch.no_grad():
 generated["held-out text"] = windows(large_ids, starts + 10, 200)
 repeated = {name: repetition(texts) for name, texts in generated.items()}
 compare(prediction, measured=repeated["greedy"], choices=(0.05, 0.5, 0.95))
-print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][0, -60:].tolist()).split()))
 pd.Series(repeated, name="repeated").round(2).to_frame()
+
+# %% id="greedy-text" tags=["nbval-ignore-output"]
+print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][0, -60:].tolist()).split()))
 
 # %% [markdown]
 # Greedy text repeats itself far more often than real text, and sampled text hardly ever: like people, it does not
@@ -734,7 +738,7 @@ for (n_layers, models), curves in zip(copiers.items(), rise.values()):
         curves.append([right(model)[8:].mean().item() for step in steps if step % 10 == 0])
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 by_position = {n_layers: torch.stack([right(model) for model in models]) for n_layers, models in copiers.items()}
 copied = {n_layers: runs[:, 8:].mean(dim=1) for n_layers, runs in by_position.items()}  # of each seed
 compare(one_layer, measured=copied[1].median().item(), choices=(0.2, 0.6, 1.0))
@@ -747,7 +751,7 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 # %% [markdown]
 # From position 9 on, two layers copy; one does not. (At 8 it can only be guessed.)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 curves = {name: torch.tensor(runs) for name, runs in rise.items()}  # (3, 30) each
 ax = plots.lines(range(10, 301, 10), curves, "step", "fraction copied right")
 
@@ -762,7 +766,7 @@ ax = plots.lines(range(10, 301, 10), curves, "step", "fraction copied right")
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 maps = []
 for model in copiers[2]:
     with torch.no_grad(), record_attention(model) as recorded:
@@ -803,7 +807,7 @@ def without_head(model: nn.Module, attention: str, head: int) -> nn.Module:
     return silent
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 rows = {"nothing": [right(model) for model in copiers[2]]}
 rows |= {f"{n} back": [right(model, back(n)) for model in copiers[2]] for n in (1, 2, 4, 7)}
 rows |= {f"head {i}": [right(without_head(model, "attentions.0", i)) for model in copiers[2]] for i in range(2)}
@@ -890,7 +894,7 @@ def second_reading(model: nn.Module, once: Tensor) -> tuple[float, float]:
     return other, itself
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 of_one, of_two = (torch.stack([scores_of(model, texts, 8) for model in copiers[n]]) for n in (1, 2))
 print(
     f"copiers: one layer {of_one.max():.2f} at most, of two layers the first {of_two[:, 0].max():.2f} at most,", end=" "
@@ -909,7 +913,7 @@ best = names[of_language.argmax()]
 compare(on_language, measured=(of_language > 0.2).sum().item())
 compare(without_best, measured=lost.view(4, 4)[best].item(), choices=(0.05, 0.5, 1))
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 maps = torch.stack([of_language, of_random, lost.view(4, 4).clamp(min=0)])
 axes = plots.heads(maps, "0123", "0123", xlabel="head", ylabel="block")
 axes[0].figure.axes[-1].remove()  # the colour bar: each cell has its number
@@ -937,7 +941,7 @@ table.round(2)
 # And in ordinary text? We silence each head of the block, and split the tokens from position 64 on: was this pair, the
 # token and the one before it, read before in the window?
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 batch = windows(large_ids, torch.linspace(0, len(large_ids) - 128, 110).long(), 128)
 models = {"all heads": large} | {f"without head {i} of block {best[0]}": without[best[0], i] for i in range(4)}
 pairs = batch[:, :-1] * 2048 + batch[:, 1:]
@@ -976,7 +980,7 @@ def of_last_token(model: nn.Module, name: str, read_before: str) -> float:
     return model(torch.tensor([ids]))[0, -1].softmax(dim=-1)[last].item()
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 verbs, nouns = "paint fold melt tickle borrow rinse whisper knit", "path error queue text host list color version"
 invented = [f"{verb}_{noun}" for verb in verbs.split() for noun in nouns.split()]
 others = [model for name, model in without.items() if name[0] == best[0] and name != best]
@@ -1027,7 +1031,7 @@ def at_last_token(model: nn.Module, name: str, read_before: str) -> tuple[Tensor
     return weights[:, :, at, at - 1], weights[*best, -1, at].item(), p_last
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 below = [name for name in names if name[0] < best[0]]
 models = {"none": large} | {f"head {head} of block {block}": without[block, head] for block, head in below}
 runs = {name: [at_last_token(model, some, some) for some in invented] for name, model in models.items()}
@@ -1055,13 +1059,15 @@ circuit.round(2)
 # %% [markdown]
 # And here is the first page's model, the same class, trained on 35 plays. Write a first line of your own.
 
-# %% tags=["nbval-ignore-output"]
+# %%
 of_plays = trained("gpt-plays")
 actor = of_plays.load_into(parts.GPT(**of_plays.sizes))
 loss, bits = (of_plays.card[f"held_out_{name}"] for name in ("loss", "bits_per_byte"))
 print(
     f"{of_plays.card['cpu_minutes']} minutes; held out: loss {loss}, perplexity {math.exp(loss):.0f}, bits {bits:.2f}"
 )
+
+# %% id="a-scene" tags=["nbval-ignore-output"]
 _ = torch.manual_seed(2)
 print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy business here?\n\n", 120))
 

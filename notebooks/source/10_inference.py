@@ -116,7 +116,7 @@ def trained(seed: int, n_steps: int = 300) -> nn.Module:
     return model.eval().requires_grad_(False)  # it will not be trained any more
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 models = [trained(seed) for seed in range(3)]
 model = models[0]
 losses = [loss_of(model).item() for model in models]
@@ -271,7 +271,7 @@ def cpu_milliseconds(runs: dict[object, Callable], n_turns: int = 8) -> dict[obj
     return best
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["words-only"]
 lengths, runs = [64, 128, 256, 512], {}
 for n in lengths:
     tokens = held_out_ids[None, :n]
@@ -299,7 +299,7 @@ print("at token 512, the cache is at least twice as fast:", with_cache[-1] / wit
 # %% tags=["prediction"]
 prediction_token, prediction_step = ..., ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["words-only"]
 large = LanguageModel(d_model=2048, n_heads=16, n_layers=1).requires_grad_(False)
 prompts = held_out_ids[: 16 * 128].view(16, 128)
 caches = {rows: read(large, prompts[:rows])[1] for rows in (1, 16)}
@@ -451,7 +451,7 @@ _, repeated, *others = (way() for way in ways.values())
 print("all with 2 heads are equal:", all(torch.allclose(repeated, other, atol=1e-5) for other in others))
 print("grouped takes less than half of the time with repeat_kv:", 2 * ms["2 heads, grouped"] < slow)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["words-only"]
 ready = torch.empty(2, 8, 2, 4, 4096, 64)
 ms |= cpu_milliseconds({"the copies alone, into ready memory": lambda: ready.copy_(kv[:, :, :, None])})
 pd.Series(ms, name="ms").round(1).to_frame()
@@ -478,7 +478,7 @@ pd.Series(ms, name="ms").round(1).to_frame()
 # %% id="windows-and-attention-sinks-2" tags=["prediction"]
 prediction_rise, prediction_kept = ..., ...
 
-# %% id="windows-and-attention-sinks-3" tags=["nbval-ignore-output"]
+# %% id="windows-and-attention-sinks-3" tags=["approximate"]
 row, column = torch.arange(N + 1)[:, None], torch.arange(N + 1)
 windows, rises = [2, 4, 8, 16], {}
 for name, kept in {"window only": -1, "and the sixth token": 5, "and bos": 0}.items():
@@ -495,7 +495,7 @@ compare(prediction_kept, measured="bos" if (bos < sixth)[:, 1].all() else "anoth
 print("a window of 4: bos helps more than the sixth token, with each seed:", (bos < sixth)[:, 1].all().item())
 print("a window of 16 costs less than 0.1 nats, with each seed:", (only[:, 3] < 0.1).all().item())
 
-# %% id="windows-and-attention-sinks-5" tags=["nbval-ignore-output"]
+# %% id="windows-and-attention-sinks-5" tags=["approximate"]
 most = []  # for each seed: the largest mean weight, of all heads, on bos and on the sixth token
 for m in models:
     with record_attention(m) as recorded:
@@ -538,7 +538,7 @@ def quantised(model: nn.Module, bits: int) -> tuple[nn.Module, float]:
     return model, n_bits / sum(32 * p.numel() for p in matrices)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 rows = {}
 for bits in (8, 4, 2):
     made = [quantised(model, bits) for model in models]
@@ -651,7 +651,7 @@ ps = torch.stack([model(held_out[:, :-1])[:, 2:].softmax(dim=-1) for model in mo
 accepted = {name: torch.minimum(ps, q).sum(dim=-1).mean(dim=(1, 2)) for name, q in drafts.items()}
 in_loss = {name: -q.gather(-1, following).log().mean().item() for name, q in drafts.items()}
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 columns = {"numbers in the table": {name: V ** (i + 1) for i, name in enumerate(drafts)}, "held-out loss": in_loss}
 columns["accepted"] = {name: a.mean().item() for name, a in accepted.items()}
 columns["tokens per pass, 4 drafted"] = {name: sum(a**i for i in range(5)) for name, a in columns["accepted"].items()}
@@ -695,14 +695,16 @@ def speculate(model: nn.Module, n: int, n_drafted: int = 4) -> tuple[Tensor, int
 prediction = ...
 
 
-# %% tags=["nbval-ignore-output"]
+# %% id="tokens-per-pass" tags=["approximate"]
 runs = [speculate(m, 256) for m in models]
 per_pass = torch.tensor([(tokens.shape[1] - 1) / n_passes for tokens, n_passes in runs])
 compare(prediction, measured=sum(n_passes for _, n_passes in runs) / 3, choices=(50, 100, 200))
+print("tokens per pass, with each seed:", *(f"{n:.1f}" for n in per_pass))
+
+# %% tags=["words-only"]
 ways = {"without a cache": lambda: generate(model, 256, cached=False)}
 ways |= {"one by one": lambda: speculate(model, 256, n_drafted=0), "speculative": lambda: speculate(model, 256)}
 ms = cpu_milliseconds(ways, n_turns=3)
-print("tokens per pass, with each seed:", *(f"{n:.1f}" for n in per_pass))
 print("ms for 256 tokens:", {name: round(duration) for name, duration in ms.items()})
 
 # %%
@@ -849,7 +851,7 @@ def losses_at(model: nn.Module, attend: Callable) -> Tensor:
     return F.cross_entropy(logits[:, :-1].mT, held_out[:100, 1:], reduction="none").mean(dim=0)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 rise = torch.stack([losses_at(m, attend_of_a_colleague) - losses_at(m, attend) for m in models])
 spans = {"first prediction": rise[:, 0], "5 to 16": rise[:, 4:16].mean(dim=1), "33 to 64": rise[:, 32:].mean(dim=1)}
 pd.DataFrame(spans).rename_axis("seed").round(2)

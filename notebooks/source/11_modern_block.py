@@ -535,7 +535,7 @@ def trained(config: dict, seed: int, steps: int = 300, rate: float = 0.03) -> tu
         return model, F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten()).item()
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["words-only"]
 _ = trained(configs["RoPE"], 0, steps=10)  # warm up: a program's first steps take longer
 losses, rows = {}, []
 for name, (_, used_by) in CHANGES.items():
@@ -550,7 +550,7 @@ table.round(2)
 # One run of each shows little: another seed, another loss. The same code has trained them with nine seeds; here are
 # those losses beside yours, with seed 0. The dotted line is a table of counted bigrams.
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 stored = read_json(FOLDER / "block-seeds" / "losses.json")
 nine = pd.DataFrame(stored["losses"]["0.03"])
 counts = torch.ones(len(CHARACTERS), len(CHARACTERS))
@@ -661,7 +661,7 @@ def watched(change: dict, rate: float, seed: int) -> tuple[Tensor, float, float]
     return torch.tensor(scores), losses[-10:].mean().item(), added_by_the_ffn(model, tokens)
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 CALM = {"neither": {}, "QK-norm": {"qk_norm": True}, "norms after": {"norm_after": True}}
 kinds = {f"{name}, rate 0.3": (change, 0.3) for name, change in CALM.items()}
 kinds |= {f"{name}, rate 0.03": (CALM[name], 0.03) for name in ("neither", "norms after")}
@@ -809,7 +809,7 @@ def learn_facts(
     return [*known, known_by(model, answers)], network
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input"]
 KINDS = {
     "narrow FFN": partial(learn_facts, parts.SwiGLU, 32),
     "wide FFN": partial(learn_facts, parts.SwiGLU, 128),
@@ -832,7 +832,7 @@ def than(one: str, other: str) -> str:
     return "more" if min(known[one]) > max(known[other]) else "fewer" if fewer else "as many"
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 compare(prediction_narrow, measured=than("not balanced", "narrow FFN"))
 compare(prediction_wide, measured=than("not balanced", "wide FFN"))
 shown = {name: three for name, three in curves.items() if name not in ("even start", "balanced by a bonus")}
@@ -845,7 +845,7 @@ for name, three in learned.items():
     rows.append((name, n_parameters(network), n_parameters(network) - inactive, sum(known[name]) / 3, spread))
 pd.DataFrame(rows, columns=["", "parameters", "active", "facts known", "three seeds"]).set_index("").round(2)
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 compare(prediction_without, measured=load["not balanced"][0].item(), choices=(0, 0.06, 0.125))
 compare(prediction_loss, measured=load["balanced by a loss"][0].item(), choices=(0, 0.06, 0.125))
 compare(prediction_bonus, measured=load["balanced by a bonus"][0].item(), choices=(0, 0.06, 0.125))
@@ -1104,7 +1104,7 @@ def read_right(model: nn.Module, languages: list[str]) -> float:
     return (model(tokens).argmax(dim=-1) == labels)[:, 24:].all(dim=1).float().mean().item()
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 torch.manual_seed(0)
 reader = Model(len(LETTERS), d_model=48, n_layers=2, causal=False, **configs["grouped queries"])
 fit(reader, draw_dates(LANGUAGES[:4], 32, 0), 200, 0.006)
@@ -1140,7 +1140,7 @@ def fine_tuned(model: Model, seed: int) -> Model:
     return model
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 adapted = [with_lora(reader, seed) for seed in range(3)]
 after = torch.tensor([[read_right(model, LANGUAGES[:4]), read_right(model, ["es"])] for model in adapted])
 compare(prediction_new, measured=after[:, 1].mean().item(), choices=(0, 0.25, 0.75))

@@ -137,7 +137,7 @@ def digits_right(model: nn.Module) -> float:
 
 right = {cause: [digits_right(model) for model, _, _ in three] for cause, three in runs.items()}
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 curves = {cause: torch.tensor([losses for _, _, losses in three]) for cause, three in runs.items()}
 ax = plots.lines(range(120), curves, "step", "loss")
 pd.DataFrame(right).round(2).rename_axis("digits right, seed")
@@ -210,7 +210,7 @@ pd.DataFrame.from_dict(rows, orient="index")
 # model, and of a healthy one, has moved, relative to its size at the beginning.
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 def moved(model: nn.Module, before: nn.Module) -> dict[str, float]:
     """Return how far each part is from where it began, relative to its size there."""
     distance = {}
@@ -284,7 +284,7 @@ cases = {number: clinic.admit(number) for number in range(1, 13)}
 for number, case in cases.items():
     print(f"{number}: {case.complaint}")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 figure, axes = plt.subplots(3, 4, figsize=(10, 6), sharex=True, sharey=True, layout="constrained")
 for ax, (number, case) in zip(axes.flat, cases.items()):
     smooth = case.losses().rolling(10, min_periods=1).mean()[["healthy twin", "patient"]]

@@ -131,7 +131,7 @@ all_lines = {"parameters": 4 * n_8b, "gradients": 4 * n_8b, "Adam's two moments"
 all_lines |= {name: kept_8b[name] for name in sorted(kept_8b, key=kept_8b.get, reverse=True)}
 all_lines = {line: n / 1e9 for line, n in all_lines.items()}
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 draw_bill(all_lines)
 
 # %% [markdown]
@@ -250,7 +250,7 @@ def yours(n_layers: int) -> Model:
     return Model(64, n_layers, n_heads=4)
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 with sdpa_kernel(SDPBackend.MATH):
     stacks = llama(llama_8b, 1), llama(llama_8b, 2)
     one, two = (bytes_kept(m, lambda m=m: loss_of(m, text), kind_in_llama)[0] for m in stacks)
@@ -276,7 +276,7 @@ share_8b, share_70b = (
 )
 compare(prediction_share, measured="larger" if share_70b > share_8b else "smaller")
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 table = pd.DataFrame(bills).transpose()
 percent = table.div(table.sum(axis=1), axis=0) * 100
 ax = percent.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.6))
@@ -340,7 +340,7 @@ def error(loss: Tensor) -> float:
     return ((nn.utils.parameters_to_vector(found) - right).norm() / right.norm()).item()
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 compare(prediction, measured=error((losses / n_tokens).mean()), choices=(0.01, 0.1, 1))
 
 # %%
@@ -374,7 +374,7 @@ def again_when_needed(layer: nn.Module, *inputs: Tensor) -> Tensor:
     return checkpoint(layer, *inputs, use_reentrant=False, preserve_rng_state=False)
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "words-only"]
 ways = {"all": deep, "inputs of layers": partial(deep, run_layer=again_when_needed)}
 kept = {name: bytes_kept(deep, partial(loss_of, forward, batch_16))[0].total() / 1e6 for name, forward in ways.items()}
 times = {name: measure(lambda f=forward: loss_of(f, batch_16).backward(), 3) for name, forward in ways.items()}
@@ -400,7 +400,7 @@ compare(prediction_gradients, measured="equal" if same else "different")
 # ([FlashAttention](https://arxiv.org/abs/2205.14135)), as the weights never go to memory and back.* What does one layer
 # keep for each token, in `d_model`?
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 small = LanguageModelConfig.llama(V, d_model=64, n_heads=4, d_ff=256)
 n_kept = {}
 for n in (256, 512, 1024):
@@ -476,7 +476,7 @@ def train_in_16_bits(seed: int, mixed: bool, everything: bool, steps: int = 60) 
     return losses, (before == after).float().mean().item()
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 precisions = {"float32": (False, False), "mixed precision": (True, False), "all in bfloat16": (False, True)}
 runs = {name: [train_in_16_bits(seed, *how) for seed in range(3)] for name, how in precisions.items()}
 curves = {name: torch.tensor([losses for losses, _ in three]) for name, three in runs.items()}
@@ -486,7 +486,7 @@ last = {name: losses[:, -1].mean().item() for name, losses in by_10.items()}
 unchanged = {name: np.mean([fraction for _, fraction in three]) for name, three in runs.items()}
 pd.DataFrame({"loss at the end": last, "parameters unchanged": unchanged}).round(2)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 as_good = sum(abs(last[name] - last["float32"]) < 0.05 for name in ("mixed precision", "all in bfloat16"))
 compare(prediction_as_good, measured=as_good)
 compare(prediction_unchanged, measured=unchanged["all in bfloat16"], choices=(0.1, 0.3, 0.8))
@@ -698,7 +698,7 @@ def adamw(rate: float) -> Callable:
     return lambda model: [torch.optim.AdamW(model.parameters(), lr=rate, fused=True)]
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 muon_sizes = {"steps": 100, "d_model": 32}
 tuned = {}
 for name, tried in {
@@ -888,7 +888,7 @@ compare(prediction_zero, measured=fits[1])
 compare(prediction_within, measured=sent["within"].iloc[0], choices=(0.005, 0.05, 0.5))
 compare(prediction_between, measured=sent["between"].iloc[0], choices=(0.005, 0.05, 0.5))
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 ax = shared.plot.barh(stacked=True, color=[*plots.COLOURS, "0.6"], figsize=(7, 2.9))
 ax.invert_yaxis()
 ax.set(xlabel="GB on each device", ylabel="")
@@ -936,7 +936,7 @@ in_gb.join(sent.drop(columns="sent").map("{:.3f} s".format))
 # real kernels stay well below it.
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "words-only"]
 d, n_rows = 4096, [1, 4, 16, 64, 256, 1024]
 matrix, inputs, copied = torch.randn(d, d), torch.randn(max(n_rows), d), torch.empty(d, d)
 intensity = [2 * n * d * d / (4 * (d * d + 2 * n * d)) for n in n_rows]  # operations per byte
@@ -1084,7 +1084,7 @@ def loss_after_ten_steps(width: int, rate: float, divided: bool, seed: int) -> f
         return F.cross_entropy(network(x), labels).item()
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 rates, widths = [2.0**-k for k in range(9, 1, -1)], (32, 128, 512)
 found = torch.tensor([
     [[[loss_after_ten_steps(w, rate, divided, seed) for rate in rates] for seed in range(3)] for w in widths]
@@ -1096,7 +1096,7 @@ for ax, title, losses in zip(axes, ("one rate", "from layer 2 on: rate · 32 / w
     ax.set(xscale="log", title=title)
 axes[0].get_legend().remove()  # that of the other panel has room
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 best_rates = torch.tensor(rates)[found.mean(dim=2).argmin(dim=-1)]
 compare(prediction_one_rate, measured=best_rates[0, 0] / best_rates[0, 2], choices=(1, 16))
 compare(prediction_rule, measured=best_rates[1, 0] / best_rates[1, 2], choices=(1, 16))
@@ -1184,14 +1184,14 @@ def at_budget(flops: float, width: int, n_rows: int = 16) -> tuple[int, Tensor]:
     return n, three_losses(steps, adamw(0.5 / width), n_rows=n_rows, **sizes)
 
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input"]
 FLOPS, WIDTHS = 1.2e9, (4, 6, 8, 12, 16, 24)
 sizes, losses = zip(*(at_budget(FLOPS, width) for width in WIDTHS))
 three_seeds = torch.stack(losses, dim=1)
 means = three_seeds.mean(dim=0).tolist()
 bottom, *of_each = [parts.compute_optimal_size([*sizes], losses) for losses in (means, *three_seeds.tolist())]
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")[1]
 x, curve = np.geomspace(sizes[0], sizes[-1]), np.poly1d(np.polyfit(np.log(sizes), means, 2))
 ax.plot(x, curve(np.log(x)), "--", color=plots.COLOURS[0], label="parabola through the means")
@@ -1283,7 +1283,7 @@ shown.join(rows["FLOPs"].map("{:.0e}".format)).join(rows["loss above the best"].
 #
 # This is left of the first page's bill on each of eight H100s.
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input", "approximate"]
 left, features = ways["… and checkpointing"][0], 2048 * 4096 * 2 / 1e9  # GB of d_model features of each token
 draw_bill(
     all_lines,

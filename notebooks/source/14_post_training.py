@@ -262,7 +262,7 @@ def tuned(model: nn.Module, seed: int) -> nn.Module:
     return model
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 sft = [tuned(pretrained, seed) for seed in range(3)]
 rows = {"pretrained, as text": [probabilities(pretrained, TEXT)], "pretrained, asked": [probabilities(pretrained)]}
 rows |= {"SFT, asked": [*map(probabilities, sft)], "SFT, as text": [probabilities(model, TEXT) for model in sft]}
@@ -271,8 +271,10 @@ runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
 median = runs["other"].groupby(level=0).median()
 compare(with_pretraining, measured=median["SFT, asked"], choices=(0.2, 0.5, 1.0))
 compare(without, measured=median["SFT alone, asked"], choices=(0.2, 0.5, 1.0))
-show(sft[0])
 runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
+
+# %% id="answers-after-sft" tags=["nbval-ignore-output"]
+show(sft[0])
 
 # %% [markdown]
 # The knowledge comes from pretraining: without it, the same 60 steps give no right answers. SFT teaches the form, at a
@@ -333,7 +335,7 @@ def preference_loss(reference: nn.Module, model: nn.Module) -> Tensor:
     return parts.dpo_loss(*pair, *before, beta=0.1)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 rows, by_dpo = [], []
 for reference in sft:
     model = copy.deepcopy(reference)
@@ -346,10 +348,12 @@ for reference in sft:
 by_step = pd.DataFrame(rows).groupby("step")
 log_p = by_step["log p, dashes"].median()
 compare(prediction, measured="up" if log_p[40] > log_p[0] else "down")
+by_step.agg(["min", "max"]).round(2)
+
+# %% id="answers-after-dpo" tags=["nbval-ignore-output"]
 for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", model)):
     print(name, end=" ")
     show(each)
-by_step.agg(["min", "max"]).round(2)
 
 # %% [markdown]
 # After four steps the model prefers dashes. But the loss asks only for a *difference*: by step 40 slashes are nearly
@@ -559,20 +563,22 @@ def smooth(rewards: tuple[list[float], ...] | Tensor) -> Tensor:
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 by_grpo, rewards = zip(*(grpo(model, parts.exact_reward, seed) for seed, model in enumerate(sft)))
 judged = {"SFT": sft, "GRPO": by_grpo}
 runs = pd.concat({name: pd.DataFrame(map(probabilities, models)) for name, models in judged.items()})
 right = runs[["dashes", "slashes"]]
 rarer = (right.min(axis=1) / right.sum(axis=1)).groupby(level=0).median()
 compare(prediction, measured=rarer["GRPO"], choices=(0.1, 0.3, 0.5))
-for name, models in judged.items():
-    print(f"{name}:", end=" ")
-    show(models[0])
 ax = plots.lines(range(5, 41), {"exact judge": smooth(rewards)}, "batch", "mean reward of the last 5 batches")
 runs[["dashes", "slashes", "other"]].groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 
-# %% tags=["nbval-ignore-output"]
+# %% id="answers-after-grpo" tags=["nbval-ignore-output"]
+for name, models in judged.items():
+    print(f"{name}:", end=" ")
+    show(models[0])
+
+# %% tags=["approximate"]
 print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.loc["SFT", "other"]).all())
 
 # %% [markdown]
@@ -647,7 +653,7 @@ def her_judge_watched(answers: Tensor, accepted: Tensor) -> Tensor:
     return reward_of_a_colleague(answers, accepted)
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 hacked, hacked_rewards = zip(*(grpo(model, her_judge_watched, seed, rate=1e-3) for seed, model in enumerate(sft)))
 fair, _ = zip(*(grpo(model, parts.exact_reward, seed, rate=1e-3) for seed, model in enumerate(sft)))
 curves = {"reward of her judge": torch.tensor(hacked_rewards), "really right": torch.tensor(really).view(3, -1)}
@@ -655,12 +661,14 @@ right = pd.DataFrame(map(probabilities, hacked))[["dashes", "slashes"]].sum(axis
 compare(her_reward, measured=curves["reward of her judge"][:, -10:].mean().item(), choices=(0.4, 0.6, 0.8))
 compare(really_right, measured=right.median(), choices=(0, 0.4, 0.8))
 worst = hacked[right.argmin()]  # of the three, the one with the fewest right answers
-show(worst)
 by_judge = judged | {"her judge": hacked, "exact judge, same rate": fair}
 print("right:", {name: [round(1 - probabilities(m)["other"], 2) for m in models] for name, models in by_judge.items()})
 ax = plots.lines(
     range(5, 41), {name: smooth(curve) for name, curve in curves.items()}, "batch", "mean reward of the last 5 batches"
 )
+
+# %% id="answers-of-the-hacker" tags=["nbval-ignore-output"]
+show(worst)
 
 # %% [markdown]
 # Both judges have seen the same samples. At first both curves fall, as at half the rate, only further, probably because
@@ -717,7 +725,7 @@ def passes(model: nn.Module, n: int = 16) -> dict[str, float]:
     return {f"pass@{k}": sum(parts.pass_at_k(n, int(c), k) for c in right) / len(some) for k in (1, 2, 4, 8, 16)}
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 _ = torch.manual_seed(0)
 runs = pd.concat({name: pd.DataFrame(map(passes, models)) for name, models in judged.items()})
 gained = (runs.loc["GRPO"] - runs.loc["SFT"]).median()
@@ -780,7 +788,7 @@ for name, model in stages.items():
     print(name.rjust(10), end=":  ")
     show(model)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 whose = {lesson.partition("_")[0]: row for lesson, row in whose_parts().items()}
 diagrams.post_training.built(whose)
 

@@ -281,7 +281,7 @@ print("seven at once:", tuple((torch.randn(7, 3, 4) @ b).shape))
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["words-only"]
 rows, columns = torch.randn(50, 64), torch.randn(64, 50)
 start = time.perf_counter()
 for row in rows:
@@ -567,7 +567,7 @@ print("of probabilities (wrong):  ", round(F.cross_entropy(scores.softmax(-1), t
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 model = MonthReader(len(characters))
 print("before training, the loss is", round(F.cross_entropy(model(names), months).item(), 1))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -589,7 +589,7 @@ learned = {(name[:3], month) for (name, month), held in zip(month_of.items(), he
 new = [(name[:3], month) for (name, month), held in zip(month_of.items(), held_out) if held]
 print(f"held-out names that begin like a training name of their month: {sum(p in learned for p in new) / len(new):.0%}")
 
-# %% id="accuracy-by-step" tags=["nbval-ignore-output"]
+# %% id="accuracy-by-step" tags=["approximate"]
 at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 

@@ -158,7 +158,7 @@ diagrams.byte_pairs.merged("abracadabra", learn("abracadabra", 3))
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 train_texts, held_out_texts = python_docstrings()
 sample = "\n\n".join(train_texts)[:30_000]
 merges = learn(sample, 300)
@@ -167,6 +167,8 @@ for first, second in merges:
     pieces.append(pieces[first] + pieces[second])
 longest = max(pieces, key=len)
 compare(prediction, measured=len(longest), choices=(3, 10, 40))
+
+# %% id="first-pieces" tags=["nbval-ignore-output"]
 print("the first 20:", *(repr(piece.decode()) for piece in pieces[256:276]))
 print("the longest:", repr(longest.decode()))
 
@@ -315,7 +317,7 @@ def bigram_bits(train: list[int], held_out: list[int], vocab_size: int) -> float
     return -p.log2().sum().item()
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 n_bytes = sum(len(text.encode()) for text in held_out_texts)
 rows = {}
 for vocab_size in (260, 512, 1024, 2048, 4096, 8192):
@@ -329,14 +331,14 @@ compare(direction, measured="down" if sizes["bits per byte"][4096] < sizes["bits
 compare(bytes_each, measured=sizes["bytes per token"][4096], choices=(3, 6, 12))
 sizes.round(2)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 x = [math.log2(vocab_size) for vocab_size in sizes.index]
 ax = plots.lines(x, {"bigram": list(sizes["bits per byte"])}, "vocabulary size, log₂", "bits per byte")
 
 # %% [markdown]
 # And the colleague of the bug hunt? A bigram counts text of the learned order, then reads either.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 counted, some = parts.encode(sample, merges), "\n\n".join(held_out_texts)[:3_000]
 for name, function in {"the learned order": parts.encode, "the colleague's": encode_of_a_colleague}.items():
     bits = bigram_bits(counted, function(some, merges), 256 + len(merges)) / len(some.encode())
@@ -365,7 +367,7 @@ trace_shapes(model, torch.zeros(1, 11, dtype=torch.long)).drop(columns="class")
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 tokenizer = bpe_tokenizer(train_texts, 4096)
 n_tokens = pd.Series(
     {locale: sum(len(tokenizer.encode(text).ids) for text in texts) for locale, texts in dates.items()}
@@ -390,7 +392,7 @@ table.loc[["fr", "tr", "el", "ru", "hi", "th", "ja"]].round(1)
 prediction = ...
 
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["approximate"]
 def length(tokenizer: Tokenizer, texts: list[str]) -> int:
     return sum(len(tokenizer.encode(text).ids) for text in texts)
 

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from notebooks.build import FOLDER
 from tests.margins.code import book, code_cells, fingerprints, is_compared, names
 from tests.margins.runs import NOISY, PUBLISHED, Run
+from tests.notebooks.approximate import comparison
 
 SIGMAS = 3
 RUNS = 10
@@ -123,13 +124,16 @@ def hang_on_training(lesson: NotebookNode, results: Results) -> set[str]:
 def measure(lesson: str, results: Results) -> dict[str, Any]:
     """Return what is stored beside a lesson's source."""
     first, hanging, code = results[PUBLISHED], hang_on_training(book(lesson), results), fingerprints(book(lesson))
-    compared = {cell.id for cell in code_cells(book(lesson)) if is_compared(cell)}
+    compared = {
+        cell.id: comparison(cell.metadata.get("tags", [])) for cell in code_cells(book(lesson)) if is_compared(cell)
+    }
     differences = []
-    for name in sorted(compared, key=list(first).index):
-        runs = [run for run in results if name in hanging or run.seed == 0]
-        if other := [run.name for run in runs if results[run][name]["text"] != first[name]["text"]]:
+    for name, kind in compared.items():
+        runs = [run for run in results if run.seed == 0 or (name in hanging and kind is str)]
+        if other := [run.name for run in runs if kind(results[run][name]["text"]) != kind(first[name]["text"])]:
             differences.append({"cell": name, "runs": other})
-    automatic = [m for name in first if name in hanging & compared for m in seen_margins(name, results)]
+    automatic = [m for name in compared if name in hanging for m in seen_margins(name, results)]
+    automatic = [m for m in automatic if compared[m.cell] is str or None in (m.above, m.below)]  # words, not digits
     said = [said_margin(claim, results) for claim in claims(lesson)]
     sets = [run.instructions for run in results]
     return {

@@ -2,13 +2,13 @@
 
 Training ends elsewhere on another processor, and a clock never shows the same twice. nbval alone would compare every
 digit of such a cell or nothing of it, so two more tags say what to compare: in a cell tagged ``approximate`` each
-number has to be close to the stored one, and in a cell tagged ``timed`` only the text around the numbers counts.
+number has to be close to the stored one, and in a cell tagged ``words-only`` numbers do not count.
 """
 
 import re
 from collections.abc import Iterable
 
-NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 RELATIVE_TOLERANCE = 0.25
 ABSOLUTE_TOLERANCE = 0.05
 """Of fractions such as 0.00 and 0.04; a number such as ``2e-08`` may be half as large or twice."""
@@ -31,7 +31,7 @@ class Approximate(str):
         return all(map(_is_close, NUMBER.findall(self), NUMBER.findall(other)))
 
 
-class Timed(Approximate):
+class WordsOnly(Approximate):
     """A text that equals another one if its words are the same, whatever its numbers are."""
 
     def _has_numbers_of(self, other: str) -> bool:
@@ -40,7 +40,7 @@ class Timed(Approximate):
 
 def comparison(tags: Iterable[str]) -> type[str]:
     """Return the kind of text as which the outputs of a cell with these tags are compared."""
-    return Timed if "timed" in tags else Approximate if "approximate" in tags else str
+    return WordsOnly if "words-only" in tags else Approximate if "approximate" in tags else str
 
 
 def _words(text: str) -> str:
@@ -53,5 +53,7 @@ def _is_close(text: str, other: str) -> bool:
     if text.isdecimal() and other.isdecimal() and min(x, y) <= MAX_EXACT_INTEGER:
         return x == y
     if "e" in text + other:
-        return x * y > 0 and 0.5 <= x / y <= 2
-    return abs(x - y) <= max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * max(abs(x), abs(y)))
+        return x == y or (x * y > 0 and 0.5 <= x / y <= 2)
+    last_digit = max(10.0 ** -len(number.partition(".")[2]) for number in (text, other))
+    allowed = max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * max(abs(x), abs(y)), last_digit)
+    return abs(x - y) <= allowed * (1 + 1e-9)

@@ -32,7 +32,7 @@ def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
         "plot of other data": (PLOT, [], "from 1 to 3", "from 1 to 4"),
         "close number": (SIX_TIMES_SEVEN, ["approximate"], "42", "43"),
         "far number": (SIX_TIMES_SEVEN, ["approximate"], "42", "84"),
-        "other words": (SIX_TIMES_SEVEN, ["timed"], "seven", "eight"),
+        "other words": (SIX_TIMES_SEVEN, ["words-only"], "seven", "eight"),
     }
     cells = [nbformat.v4.new_code_cell(source, metadata={"tags": tags}) for source, tags, *_ in sources.values()]
     book = execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
