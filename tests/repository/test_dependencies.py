@@ -1,0 +1,126 @@
+"""Every imported distribution is declared in pyproject.toml where it is needed, and every declared one is used."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+REQUIREMENTS = {
+    "": PYPROJECT["project"]["dependencies"],
+    **PYPROJECT["project"]["optional-dependencies"],
+    "build": PYPROJECT["build-system"]["requires"],
+}
+DECLARED = {
+    extra: {canonicalize_name(Requirement(each).name) for each in REQUIREMENTS[extra]} for extra in REQUIREMENTS
+}
+EXTRA = {
+    "transformer_lab": "",
+    "transformer_course": "",
+    "transformer_course/grading/dask_workers.py": "dask",
+    "docs": "site",
+    "setup.py": "build",
+}
+"""The extra that a folder or file may import from, in addition to the dependencies; ``test`` for all others."""
+OWN = {"transformer_lab", "transformer_course", "authoring", "benchmarks", "course", "docs", "notebooks", "tests"}
+OWN |= {"with_shapes_and_without"}  # a module that a test writes
+USED_WITHOUT_IMPORT = {
+    "ipykernel": ("course.py", "ipykernel.kernelapp"),
+    "mypy": ("tests/repository/test_types.py", '"mypy"'),
+    "myst-nb": ("docs/site/conf.py", "myst_nb"),
+    "nbval": ("pyproject.toml", "--nbval"),
+    "pandas-stubs": ("tests/repository/test_types.py", '"mypy"'),
+    "pytest-cov": ("CONTRIBUTING.md", "--cov"),
+    "ruff": ("course.py", '"ruff"'),
+    "sphinx-book-theme": ("docs/site/conf.py", "sphinx_book_theme"),
+    "sphinx-mathjax-offline": ("docs/site/conf.py", "sphinx-mathjax-offline"),
+    "types-tqdm": ("tests/repository/test_types.py", '"mypy"'),
+}
+"""For each distribution that is used without an import, a file that uses it and the text there."""
+IMPORTED_IF_INSTALLED = {"joeynmt": "benchmarks/joey_nmt.py", "x-transformers": "benchmarks/x_transformers_peer.py"}
+"""Peers of the benchmarks, which need their own versions of other distributions."""
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Collect the top-level names of the modules that a file imports, inside functions too."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+    return {name.partition(".")[0] for name in names}
+
+
+def needed_extra(path: str) -> str:
+    """Return the extra that a file may import from: that of the longest path in ``EXTRA`` that contains it."""
+    folders = [folder for folder in EXTRA if f"{path}/".startswith(f"{folder}/")]
+    return EXTRA[max(folders, key=len)] if folders else "test"
+
+
+@pytest.fixture(scope="module")
+def imported() -> dict[str, dict[str, set[str]]]:
+    """For each extra and each distribution that is imported under it, the files that import it."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone, so git cannot list its files")
+    listed = subprocess.run(["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    providers = metadata.packages_distributions()
+    local = OWN | set(sys.stdlib_module_names)
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for name in listed.stdout.split("\0"):
+        if name and (ROOT / name).is_file():
+            for module in imported_modules(ROOT / name) - local:
+                for distribution in providers.get(module, [module]):
+                    found[needed_extra(name)][canonicalize_name(distribution)].add(name)
+    return found
+
+
+def test_declares_every_imported_distribution(imported):
+    missing = [
+        f"{distribution}, imported by {', '.join(sorted(files))}, is not declared in {extra or 'dependencies'}"
+        for extra, distributions in imported.items()
+        for distribution, files in distributions.items()
+        if distribution not in DECLARED[""] | DECLARED[extra] and files != {IMPORTED_IF_INSTALLED.get(distribution)}
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_uses_every_declared_distribution(imported):
+    unused = [
+        f"{distribution} of {extra or 'dependencies'}"
+        for extra, distributions in DECLARED.items()
+        for distribution in distributions - imported[extra].keys() - USED_WITHOUT_IMPORT.keys()
+    ]
+    assert not unused, unused
+
+
+def test_gives_a_true_reason_for_every_unimported_distribution(imported):
+    for distribution, (file, text) in USED_WITHOUT_IMPORT.items():
+        [extra] = [extra for extra, distributions in DECLARED.items() if distribution in distributions]
+        assert distribution not in imported[extra], f"{distribution} is imported now"
+        assert text in (ROOT / file).read_text(encoding="utf-8"), f"{file} no longer uses {distribution}"
+
+
+def test_type_stubs_are_of_declared_distributions():
+    stubs = [name for name in DECLARED["test"] if name.startswith("types-") or name.endswith("-stubs")]
+    assert stubs
+    assert {name.removeprefix("types-").removesuffix("-stubs") for name in stubs} <= DECLARED[""]
+
+
+def test_declares_no_distribution_twice():
+    names = [*chain.from_iterable(DECLARED.values())]
+    assert len(names) == len(set(names))
+
+
+def test_names_the_optional_peers_in_the_guide_to_the_benchmarks():
+    guide = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert all(f" {name}" in guide.partition("pip install")[2].partition("`)")[0] for name in IMPORTED_IF_INSTALLED)
