@@ -1,12 +1,23 @@
-"""The output of attention by its formula, for tests that take any attention."""
+"""Attention for tests: its output by the formula, and masks and sizes of several heads."""
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from transformer_lab.attention.dot_product import scaled_dot_product_attention
+
+BATCH, N_QUERY, N_KEY, D_MODEL, N_HEADS = 2, 5, 7, 15, 3
+"""Sizes of multi-head attention."""
 
 
 def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
     """Return the output of the formula without its weights."""
     return scaled_dot_product_attention(*inputs, **options)[0]
+
+
+def draw_mask(*leading: int, n_key: int = N_KEY, n_query: int = N_QUERY) -> Tensor:
+    """Draw a mask that leaves every query its first key at least."""
+    mask = torch.rand(*leading, n_query, n_key) < 0.6
+    mask[..., 0] = True
+    return mask

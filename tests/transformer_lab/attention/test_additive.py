@@ -1,17 +1,33 @@
 """Additive attention against plain loops; what it shares with all attention is in ``test_attention_properties``."""
 
+import math
+
 import pytest
 import torch
+from hypothesis import given
 from jaxtyping import TypeCheckError
+from torch import Tensor
 from torch.testing import assert_close
 
-from tests.helpers.contracts.attention import assert_additive_scores, score_by_loops
-from tests.helpers.reference_loops import by_loops
+from tests.helpers.reference_loops import by_loops, dot
+from tests.helpers.strategies import generators, normal, sizes
 from transformer_lab.attention.additive import AdditiveAttention, additive_scores
 
 
-def test_the_score_of_a_pair_is_that_of_a_small_network():
-    assert_additive_scores(additive_scores)
+def score_by_loops(w_q: Tensor, w_k: Tensor, w: Tensor, query: Tensor, key: Tensor) -> float:
+    """Compute the additive score of one pair, one hidden number at a time."""
+    return sum(w_i.item() * math.tanh(dot(a, query) + dot(b, key)) for a, b, w_i in zip(w_q, w_k, w, strict=True))
+
+
+@given(sizes=sizes(6), rng=generators())
+def test_the_score_of_a_pair_is_that_of_a_small_network(sizes, rng):
+    batch, n_query, n_key, d_q, d_k, d_h = sizes
+    queries, keys = normal(rng, batch, n_query, d_q), normal(rng, batch, n_key, d_k)
+    parameters = normal(rng, d_h, d_q), normal(rng, d_h, d_k), normal(rng, d_h)
+    expected = [
+        [[score_by_loops(*parameters, query, key) for key in keys[b]] for query in queries[b]] for b in range(batch)
+    ]
+    assert_close(additive_scores(queries, keys, *parameters), torch.tensor(expected, dtype=torch.float64))
 
 
 def test_values_are_mixed_by_the_scores_of_the_layer_s_own_parameters():

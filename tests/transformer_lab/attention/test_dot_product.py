@@ -11,17 +11,19 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.helpers.attention import mix
-from tests.helpers.contracts import attention as contracts
-from tests.helpers.reference_loops import by_loops, scaled_dot
-from tests.helpers.strategies import Inputs, attention_inputs, generators, normal
+from tests.helpers.reference_loops import by_loops, dot, scaled_dot
+from tests.helpers.strategies import Inputs, attention_inputs, generators, normal, sizes
 from transformer_lab.attention.dot_product import attend, masked_softmax, scaled_dot_product_attention, soft_lookup
 from transformer_lab.attention.masks import causal_mask
 
 either = pytest.mark.parametrize("attention", [mix, attend])
 
 
-def test_a_lookup_mixes_the_values_by_how_well_their_keys_match():
-    contracts.assert_soft_lookup(soft_lookup)
+@given(sizes=sizes(3), rng=generators())
+def test_a_lookup_mixes_the_values_by_how_well_their_keys_match(sizes, rng):
+    n, d, d_v = sizes
+    query, keys, values = normal(rng, d), normal(rng, n, d), normal(rng, n, d_v)
+    assert_close(soft_lookup(query, keys, values), by_loops(dot, query[None], keys, values)[0])
 
 
 def test_a_lookup_becomes_that_of_a_dict_when_one_key_matches_far_better():
@@ -30,18 +32,23 @@ def test_a_lookup_becomes_that_of_a_dict_when_one_key_matches_far_better():
 
 
 @either
-def test_without_a_mask_it_is_the_formula(attention):
-    contracts.assert_scaled_dot_product_attention(attention)
+@given(inputs=attention_inputs())
+def test_without_a_mask_it_is_the_formula(attention, inputs):
+    q, k, v, _ = inputs
+    assert_close(attention(q, k, v), by_loops(scaled_dot, q, k, v))
 
 
 @either
-def test_with_a_mask_it_is_the_formula_over_the_keys_that_are_left(attention):
-    contracts.assert_masked_attention(attention)
+@given(inputs=attention_inputs())
+def test_with_a_mask_it_is_the_formula_over_the_keys_that_are_left(attention, inputs):
+    assert_close(attention(*inputs), by_loops(scaled_dot, *inputs))
 
 
 @either
-def test_a_mask_means_what_it_means_to_torch(attention):
-    contracts.assert_mask_means_what_it_means_to_torch(attention)
+@given(inputs=attention_inputs())
+def test_a_mask_means_what_it_means_to_torch(attention, inputs):
+    q, k, v, mask = inputs
+    assert_close(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
 
 
 @either
@@ -102,7 +109,8 @@ def test_no_size_of_score_overflows(attention, size):
 
 @either
 def test_a_hidden_key_is_hidden_however_badly_the_others_match(attention):
-    contracts.assert_hides_a_key_however_badly_the_others_match(attention)
+    q, k, v = torch.tensor([[1.0]]), torch.tensor([[-1e12], [0.0]]), torch.tensor([[3.0], [5.0]])
+    assert_close(attention(q, k, v, torch.tensor([[True, False]])), torch.tensor([[3.0]]))
 
 
 @either

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.helpers.contracts.attention import BATCH, D_MODEL, N_HEADS, N_KEY, draw_mask
+from tests.helpers.attention import BATCH, D_MODEL, N_HEADS, N_KEY, draw_mask
 from tests.helpers.reference_loops import heads_by_loops
 from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import drawn, vectors

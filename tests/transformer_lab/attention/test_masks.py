@@ -7,40 +7,74 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
+from torch import Tensor
+from torch.autograd import grad
 
-from tests.helpers.contracts import masks as contracts
-from tests.helpers.contracts.masks import PAD
+from tests.helpers.strategies import padded_tokens
 from transformer_lab.attention.dot_product import scaled_dot_product_attention
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask, sliding_window_mask
 
+PAD = 3
+lengths = st.integers(1, 7)
 
-def test_padding_is_what_nobody_may_look_at():
-    contracts.assert_padding_mask(padding_mask)
+
+def influence(mask: Tensor, n_query: int, n_key: int) -> list[list[bool]]:
+    """Return whether any gradient flows from what each query gets to what each position holds."""
+    memory = torch.randn(n_key, 5, requires_grad=True)
+    output, _ = scaled_dot_product_attention(torch.randn(n_query, 5), memory, memory, mask)
+    return [(grad(row.sum(), memory, retain_graph=True)[0] != 0).any(dim=-1).tolist() for row in output]
+
+
+@given(tokens=padded_tokens(PAD))
+def test_padding_is_what_nobody_may_look_at(tokens):
+    mask = padding_mask(tokens, PAD)
+    assert (mask.shape, mask.dtype) == ((len(tokens), 1, 1, tokens.shape[1]), torch.bool)
+    assert mask[:, 0, 0].tolist() == [[token != PAD for token in sentence] for sentence in tokens.tolist()]
 
 
 def test_no_gradient_reaches_padding_and_some_reaches_every_token():
-    contracts.assert_padding_mask_stops_gradients(padding_mask)
+    tokens = torch.tensor([[5, PAD, 0, 7, PAD]])
+    assert influence(padding_mask(tokens, PAD)[0, 0], n_query=3, n_key=5) == [[True, False, True, True, False]] * 3
 
 
-def test_a_position_may_look_at_itself_and_at_what_came_before():
-    contracts.assert_causal_mask(causal_mask)
+@given(n=lengths, n_past=lengths)
+def test_a_position_may_look_at_itself_and_at_what_came_before(n, n_past):
+    for mask, past in ((causal_mask(n), 0), (causal_mask(n, n_past + n), n_past)):
+        assert isinstance(mask, Tensor)
+        assert mask.dtype == torch.bool
+        assert mask.tolist() == [[s <= past + t for s in range(past + n)] for t in range(n)]
 
 
-def test_the_last_query_is_aligned_with_the_last_key():
-    contracts.assert_causal_mask_aligns_the_last_query_with_the_last_key(causal_mask)
+@given(n_query=lengths, n_past=lengths)
+def test_the_last_query_is_aligned_with_the_last_key(n_query, n_past):
+    whole = causal_mask(n_past + n_query)
+    assert torch.equal(causal_mask(n_query, n_past + n_query), whole[n_past:])
 
 
 @pytest.mark.parametrize("n_query", [7, 3, 1])
 def test_no_gradient_reaches_what_comes_after_and_some_reaches_all_before(n_query):
-    contracts.assert_causal_mask_stops_gradients(causal_mask, n_query)
+    n_past = 7 - n_query
+    reached = influence(causal_mask(n_query, 7), n_query, 7)
+    assert reached == [[s <= n_past + t for s in range(7)] for t in range(n_query)]
 
 
-def test_a_decoder_may_look_at_what_came_before_and_is_no_padding():
-    contracts.assert_decoder_mask(decoder_mask)
+@given(tokens=padded_tokens(PAD))
+def test_a_decoder_may_look_at_what_came_before_and_is_no_padding(tokens):
+    n = tokens.shape[1]
+    mask = decoder_mask(tokens, PAD)
+    assert (mask.shape, mask.dtype) == ((len(tokens), 1, n, n), torch.bool)
+    for sentence, seen in zip(tokens.tolist(), mask[:, 0].tolist(), strict=True):
+        assert seen == [[s <= t and sentence[s] != PAD for s in range(n)] for t in range(n)]
 
 
 def test_no_gradient_reaches_padding_or_what_comes_after():
-    contracts.assert_decoder_mask_stops_gradients(decoder_mask)
+    tokens = torch.tensor([[PAD, 5, PAD, 7]])
+    assert influence(decoder_mask(tokens, PAD)[0, 0], n_query=4, n_key=4) == [
+        [False, False, False, False],
+        [False, True, False, False],
+        [False, True, False, False],
+        [False, True, False, True],
+    ]
 
 
 @given(batch=st.integers(1, 2), n=st.integers(1, 7), window=st.integers(1, 8), data=st.data())

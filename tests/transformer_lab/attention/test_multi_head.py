@@ -2,20 +2,14 @@
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from tests.helpers.contracts.attention import (
-    BATCH,
-    D_MODEL,
-    N_HEADS,
-    N_KEY,
-    N_QUERY,
-    assert_merges_heads,
-    assert_multi_head_attention,
-    assert_splits_heads,
-    draw_mask,
-)
+from tests.helpers.attention import BATCH, D_MODEL, N_HEADS, N_KEY, N_QUERY, draw_mask
+from tests.helpers.reference_loops import heads_by_loops
+from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV
@@ -24,12 +18,21 @@ from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads
 from transformer_lab.inspection.hooks import record_attention
 
 
-def test_a_head_owns_neighbouring_features_of_every_position():
-    assert_splits_heads(split_heads)
+@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
+def test_a_head_owns_neighbouring_features_of_every_position(sizes, n_heads, rng):
+    batch, n, d_k = sizes
+    x = normal(rng, batch, n, n_heads * d_k)
+    heads = split_heads(x, n_heads)
+    assert heads.shape == (batch, n_heads, n, d_k)
+    for head in range(n_heads):
+        assert torch.equal(heads[:, head], x[..., head * d_k : (head + 1) * d_k])
 
 
-def test_merging_undoes_splitting():
-    assert_merges_heads(merge_heads)
+@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
+def test_merging_undoes_splitting(sizes, n_heads, rng):
+    batch, n, d_k = sizes
+    x = normal(rng, batch, n, n_heads * d_k)
+    assert torch.equal(merge_heads(split_heads(x, n_heads).contiguous()), x)  # as a matrix product leaves them
 
 
 def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
@@ -41,7 +44,9 @@ def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
     "mask", [None, draw_mask(), draw_mask(BATCH, 1), draw_mask(BATCH, N_HEADS)], ids=["none", "2", "3", "4"]
 )
 def test_heads_are_separate_attentions_put_side_by_side(mask):
-    assert_multi_head_attention(MultiHeadAttention, mask)
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    inputs = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
+    assert_close(attention(*inputs, mask), heads_by_loops(attention, *inputs, mask))
 
 
 @either_way

@@ -2,10 +2,14 @@
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
+from torch.autograd import grad, gradcheck
+from torch.testing import assert_close
 
 from tests.helpers.attention import mix
-from tests.helpers.contracts import attention as contracts
+from tests.helpers.strategies import attention_inputs, generators, normal
 from transformer_lab.attention.additive import AdditiveAttention
 from transformer_lab.attention.dot_product import attend
 
@@ -26,41 +30,80 @@ any_attention = pytest.mark.parametrize("attention", [mix, attend, additive])
 
 
 @any_attention
-def test_shuffling_keys_with_their_values_changes_nothing(attention):
-    contracts.assert_keys_have_no_order(attention)
+@given(inputs=attention_inputs(), data=st.data())
+def test_shuffling_keys_with_their_values_changes_nothing(attention, inputs, data):
+    q, k, v, mask = inputs
+    order = data.draw(st.permutations(range(k.shape[-2])))
+    shuffled = attention(q, k[..., order, :], v[..., order, :], mask[..., order])
+    assert_close(shuffled, attention(q, k, v, mask))
 
 
 @any_attention
-def test_permuting_queries_permutes_outputs(attention):
-    contracts.assert_permuting_queries_permutes_outputs(attention)
+@given(inputs=attention_inputs(), data=st.data())
+def test_permuting_queries_permutes_outputs(attention, inputs, data):
+    q, k, v, mask = inputs
+    order = data.draw(st.permutations(range(q.shape[-2])))
+    assert_close(attention(q[..., order, :], k, v, mask[..., order, :]), attention(q, k, v, mask)[..., order, :])
 
 
 @any_attention
-def test_outputs_stay_within_the_values_that_may_be_seen(attention):
-    contracts.assert_outputs_stay_within_visible_values(attention)
+@given(inputs=attention_inputs())
+def test_outputs_stay_within_the_values_that_may_be_seen(attention, inputs):
+    output = attention(*inputs)
+    seen, values = inputs.mask.unsqueeze(-1), inputs.v.unsqueeze(-3)
+    highest = values.where(seen, -torch.inf).amax(dim=-2)
+    lowest = values.where(seen, torch.inf).amin(dim=-2)
+    some = inputs.mask.any(dim=-1)
+    assert (output <= highest + 1e-9)[some].all()
+    assert (output >= lowest - 1e-9)[some].all()
 
 
 @any_attention
-def test_a_query_that_may_see_nothing_gets_zeros_and_finite_gradients(attention):
-    contracts.assert_fully_masked_query_gets_zeros_and_finite_gradients(attention)
+@given(inputs=attention_inputs())
+def test_a_query_that_may_see_nothing_gets_zeros_and_finite_gradients(attention, inputs):
+    q, k, v, mask = (x.clone() for x in inputs)
+    leaves = [x.requires_grad_() for x in (q, k, v)]
+    with torch.autograd.set_detect_anomaly(True):  # no nan on the way either
+        output = attention(q, k, v, mask)
+        gradients = grad(output.square().sum(), leaves)
+    assert (output[~mask.any(dim=-1)] == 0).all()
+    assert all(gradient.isfinite().all() for gradient in gradients)
+    assert (gradients[0][~mask.any(dim=-1)] == 0).all()
 
 
 @any_attention
-def test_appending_keys_that_are_hidden_changes_nothing(attention):
-    contracts.assert_appending_hidden_keys_changes_nothing(attention)
+@given(inputs=attention_inputs(), rng=generators(), n=st.integers(1, 4))
+def test_appending_keys_that_are_hidden_changes_nothing(attention, inputs, rng, n):
+    q, k, v, mask = inputs
+    longer = (torch.cat([x, 9 * normal(rng, *x.shape[:-2], n, x.shape[-1])], dim=-2) for x in (k, v))
+    hidden = torch.zeros(*mask.shape[:-1], n, dtype=torch.bool)
+    assert_close(attention(q, *longer, torch.cat([mask, hidden], dim=-1)), attention(q, k, v, mask))
 
 
 @any_attention
-def test_a_mask_may_have_length_one_where_it_says_the_same_for_all(attention):
-    contracts.assert_masks_broadcast(attention)
+@given(inputs=attention_inputs(), data=st.data())
+def test_a_mask_may_have_length_one_where_it_says_the_same_for_all(attention, inputs, data):
+    q, k, v, mask = inputs
+    for axis in data.draw(st.sets(st.sampled_from(range(mask.dim())), min_size=1)):
+        mask = mask.narrow(axis, 0, 1)
+    whole = mask.expand(inputs.mask.shape).contiguous()
+    assert_close(attention(q, k, v, mask), attention(q, k, v, whole))
+    assert_close(attention(q, k, v, whole.new_ones(1, 1)), attention(q, k, v))
 
 
 @any_attention
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 0.05)], ids=str)
-def test_numbers_keep_their_type(attention, dtype, tolerance):
-    contracts.assert_keeps_dtype(attention, dtype, tolerance)
+@given(inputs=attention_inputs())
+def test_numbers_keep_their_type(attention, dtype, tolerance, inputs):
+    q, k, v = (x.to(dtype) for x in inputs[:3])
+    output = attention(q, k, v, inputs.mask)
+    assert output.dtype == dtype
+    exact = attention(q.double(), k.double(), v.double(), inputs.mask)
+    assert_close(output.double(), exact, rtol=tolerance, atol=tolerance)
 
 
 @any_attention
-def test_gradients_are_those_of_small_differences(attention):
-    contracts.assert_gradients_are_those_of_small_differences(attention)
+@given(inputs=attention_inputs())
+def test_gradients_are_those_of_small_differences(attention, inputs):
+    leaves = [x.clone().requires_grad_() for x in inputs[:3]]
+    assert gradcheck(lambda *x: attention(*x, inputs.mask), leaves, fast_mode=True, raise_exception=False)

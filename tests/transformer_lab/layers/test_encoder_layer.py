@@ -5,9 +5,8 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from tests.helpers.contracts.layers import assert_encoder_layer
 from tests.helpers.reference_loops import encoder_layer_by_loops, norm_by_loops, pre_norm_encoder_layer_by_loops
-from tests.helpers.torch_parity import assert_twins, either_way, make_twins, vectors
+from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.masks import padding_mask
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
 
@@ -22,7 +21,9 @@ layers = pytest.mark.parametrize("layer", [EncoderLayer, PreNormEncoderLayer])
     [(EncoderLayer, encoder_layer_by_loops), (PreNormEncoderLayer, pre_norm_encoder_layer_by_loops)],
 )
 def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
-    assert_encoder_layer(layer, by_loops)
+    layer, mask = drawn(layer(D_MODEL, N_HEADS, D_FF)), padding_mask(TOKENS, PAD)
+    x = vectors(*TOKENS.shape, D_MODEL)
+    assert_close(layer(x, mask), by_loops(layer, x, mask))
 
 
 @either_way

@@ -7,11 +7,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.autograd import grad
 from torch.testing import assert_close
 
-from tests.helpers.contracts.layers import assert_feed_forward
 from tests.helpers.reference_loops import dot
-from tests.helpers.strategies import generators, normal
+from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import drawn_network
 from transformer_lab.layers.feed_forward import (
     FeedForward,
@@ -32,8 +32,15 @@ any_network = pytest.mark.parametrize("kind", [*TWO_LAYERS, SwiGLU, GeGLU])
     list(zip(TWO_LAYERS, [nn.ReLU(), nn.GELU(), nn.GELU(approximate="tanh"), nn.SiLU()], strict=True)),
     ids=["relu", "gelu", "gelu_tanh", "silu"],
 )
-def test_it_is_two_linear_layers_with_an_activation_between_them(kind, activation):
-    assert_feed_forward(kind, activation)
+@given(sizes=st.integers(3, 5).flatmap(sizes), rng=generators())
+def test_it_is_two_linear_layers_with_an_activation_between_them(kind, activation, sizes, rng):
+    d_model, d_ff, *leading = sizes
+    ours = drawn_network(kind, rng, d_model, d_ff)
+    theirs = nn.Sequential(nn.Linear(d_model, d_ff), activation, nn.Linear(d_ff, d_model)).double()
+    theirs.load_state_dict(dict(zip(theirs.state_dict(), ours.state_dict().values(), strict=True)))
+    x = normal(rng, *leading, d_model).requires_grad_()
+    assert_close(ours(x), theirs(x))
+    assert_close(*(grad(network(x).square().sum(), [x, *network.parameters()]) for network in (ours, theirs)))
 
 
 def relu(z: float) -> float:

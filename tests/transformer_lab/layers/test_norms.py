@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 from torch import Tensor, nn
 from torch.autograd import grad
+from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.helpers.contracts.layers import EPS, assert_layer_norm
 from tests.helpers.strategies import generators, normal, sizes
 from transformer_lab.layers.norms import layer_norm, make_norm, rms_norm
+
+EPS = st.sampled_from([1e-5, 0.1, 3.0])
+"""Also large ones, so that one sees where eps is added."""
+shapes = st.integers(1, 4).flatmap(sizes)
 
 
 def unshifted_layer_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
@@ -23,11 +27,18 @@ def unshifted_layer_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor
 either = pytest.mark.parametrize("norm", [unshifted_layer_norm, rms_norm])
 
 
-def test_a_layer_norm_is_torch_s():
-    assert_layer_norm(layer_norm)
+@given(shape=shapes, rng=generators(), eps=EPS)
+def test_a_layer_norm_is_torch_s(shape, rng, eps):
+    x, weight, bias = (normal(rng, *size).requires_grad_() for size in (shape, shape[-1:], shape[-1:]))
+    ours = layer_norm(x, weight, bias, eps)
+    theirs = F.layer_norm(x, shape[-1:], weight, bias, eps)
+    assert_close(ours, theirs)
+    leaves = [x, weight, bias]
+    probe = normal(rng, *shape)
+    assert_close(grad((ours * probe).sum(), leaves), grad((theirs * probe).sum(), leaves))
 
 
-@given(shape=st.integers(1, 4).flatmap(sizes), rng=generators(), eps=EPS)
+@given(shape=shapes, rng=generators(), eps=EPS)
 def test_an_rms_norm_is_torch_s(shape, rng, eps):
     theirs = nn.RMSNorm(shape[-1], eps, dtype=torch.float64)
     nn.init.normal_(theirs.weight, generator=rng)

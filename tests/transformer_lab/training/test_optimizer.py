@@ -4,7 +4,6 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from tests.helpers.contracts.training import assert_what_has_two_axes_decays
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.training.optimizer import make_optimizer, parameter_groups
@@ -32,8 +31,29 @@ def test_every_parameter_is_trained_once():
     assert transformer.encoder.embedding.weight is transformer.decoder.embedding.weight
 
 
+class AssortedParameters(nn.Module):
+    """Parameters with 0 to 3 axes, one of them shared, under names that say nothing; and a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.scale = nn.Embedding(7, 3), nn.Parameter(torch.ones(()))
+        self.bias_of_pairs, self.one = nn.Parameter(torch.randn(3, 3)), nn.Linear(3, 5)
+        self.kernels, self.norm = nn.Parameter(torch.randn(2, 3, 5)), nn.LayerNorm(5)
+        self.column = nn.Parameter(torch.randn(5, 1))  # two axes, though one is of length 1
+        self.last = nn.Linear(3, 7, bias=False)
+        self.last.weight = self.embedding.weight
+        self.register_buffer("positions", torch.randn(11, 3))
+
+
 def test_all_with_two_axes_or_more_decay_and_no_others():
-    assert_what_has_two_axes_decays(parameter_groups)
+    m = AssortedParameters()
+    groups = parameter_groups(m, weight_decay=0.3)
+    assert [(type(group["params"]), group.get("weight_decay")) for group in groups] == [(list, 0.3), (list, 0.0)]
+    decaying, others = (set(map(id, group["params"])) for group in groups)
+    assert len(decaying) == len(groups[0]["params"]) and len(others) == len(groups[1]["params"])
+    assert decaying == set(map(id, (m.embedding.weight, m.bias_of_pairs, m.one.weight, m.kernels, m.column)))
+    assert others == set(map(id, (m.scale, m.one.bias, m.norm.weight, m.norm.bias)))
+    torch.optim.AdamW(groups)
 
 
 def test_what_is_frozen_is_left_alone():

@@ -1,14 +1,21 @@
 """Schedules, against formulas written otherwise."""
 
+import math
+from itertools import product
+
 import pytest
 import torch
 
-from tests.helpers.contracts.training import assert_noam_rate
 from transformer_lab.training.schedules import cosine_rate, noam_rate
 
 
 def test_noam_rises_in_a_line_and_falls_with_the_root():
-    assert_noam_rate(noam_rate)
+    for step, d_model, warmup in product([1, 2, 399, 400, 401, 10**6], [1, 7, 512], [1, 400, 10**5]):
+        top = 1 / math.sqrt(d_model * warmup)
+        expected = top * step / warmup if step < warmup else top * math.sqrt(warmup / step)
+        rate = noam_rate(step, d_model, warmup)
+        assert type(rate) is float
+        assert rate == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_noam_is_the_papers_for_its_base_model():

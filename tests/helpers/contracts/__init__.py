@@ -1,1 +1,0 @@
-"""What functions and modules must do, as assertions about whatever is passed to them."""
