@@ -41,7 +41,7 @@ def relevant_tests(file: str) -> list[str]:
 
 
 def run_tests(tests: list[str], mutation: Mutation | None = None) -> dict[str, str]:
-    """Run tests on a copy of the library, with a mistake in it or with none; return the result, and which test fails."""
+    """Run tests on a copy of the library, with or without a mistake; return the result, and which test fails."""
     with TemporaryDirectory() as folder:
         for settings in ["pyproject.toml", "conftest.py"]:
             shutil.copy(ROOT / settings, folder)

@@ -4,24 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, Shard, expected_order, unit
-from tests.helpers.thoroughness import Thoroughness, one_in
+from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, Shard, unit
+from tests.helpers.thoroughness import one_in
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_one_seed_is_always_tried_and_a_thorough_run_tries_more():
-    assert Thoroughness().seeds(5) == [0]
-    assert Thoroughness(seed=7).seeds(5) == [7]
-    assert Thoroughness(enabled=True).seeds(5) == [0, 1, 2, 3, 4]
-    assert Thoroughness(enabled=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
-
-
-def test_a_run_says_in_one_line_which_seed_it_takes_and_what_would_repeat_more():
-    said = str(Thoroughness(seed=20261122))
-    assert "\n" not in said
-    assert "seed 20261122," in said
-    assert "course.py test --thorough" in said
 
 
 def test_of_several_values_every_nth_is_always_tried_and_all_keep_their_names_and_marks():
@@ -33,10 +19,6 @@ def test_of_several_values_every_nth_is_always_tried_and_all_keep_their_names_an
     assert again.values == ("c", 3) and again.id == "see"
     assert [mark.name for mark in again.marks] == ["slow", "thorough"]
     assert one_in(2, [named]) == [named]
-
-
-def test_a_seed_can_be_chosen(thoroughness, pytestconfig):
-    assert thoroughness == Thoroughness(pytestconfig.option.thorough, pytestconfig.option.seed)
 
 
 def test_every_test_is_in_one_shard_together_with_its_unit():
@@ -64,20 +46,6 @@ def test_files_stay_whole_but_for_those_that_take_minutes():
     solved = "tests/notebooks/test_attempts.py"
     assert unit(f"{solved}::test_a[01_lookup]") == unit(f"{solved}::test_b[01_lookup]") == f"{solved}[01_lookup]"
     assert unit(f"{solved}::test_c") == solved
-
-
-def test_lessons_are_executed_first_and_later_ones_before_earlier_ones_and_short_units_come_last():
-    tests = [
-        f"{LAST}::test_a[softmax]",
-        "tests/transformer_lab/attention/test_masks.py::test_a",
-        "notebooks/primer.ipynb::Cell 0",
-        "notebooks/01_lookup.ipynb::Cell 0",
-        "notebooks/08_training.ipynb::Cell 0",
-        "notebooks/08_training.ipynb::Cell 1",
-        "tests/notebooks/test_attempts.py::test_a[01_lookup]",
-        "tests/transformer_lab/attention/test_masks.py::test_b[12_x]",
-    ]
-    assert sorted(tests, key=expected_order) == [tests[i] for i in (6, 4, 5, 3, 2, 1, 7, 0)]
 
 
 def test_what_is_scheduled_by_name_is_there():

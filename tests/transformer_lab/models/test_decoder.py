@@ -34,32 +34,6 @@ def test_every_layer_reads_the_same_memory(decoder):
 
 
 @decoders
-def test_layers_are_as_many_as_asked_for_and_share_nothing(decoder):
-    ours = small(decoder)
-    a_layer = 2 * 4 * (D_MODEL**2 + D_MODEL) + (2 * D_MODEL * D_FF + D_FF + D_MODEL) + 3 * 2 * D_MODEL
-    final_norm = 2 * D_MODEL if decoder is PreNormDecoder else 0
-    assert len(ours.layers) == N_LAYERS
-    assert sum(p.numel() for p in ours.parameters()) == VOCAB_SIZE * D_MODEL + N_LAYERS * a_layer + final_norm
-
-
-@decoders
-def test_a_source_that_is_all_padding_says_nothing_and_gives_finite_gradients(decoder):
-    ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
-    hidden = torch.zeros_like(MEMORY_MASK)
-    output = ours(TOKENS, memory, MASK, hidden)
-    assert_close(output, ours(TOKENS, vectors(BATCH, N_SOURCE, D_MODEL), MASK, hidden))
-    output.sum().backward()
-    assert (memory.grad == 0).all()
-    assert all(parameter.grad.isfinite().all() for parameter in ours.parameters())
-
-
-@decoders
-def test_without_dropout_training_and_evaluation_agree(decoder):
-    ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
-    assert torch.equal(ours.train()(TOKENS, memory, MASK), ours.eval()(TOKENS, memory, MASK))
-
-
-@decoders
 @torch.no_grad()
 def test_a_cache_holds_what_each_layer_made_of_the_memory(decoder):
     ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)

@@ -27,29 +27,3 @@ def test_an_encoder_runs_its_layers_in_order(encoder):
     for layer in ours.layers:
         x = by_loops(layer, x, mask)
     assert_close(ours(TOKENS, mask), norm_by_loops(ours.norm, x) if encoder is PreNormEncoder else x)
-
-
-@encoders
-def test_layers_are_as_many_as_asked_for_and_share_nothing(encoder):
-    ours = small(encoder)
-    a_layer = 4 * (D_MODEL**2 + D_MODEL) + (2 * D_MODEL * D_FF + D_FF + D_MODEL) + 2 * 2 * D_MODEL
-    final_norm = 2 * D_MODEL if encoder is PreNormEncoder else 0
-    assert len(ours.layers) == N_LAYERS
-    assert sum(p.numel() for p in ours.parameters()) == VOCAB_SIZE * D_MODEL + N_LAYERS * a_layer + final_norm
-
-
-@encoders
-def test_without_dropout_training_and_evaluation_agree(encoder):
-    ours = drawn(small(encoder))
-    assert torch.equal(ours.train()(TOKENS), ours.eval()(TOKENS))
-
-
-@encoders
-def test_a_sentence_of_padding_disturbs_no_other_and_gives_finite_gradients(encoder):
-    ours = drawn(small(encoder))
-    tokens = torch.cat([TOKENS, torch.full((1, N), PAD)])
-    output = ours(tokens, padding_mask(tokens, PAD))
-    assert_close(output[:BATCH], ours(TOKENS, padding_mask(TOKENS, PAD)))
-    output.sum().backward()
-    assert output.isfinite().all()
-    assert all(parameter.grad.isfinite().all() for parameter in ours.parameters())

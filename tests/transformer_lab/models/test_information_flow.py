@@ -185,30 +185,6 @@ def with_padding(one: Given, at: int) -> Tensor:
     return torch.cat([one.tokens[:, :at], torch.full((len(one.tokens), 2), one.pad_id), one.tokens[:, at:]], dim=1)
 
 
-@pytest.mark.parametrize("case", one_in(3, product(MODELS, [True, False])), ids=named)
-def test_more_padding_at_the_end_changes_nothing(case):
-    name, training = case
-    model = MODELS[name]
-    network = drawn(model.make()).train(training)
-    outputs = network(*(one.tokens for one in model.given))
-    padded = network(*(with_padding(one, at=one.tokens.shape[1]) for one in model.given))
-    assert_close(padded[:, : outputs.shape[1]], outputs)
-
-
-@pytest.mark.parametrize(
-    "case", one_in(3, product([name for name in MODELS if name.startswith("LanguageModel,")], [0, 3])), ids=named
-)
-def test_more_padding_anywhere_changes_nothing_of_a_language_model(case):
-    name, at = case
-    model = MODELS[name]
-    network = drawn(model.make())
-    (text,) = model.given
-    outputs, padded = network(text.tokens), network(with_padding(text, at))
-    where = torch.cat([torch.arange(at), torch.arange(at + 2, padded.shape[1])])
-    real = text.tokens != PAD
-    assert_close(padded[:, where][real], outputs[real])
-
-
 @pytest.mark.parametrize("model", [model for name, model in MODELS.items() if name.endswith("RecurrentTranslator")])
 @pytest.mark.parametrize("at", [0, 3])
 def test_more_padding_anywhere_in_the_source_changes_nothing_of_a_recurrent_model(model, at):

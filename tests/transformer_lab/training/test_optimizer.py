@@ -14,23 +14,6 @@ def model():
     return Transformer(TransformerConfig(vocab_size=11, d_model=6, n_heads=2, d_ff=10, n_layers=1, pre_norm=True))
 
 
-def test_matrices_decay_and_biases_and_norms_do_not():
-    transformer = model()
-    decaying, others = parameter_groups(transformer, weight_decay=0.3)
-    names = {parameter: name for name, parameter in transformer.named_parameters()}
-    assert decaying["weight_decay"] == 0.3 and others["weight_decay"] == 0
-    assert all("norm" not in names[p] and not names[p].endswith("bias") for p in decaying["params"])
-    assert all("norm" in names[p] or names[p].endswith("bias") for p in others["params"])
-    assert {names[p].split(".")[-1] for p in others["params"]} == {"weight", "bias"}  # of norms, and biases
-
-
-def test_every_parameter_is_trained_once():
-    transformer = model()
-    grouped = [p for group in parameter_groups(transformer, 0.1) for p in group["params"]]
-    assert len(grouped) == len(set(grouped)) == len(list(transformer.parameters()))
-    assert transformer.encoder.embedding.weight is transformer.decoder.embedding.weight
-
-
 class AssortedParameters(nn.Module):
     """Parameters with 0 to 3 axes, one of them shared, under names that say nothing; and a buffer."""
 
