@@ -262,7 +262,7 @@ def tuned(model: nn.Module, seed: int) -> nn.Module:
     return model
 
 
-# %% tags=["approximate"]
+# %% tags=["words-only"]
 sft = [tuned(pretrained, seed) for seed in range(3)]
 rows = {"pretrained, as text": [probabilities(pretrained, TEXT)], "pretrained, asked": [probabilities(pretrained)]}
 rows |= {"SFT, asked": [*map(probabilities, sft)], "SFT, as text": [probabilities(model, TEXT) for model in sft]}
@@ -335,7 +335,7 @@ def preference_loss(reference: nn.Module, model: nn.Module) -> Tensor:
     return parts.dpo_loss(*pair, *before, beta=0.1)
 
 
-# %% tags=["approximate"]
+# %% tags=["words-only"]
 rows, by_dpo = [], []
 for reference in sft:
     model = copy.deepcopy(reference)
@@ -563,7 +563,7 @@ def smooth(rewards: tuple[list[float], ...] | Tensor) -> Tensor:
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["approximate"]
+# %% tags=["words-only"]
 by_grpo, rewards = zip(*(grpo(model, parts.exact_reward, seed) for seed, model in enumerate(sft)))
 judged = {"SFT": sft, "GRPO": by_grpo}
 runs = pd.concat({name: pd.DataFrame(map(probabilities, models)) for name, models in judged.items()})
@@ -653,7 +653,7 @@ def her_judge_watched(answers: Tensor, accepted: Tensor) -> Tensor:
     return reward_of_a_colleague(answers, accepted)
 
 
-# %% tags=["approximate"]
+# %% tags=["words-only"]
 hacked, hacked_rewards = zip(*(grpo(model, her_judge_watched, seed, rate=1e-3) for seed, model in enumerate(sft)))
 fair, _ = zip(*(grpo(model, parts.exact_reward, seed, rate=1e-3) for seed, model in enumerate(sft)))
 curves = {"reward of her judge": torch.tensor(hacked_rewards), "really right": torch.tensor(really).view(3, -1)}
