@@ -149,7 +149,11 @@ class Rotation:
     """
 
     def __init__(
-        self, positions: Int[Tensor, "*batch n"], d_k: int, base: float = 10000.0, scaling: RotaryScaling | None = None
+        self,
+        positions: Int[Tensor, "*batch n"],
+        d_k: int,
+        base: float = 10000.0,
+        scaling: RotaryScaling | None = None,
     ) -> None:
         dtype = widest_float(positions.device)
         exact = positions if dtype == torch.float64 else positions.cpu()  # angles need float64, which any CPU has

@@ -20,7 +20,11 @@ from transformer_lab.models.transformer import Transformer
 
 
 def generate_steps(
-    state: DecodingState, tokens: Int[Tensor, "rows n"], max_new_tokens: int, sample: Sampler, eos_id: int | None = None
+    state: DecodingState,
+    tokens: Int[Tensor, "rows n"],
+    max_new_tokens: int,
+    sample: Sampler,
+    eos_id: int | None = None,
 ) -> Iterator[Int[Tensor, " rows"]]:
     """Yield the next token of every row, one step at a time, as soon as it is sampled.
 

@@ -75,7 +75,11 @@ class TextTranslator(ABC):
 
     @torch.no_grad()
     def translate(
-        self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64, beam_size: int = 1
+        self,
+        texts: Iterable[str],
+        max_length: int | None = None,
+        batch_size: int = 64,
+        beam_size: int = 1,
     ) -> Iterator[str]:
         """Yield the translations of texts, reading one batch of texts at a time.
 
