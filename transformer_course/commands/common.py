@@ -36,7 +36,7 @@ def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
     documents = "each file is a document, or several with a line <|endoftext|> between them"
     parser.add_argument("--text", action="store_true", help=f"{text}; {documents}")
     bad = "whether lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number"
-    bad += " (the default), or the first one ends it all"
+    bad += " (the default), or the command stops at the first one"
     parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
 
 

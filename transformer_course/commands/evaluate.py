@@ -59,7 +59,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
     from transformer_lab.training.validation import TextValidation
 
     if args.model is None:
-        raise ValueError("evaluate --text needs to know the model: --model FOLDER")
+        raise ValueError("evaluate --text requires --model FOLDER")
     set_threads(args.threads)
     model = TextGenerator.load(args.model, pick_device(args.device))
     if model.bos_id is None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from transformer_course.commands.common import LANGUAGE_MODEL, add_machine, print_stream, set_threads
 
-DESCRIPTION = """Let a language model go on with a text. What it adds is shown while it is written, without the text
-itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
+DESCRIPTION = """Continue a text with a language model. Only what the model adds is printed, as it is generated. It ends
+where the model ends the text, at a --stop string, or when the model's maximum length is reached."""
 
 EXAMPLES = """examples:
   transformer-course generate -m openai-community/gpt2 "The Transformer is"
@@ -21,15 +21,15 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "generate",
-        help="go on with a text",
+        help="continue a text",
         description=DESCRIPTION,
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    prompt = "the text to go on with (default: what comes through the pipe, or is typed until it ends)"
+    prompt = "the text to continue (default: what comes through the pipe, or is typed until it ends)"
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help=prompt)
-    file = "go on with what is in a file; UTF-8; as from a pipe, a line break at its end is left out"
+    file = "continue the text in a file; UTF-8; as from a pipe, a line break at its end is left out"
     parser.add_argument("-f", "--file", type=Path, help=file)
     parser.add_argument("-m", "--model", required=True, help=f"the model: {LANGUAGE_MODEL}")
     most = "tokens that are added at most (default: as many as the model has room for)"
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 def _prompt(args: argparse.Namespace) -> str:
     """Return the prompt, from the argument, a file or standard input."""
     if args.prompt is not None and args.file:
-        raise ValueError(f"go on with a text or a file, not both; got {args.prompt!r} and {args.file}")
+        raise ValueError(f"give a text or a file, not both; got {args.prompt!r} and {args.file}")
     if args.prompt is not None:
         where, raw = "the prompt", args.prompt.encode("utf-8", "surrogateescape")
     elif args.file:

@@ -83,7 +83,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("-o", "--out", type=Path, metavar="FOLDER", help=out)
     validation = "held-out pairs or texts to judge by, as files like CORPUS: the parameters with the highest BLEU, or"
     validation += " for text the fewest bits per byte, are kept (default: none; for text, the last documents of CORPUS,"
-    validation += " a hundredth of its bytes: save for a single document, which is not divided)"
+    validation += " a hundredth of its bytes; a single document is not split)"
     parser.add_argument("--validation", nargs="+", type=Path, default=[], metavar="FILE", help=validation)
     training = parser.add_argument_group("how to train")
     _add_numbers(training, TRAINING, TRAINING_DEFAULTS)

@@ -99,7 +99,7 @@ def test_what_stands_in_the_way_of_evaluating_text_is_told_in_one_line(model, st
     config = tmp_path / "unbegun" / "config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"bos_token_id": None}))
     for arguments, said in (
-        ([str(story)], "evaluate --text needs to know the model: --model FOLDER"),
+        ([str(story)], "evaluate --text requires --model FOLDER"),
         ([str(story), "-m", str(model)], "or gemma3_text; got ''"),
         ([str(tmp_path / "empty.txt"), "-m", str(language_model)], "empty.txt: no text to evaluate"),
         ([str(story), "-m", str(tmp_path / "unbegun")], "has no token that begins a text"),
