@@ -20,6 +20,7 @@ class LoRALinear(nn.Module):
     Raises:
         ValueError: The rank is not positive.
 
+    >>> import torch
     >>> LoRALinear(nn.Linear(8, 12), rank=2, alpha=4.0)(torch.zeros(3, 5, 8)).shape
     torch.Size([3, 5, 12])
     """
