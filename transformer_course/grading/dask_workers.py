@@ -7,7 +7,7 @@ can reach the scheduler; no learner's code runs in it.
 import asyncio
 import contextlib
 import multiprocessing
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
@@ -76,7 +76,7 @@ class SchedulerGrader:
             raise ValueError(f"the scheduler at {address} has no workers")
         for worker, found in theirs.items():
             if found != versions():
-                raise ValueError(f"{worker} would judge otherwise: it has {found}, and here is {versions()}")
+                raise ValueError(f"version mismatch: worker {worker} has {found}, this machine has {versions()}")
         self._client.register_plugin(graders, name=NAME)
         return list(self._client.run(guards_there).values())
 
@@ -105,7 +105,10 @@ class SchedulerGrader:
 
 
 class _Graders(WorkerPlugin):
-    """What a Dask worker holds: for each of its threads a process that grades."""
+    """What a Dask worker holds: for each of its threads a process that grades.
+
+    The processes end when the Dask worker does, as nothing else holds the other end of their pipes.
+    """
 
     name = NAME
 
@@ -120,8 +123,9 @@ class _Graders(WorkerPlugin):
         for exercises in self._own:
             exercises.add()
         container = Container(self._container) if self._container else None
-        with children_allowed():
-            self.workers = [Worker(self._limits, container, self._own) for _ in range(n)]
+        process = multiprocessing.current_process()
+        self._was_daemon, process.daemon = process.daemon, False  # Dask starts it as a daemon, which has no children
+        self.workers = [Worker(self._limits, container, self._own) for _ in range(n)]
         self.free: SimpleQueue[Worker] = SimpleQueue()
         for one in self.workers:
             self.free.put(one)
@@ -133,6 +137,7 @@ class _Graders(WorkerPlugin):
     def _end(self) -> None:
         for one in self.workers:
             one.__exit__(None, None, None)
+        multiprocessing.current_process().daemon = self._was_daemon
 
 
 async def guards_there(dask_worker: Any) -> dict[str, Any]:
@@ -149,25 +154,9 @@ def grade_there(
     graders: _Graders = get_worker().plugins[NAME]
     one = graders.free.get()
     try:
-        with children_allowed():  # one that was ended by what it judged starts again
-            return one.guards, [as_dict(notebook) for notebook in grade_notebooks(one, submissions, limits, seed)]
+        return one.guards, [as_dict(notebook) for notebook in grade_notebooks(one, submissions, limits, seed)]
     finally:
         graders.free.put(one)
-
-
-@contextlib.contextmanager
-def children_allowed() -> Iterator[None]:
-    """Let this process have children: Dask's workers are daemons, which Python forbids it, lest they be left behind.
-
-    These end by themselves when this process does, as nothing holds the other end of their pipe any more.
-    """
-    config: dict[str, Any] = vars(multiprocessing.current_process())["_config"]
-    before = config.get("daemon")
-    config["daemon"] = False
-    try:
-        yield
-    finally:
-        config["daemon"] = before
 
 
 def _with_submission(notebook: Mapping[str, Any], submission: Submission) -> GradedSubmission:

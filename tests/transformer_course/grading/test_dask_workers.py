@@ -5,17 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import distributed
 import pytest
 
 from tests.transformer_course.jail.sample_submissions import RIGHT, cells, linux, softmax_after, write_notebook
-from transformer_course import exercises
 from transformer_course.exercises import exercises_of
+from transformer_course.grading import dask_workers
 from transformer_course.grading.grade import grade
 from transformer_course.grading.own_exercises import read_own_exercises
 from transformer_course.jail.interpreter import JailError
 
-distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
-dask_workers = pytest.importorskip("transformer_course.grading.dask_workers")
 FULL = sum(one.points for one in exercises_of("01_lookup") if not one.stretch)
 pytestmark = [linux, pytest.mark.filterwarnings("default")]  # those of Dask are not ours
 
@@ -28,25 +27,29 @@ def scheduler() -> Iterator[str]:
 
 
 @pytest.mark.thorough
-def test_a_class_is_graded_as_it_is_here(scheduler: str, tmp_path: Path, own_file: Path):
-    folder, out = tmp_path / "class", tmp_path / "out"
-    write_notebook(folder / "ada" / "01_lookup.ipynb", cells(RIGHT))
-    mistaken = {**RIGHT, "softmax": "def softmax(scores): return torch.softmax(scores, dim=0)"}
-    write_notebook(folder / "ben" / "01_lookup.ipynb", cells(mistaken))
+def test_gives_the_gradebook_and_feedback_of_this_machine(scheduler: str, tmp_path: Path, own_file: Path):
+    folder = tmp_path / "class"
+    own_answer = [{"id": "centred", "source": "def centred(x): return x - x.mean(-1, keepdim=True)"}]
+    called, mistaken = (f"def softmax(scores): return torch.softmax(scores, dim={dim})" for dim in (-1, 0))
+    write_notebook(folder / "ada" / "01_lookup.ipynb", cells({**RIGHT, "softmax": called}))
+    write_notebook(folder / "ada" / "week_3.ipynb", own_answer)
+    write_notebook(folder / "ben" / "01_lookup.ipynb", cells({**RIGHT, "softmax": mistaken}))
     write_notebook(folder / "eve" / "01_lookup.ipynb", cells({"softmax": softmax_after("os._exit(3)")}))
-    right = [{"id": "centred", "source": "def centred(x): return x - x.mean(-1, keepdim=True)"}]
-    write_notebook(folder / "flo" / "week_3.ipynb", right)
-    own = read_own_exercises(out, own_file)
-    told = grade([folder], out, seconds=60.0, own=own, scheduler=scheduler)
+    write_notebook(folder / "flo" / "week_3.ipynb", own_answer)
+    graded: list[dict[str, str]] = []
+    for address in ("", scheduler):
+        out = tmp_path / f"graded by {address.replace('/', '') or 'this machine'}"
+        told = grade([folder], out, seconds=60.0, seed=7, own=read_own_exercises(out, own_file), scheduler=address)
+        pages = [out / "gradebook.csv", out / "mistakes.csv", *sorted((out / "feedback").iterdir())]
+        graded.append({path.name: path.read_text("utf-8") for path in pages})
+    assert graded[0] == graded[1]
     softmax = next(one.points for one in exercises_of("01_lookup") if one.name == "softmax")
-    of = FULL + 5
-    for student, points in {"ada": FULL, "ben": FULL - softmax, "eve": 0, "flo": 3}.items():
-        assert f"  {student}: {points} of {of} points" in told
+    for student, points in {"ada": FULL + 3, "ben": FULL - softmax, "eve": 0, "flo": 3}.items():
+        assert f"  {student}: {points} of {FULL + 5} points" in told
     students = json.loads((out / "results.json").read_text("utf-8"))["students"]
     assert {one["isolation"] for one in students.values()} == {"full"}
-    assert "ended the process with exit 3" in (out / "feedback" / "eve.html").read_text("utf-8")
-    assert "calls torch.softmax" in (out / "class.html").read_text("utf-8")
-    exercises.remove_own_lessons()
+    assert "ended the process with exit 3" in graded[1]["eve.html"]
+    assert "calls <code>torch.softmax</code>" in (out / "class.html").read_text("utf-8")
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -58,9 +61,9 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    ("found", "says"), [({}, "has no workers"), ({"tcp://x:1": {"torch": "1.0"}}, r"tcp://x:1 would judge otherwise")]
+    ("found", "says"), [({}, "has no workers"), ({"tcp://x:1": {"torch": "1.0"}}, "version mismatch: worker tcp://x:1")]
 )
-def test_workers_that_would_judge_otherwise_get_nothing(monkeypatch: pytest.MonkeyPatch, found, says: str):
+def test_rejects_missing_workers_and_workers_of_another_version(monkeypatch: pytest.MonkeyPatch, found, says: str):
     client = SimpleNamespace(run=lambda _: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
     monkeypatch.setattr(dask_workers, "Client", lambda *_, **__: client)
     with pytest.raises(ValueError, match=says):
