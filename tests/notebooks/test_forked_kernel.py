@@ -1,5 +1,6 @@
 """A kernel that is forked is to a lesson what any other is."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
 from jupyter_client.provisioning import KernelProvisionerFactory
 
-from tests.notebooks.forked_kernel import PRELOADED
+from tests.notebooks.forked_kernel import ADDRESS, PRELOADED
 
 SHOW = """
 import multiprocessing, os, sys
@@ -82,4 +83,21 @@ def test_it_can_be_interrupted_and_killed(tmp_path: Path):
         assert reply["content"]["ename"] == "KeyboardInterrupt"
         assert process.exists()
     assert not kernel.is_alive()
+    assert ends(process)
+
+
+@pytest.mark.thorough
+def test_it_does_not_outlive_who_started_the_server(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(ADDRESS)  # that of this run goes on
+    start = (
+        "import time; from jupyter_client.manager import start_new_kernel; "
+        "from tests.notebooks.forked_kernel import use_forked_kernels; "
+        "use_forked_kernels(); kernel, _ = start_new_kernel(); print(kernel.provisioner.pid, flush=True); "
+        "time.sleep(1000)"
+    )
+    with subprocess.Popen([sys.executable, "-c", start], stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdout is not None
+        process = Path("/proc") / starter.stdout.readline().strip()
+        assert process.exists()
+        starter.kill()
     assert ends(process)

@@ -5,9 +5,16 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, Shard, unit
-from tests.helpers.thoroughness import one_in
+from tests.helpers.thoroughness import Thoroughness, one_in
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_one_seed_is_always_tried_and_a_thorough_run_tries_more():
+    assert Thoroughness().seeds(5) == [0]
+    assert Thoroughness(seed=7).seeds(5) == [7]
+    assert Thoroughness(enabled=True).seeds(5) == [0, 1, 2, 3, 4]
+    assert Thoroughness(enabled=True, seed=7).seeds(5) == [7, 0, 1, 2, 3, 4]
 
 
 def test_of_several_values_every_nth_is_always_tried_and_all_keep_their_names_and_marks():
