@@ -20,6 +20,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from transformer_lab.attention.additive import AdditiveAttention as AdditiveAttention
     from transformer_lab.attention.dot_product import attend as attend

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import course
+import transformer_lab
 from transformer_course.commands.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -75,4 +76,4 @@ def test_a_workflow_tries_the_lowest_and_the_highest_versions_that_are_claimed()
 def test_the_version_is_the_same_wherever_it_is_written():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     newest = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
-    assert citation["version"] == newest == PROJECT["version"]
+    assert citation["version"] == newest == PROJECT["version"] == transformer_lab.__version__

@@ -36,7 +36,7 @@ MAY_USE: dict[str, str] = {
     "transformer_lab.text": "generation pretrained data tensor_files",
     "transformer_lab.training": "text tensor_files fast",
     # The course knows the library, and nothing of that knows the course.
-    "transformer_course.running": "attention layers models inspection data",
+    "transformer_course.running": "attention layers models",
     "transformer_course.jail": "running",
     "transformer_course.steps": "",
     "transformer_course.exercise": "running steps",
