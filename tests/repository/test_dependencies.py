@@ -43,8 +43,6 @@ USED_WITHOUT_IMPORT = {
     "types-tqdm": ("tests/repository/test_types.py", '"mypy"'),
 }
 """For each distribution that is used without an import, a file that uses it and the text there."""
-IMPORTED_IF_INSTALLED = {"joeynmt": "benchmarks/joey_nmt.py", "x-transformers": "benchmarks/x_transformers_peer.py"}
-"""Peers of the benchmarks, which need their own versions of other distributions."""
 
 
 def declared(extra: str) -> set[str]:
@@ -100,7 +98,7 @@ def test_declares_every_imported_distribution(imported):
         f"{distribution}, imported by {', '.join(sorted(files))}, is not declared in {extra or 'dependencies'}"
         for extra, distributions in imported.items()
         for distribution, files in distributions.items()
-        if distribution not in DECLARED[""] | DECLARED[extra] and files != {IMPORTED_IF_INSTALLED.get(distribution)}
+        if distribution not in DECLARED[""] | DECLARED[extra]
     ]
     assert not missing, "\n".join(missing)
 
@@ -130,8 +128,3 @@ def test_type_stubs_are_of_declared_distributions():
 def test_declares_no_distribution_twice():
     names = Counter(Requirement(each).name for each in chain.from_iterable(REQUIREMENTS.values()))
     assert max(names.values()) == 1
-
-
-def test_names_the_optional_peers_in_the_guide_to_the_benchmarks():
-    guide = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    assert all(f" {name}" in guide.partition("pip install")[2].partition("`)")[0] for name in IMPORTED_IF_INSTALLED)
