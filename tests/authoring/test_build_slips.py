@@ -10,7 +10,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from authoring.build_slips import NEARLY, SEED, check_told, distinct, out_of_date, selected, shown, tried, update
+from authoring.build_slips import (
+    MAX_WEIGHT,
+    NEARLY,
+    SEED,
+    check_told,
+    distinct,
+    out_of_date,
+    selected,
+    shown,
+    tried,
+    update,
+)
 from transformer_course.checking.expected_behaviour import behaviour, in_isolation
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import agree
@@ -98,7 +109,7 @@ def test_check_lists_what_an_added_mistake_names_already(built):
     known, stored = built
     left = [one for one in stored.slips if dict(one.code) != OFF_BY_ONE]
     changes = out_of_date(known, replace(stored, slips=left), stored)
-    assert changes == [f"shifted_past is to be dropped: {OFF_BY_ONE}"]
+    assert changes == ["shifted_past is to be dropped: {'past': '(columns - n_query) - 1'}"]
 
 
 def test_check_lists_other_words_another_rank_and_other_results(built):
@@ -151,6 +162,17 @@ def test_words_for_a_slip_that_is_not_stored_are_rejected(built, told, unused):
 def test_words_for_an_unknown_slip_are_rejected_when_a_catalogue_is_built(masks, folder):
     with pytest.raises(ValueError, match="causal_mask has words"):
         update(replace(masks, told={"shifted_pasts": "x"}), is_check=False)
+
+
+def test_far_fetched_slip_is_kept_only_with_words(masks, built):
+    _, stored = built
+    key = "ignored_n_query: 64"
+    assert max(slip.weight for slip in stored.slips) <= MAX_WEIGHT
+    assert not any(key in slip.keys for slip in stored.slips)
+    with in_isolation():
+        slips = [slip for slip, _ in tried(behaviour(replace(masks, told={key: "x"}), SEED))]
+    assert key in slips[0].keys
+    assert slips[0].weight > MAX_WEIGHT
 
 
 def test_of_slips_with_the_same_code_the_likeliest_is_kept():

@@ -1,9 +1,11 @@
-"""The slips of each exercise as they are stored: those that behave like nothing else, the likely first.
+"""The slips of each exercise as they are stored: those that behave like nothing else.
 
 Beside each stands what it gives on two cases, in brief, so that of hundreds only the few are compiled and run that can
-be what an attempt showed.
+be what an attempt showed. A file has a slip in each line, in the order of the answer's steps, so that a diff shows
+which slips have changed; when it is read, the likely come first.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +19,13 @@ from torch import Tensor
 from transformer_course.exercise import Exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
-from transformer_course.slips.slip import Slip
+from transformer_course.slips.slip import Slip, one_line
 
 FOLDER = Path(__file__).parent / "catalogues"
 UNKNOWN = "unknown"
 """The form of what is not looked at."""
+MAX_FORM_LENGTH = 40
+"""Number of characters of a form; what is longer, as of a list of lists, ends in a digest of the whole."""
 RELATIVE, ABSOLUTE = 2e-3, 1e-4
 """How far outlines may be apart for results within a few tolerances; what is near is then compared number by number."""
 
@@ -54,7 +58,14 @@ def outline(seen: Observation) -> Outline:
     _collect(seen["output"], form, numbers)
     joined = torch.cat(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
     weighted = joined * torch.arange(1, len(joined) + 1).double().cos()
-    return Outline(" ".join(form), float(weighted.sum()), float(weighted.abs().sum()))
+    return Outline(_shortened(" ".join(form)), float(weighted.sum()), float(weighted.abs().sum()))
+
+
+def _shortened(form: str) -> str:
+    if len(form) <= MAX_FORM_LENGTH:
+        return form
+    digest = hashlib.sha256(form.encode()).hexdigest()[:8]
+    return f"{form[: MAX_FORM_LENGTH - 9]}…{digest}"
 
 
 def _collect(value: object, form: list[str], numbers: list[Tensor]) -> None:
@@ -126,11 +137,13 @@ class Catalogue:
         )
 
     def as_text(self) -> str:
-        """Return it as it is stored: JSON, with a slip in each line."""
-        head = json.dumps({"names": self.names, "cases": self.cases, "right": [_brief(one) for one in self.right]})
-        return "\n".join(
-            [f"[{head},", ",\n".join(json.dumps(_row(slip), ensure_ascii=False) for slip in self.slips), "]\n"]
-        )
+        """Return it as it is stored: JSON, with a slip in each line, in the order of the steps."""
+        head = {"names": self.names, "cases": self.cases, "right": [_brief(one) for one in self.right]}
+        place = {name: index for index, name in enumerate(self.names)}
+        in_order = sorted(self.slips, key=lambda slip: (place.get(slip.step, -1), slip.rank))
+        rows = [head, *(_row(slip, self.right) for slip in in_order)]
+        lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows]
+        return "[" + ",\n".join(lines) + "]\n"
 
 
 def path_of(name: str) -> Path:
@@ -144,9 +157,9 @@ def read(name: str) -> Catalogue:
     if not path.exists():
         return Catalogue()
     head, *rows = json.loads(path.read_text(encoding="utf-8"))
-    return Catalogue(
-        head["names"], head["cases"], [Outline(*one) for one in head["right"]], [_slip(row) for row in rows]
-    )
+    right = [Outline(*one) for one in head["right"]]
+    slips = sorted((_slip(row, right) for row in rows), key=lambda slip: slip.rank)
+    return Catalogue(head["names"], head["cases"], right, slips)
 
 
 @cache
@@ -173,19 +186,30 @@ def _brief(one: Outline) -> list[Any]:
     return [one.form, float(f"{one.number:.5g}"), float(f"{one.size:.2g}")] if one.size else [one.form]
 
 
-def _row(slip: Slip) -> list[Any]:
-    code = {} if slip.code == {slip.step: slip.new} else dict(slip.code)
-    row = [slip.step, slip.kind, slip.old, slip.new, slip.other, round(slip.weight, 2), code]
-    row += [[_brief(one) for one in slip.shows], [_row(one) for one in slip.readings]]
-    while row[-1] in ([], {}, ""):
+def _row(slip: Slip, right: Sequence[Outline] = ()) -> list[Any]:
+    """Return a slip as it is stored: what is empty at the end is left out, and so is a form that is the right one."""
+    code: Any = {name: one_line(body) for name, body in slip.code.items()}
+    if list(code) == [slip.step]:
+        code = "" if code[slip.step] == slip.new else code[slip.step]
+    shows = [_brief(one) for one in slip.shows]
+    for outline_row, as_right in zip(shows, right, strict=False):
+        if len(outline_row) > 1 and outline_row[0] == as_right.form:
+            del outline_row[0]
+    row = [slip.step, slip.kind, slip.old, slip.new, slip.other, round(slip.weight, 2), code, shows]
+    row.append([_row(one) for one in slip.readings])
+    while row[-1] in ([], "", {}):
         row.pop()
     return row
 
 
-def _slip(row: Sequence[Any]) -> Slip:
+def _slip(row: Sequence[Any], right: Sequence[Outline] = ()) -> Slip:
     step, kind, old, new, other, weight, code, shows, readings = [*row, *_EMPTY[len(row) :]]
-    outlines = [Outline(*one) for one in shows]
-    return Slip(step, kind, old, new, other, weight, code or {step: new}, outlines, [_slip(one) for one in readings])
+    outlines = [
+        Outline(*one) if len(one) != 2 else Outline(as_right.form, *one)
+        for one, as_right in zip(shows, right, strict=False)
+    ]
+    by_step = code if isinstance(code, dict) else {step: code or new}
+    return Slip(step, kind, old, new, other, weight, by_step, outlines, [_slip(one) for one in readings])
 
 
-_EMPTY: Sequence[Any] = ("", "", "", "", "", 1.0, {}, (), ())
+_EMPTY: Sequence[Any] = ("", "", "", "", "", 1.0, "", (), ())

@@ -51,6 +51,11 @@ class Slip:
         return f"{self.kind}_{self.step}"
 
     @property
+    def rank(self) -> tuple[float, int, int]:
+        """What puts the likely slips first: of those that are as likely, the ones with the shortest code."""
+        return round(self.weight, 2), len(self.code), len(self.new)
+
+    @property
     def keys(self) -> tuple[str, str]:
         """The keys in an exercise's ``told`` that mean it: by name and code, or by name alone."""
         return f"{self.name}: {self.new}", self.name
@@ -158,6 +163,11 @@ def variant(steps: InSteps, code: Mapping[str, str]) -> Variant:
         ValueError: It asks for a value that there is not.
     """
     return steps.but(**{name: _compiled(steps, name, body) for name, body in code.items()})
+
+
+def one_line(body: str) -> str:
+    """Return the body of a step as the expression that it returns, if that is all it does."""
+    return body if "\n" in body else body.removeprefix("return ")
 
 
 def _compiled(steps: InSteps, name: str, body: str) -> Step:

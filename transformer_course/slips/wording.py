@@ -52,9 +52,7 @@ VERBS = {
 }  # fmt: skip
 APPLIED = {
     "abs": "loses its sign", "relu": "has 0 in place of its negative numbers", "square": "is squared",
-    "sqrt": "has its root taken", "log": "has its logarithm taken", "exp": "has `exp` taken of it",
-    "tanh": "goes through a tanh", "sigmoid": "goes through a sigmoid", "softmax": "goes through a softmax",
-    "cumsum": "is added up along the way",
+    "sqrt": "has its root taken", "softmax": "goes through a softmax",
 }  # fmt: skip
 PLURALS = {
     **{"loses its": "lose their", "has its": "have their", "has ": "have ", "is ": "are ", "goes ": "go "},

@@ -1,12 +1,22 @@
 """The stored slips: read as they were written, and those that may be an attempt found without running the others."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
 from transformer_course.slips import catalogue
-from transformer_course.slips.catalogue import Catalogue, Outline, catalogue_of, names_of, outline, read
+from transformer_course.slips.catalogue import (
+    MAX_FORM_LENGTH,
+    Catalogue,
+    Outline,
+    catalogue_of,
+    names_of,
+    outline,
+    read,
+)
 from transformer_course.slips.slip import Slip
 
 
@@ -25,18 +35,47 @@ def stored():
     return Catalogue(["rows", "mean"], [0, 2], right, [doubled, crashed])
 
 
-def test_what_is_stored_is_read_as_it_was(tmp_path, monkeypatch):
+def test_what_is_stored_is_read_as_it_was_with_the_likely_first(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     (tmp_path / "mean.json").write_text(stored().as_text(), encoding="utf-8")
     again = read("mean")
+    doubled, crashed = stored().slips
     assert (again.names, again.cases) == (["rows", "mean"], [0, 2])
-    for one, two in zip(again.slips, stored().slips, strict=True):
-        assert (one.name, one.old, one.new, one.other, one.weight, one.code) == (
-            two.name, two.old, two.new, two.other, two.weight, two.code,
-        )  # fmt: skip
+    assert all(map(Outline.may_be, again.right, stored().right))
+    for one, two in zip(again.slips, (crashed, doubled), strict=True):
+        assert (one.name, one.old, one.new, one.other, one.weight) == (
+            two.name,
+            two.old,
+            two.new,
+            two.other,
+            two.weight,
+        )
+        assert one.code == {name: text.removeprefix("return ") for name, text in two.code.items()}
         assert all(mine.may_be(other) for mine, other in zip(one.shows, two.shows, strict=True))
-    assert [one.name for one in again.slips[1].readings] == ["scaled_mean"]
+    assert [one.name for one in again.slips[0].readings] == ["scaled_mean"]
     assert read("nothing").slips == ()
+
+
+def test_slip_is_stored_in_one_line_and_another_one_moves_no_other():
+    doubled, _ = stored().slips
+    likelier = Slip("mean", "sign", "", "-§", "", 1.5, {"mean": "if a:\n    return 1\nreturn 2"}, doubled.shows)
+    last = Slip("mean", "sign", "", "1 - §", "", 1.1, {"mean": "1 - rows", "rows": "0"}, doubled.shows)
+    before = stored().as_text().splitlines()
+    after = replace(stored(), slips=[last, likelier, *stored().slips]).as_text().splitlines()
+    assert len(before) == 3
+    assert [line for line in after if line not in before] == [
+        '["mean","sign","","1 - §","",1.1,{"mean":"1 - rows","rows":"0"},[[-0.58398,2.7],[3.2418,3.2]]],',
+        '["mean","sign","","-§","",1.5,"if a:\\n    return 1\\nreturn 2",[[-0.58398,2.7],[3.2418,3.2]]],',
+    ]
+    assert [line for line in after if line in before] == before
+
+
+def test_long_form_is_shortened_to_what_tells_it_apart():
+    one, other = ({"output": [[number] * 9] * 9} for number in (1, 1.0))
+    forms = [outline(shown).form for shown in (one, other)]
+    assert len(set(forms)) == 2
+    assert [len(form) for form in forms] == [MAX_FORM_LENGTH] * 2
+    assert forms[0].startswith("list 9 list 9 int int int")
 
 
 def test_outlines_tell_results_apart_and_forgive_rounding():
@@ -46,7 +85,8 @@ def test_outlines_tell_results_apart_and_forgive_rounding():
     assert not one.may_be(outline(seen(1.0, 2.0)))
     assert not one.may_be(outline({"output": torch.tensor([1, 2, 3])}))
     assert not outline({"output": 1}).may_be(outline({"output": True}))
-    assert outline({"output": {"a": (1.0, [True]), "b": None}}).form == "dict ['a', 'b'] tuple 2 float list 1 bool None"
+    assert outline({"output": {"a": (1.0, [True]), "b": None}}).form == "dict ['a', 'b'] tuple 2 float l…38af4385"
+    assert outline({"output": {"a": (1.0, None)}}).form == "dict ['a'] tuple 2 float None"
     assert outline({"error": {"type": "ValueError", "message": "any"}}) == Outline("error ValueError")
 
 
