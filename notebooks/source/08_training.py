@@ -686,10 +686,12 @@ print("with a new AdamW:", losses(step + 1, 7) == once)
 # Is it right for a good reason? Weights are a clue, not a proof. Here is the cross-attention again, now with eos. A
 # row's label is what it predicts. Then we change the month alone, and the day alone, and see which digits move.
 
-# %% tags=["approximate"]
+# %% tags=["nbval-ignore-output"]
 crossed = alignment(model, text, iso)
 names = [*text.replace(" ", "_"), "eos"]
 ax = plots.weights(crossed, [*iso, "eos"], names, xlabel="source (encoder)", ylabel="predicted (decoder)")
+
+# %% id="three-translations" tags=["approximate"]
 for written, _, generated in translate(model, [(text, iso), ("3 mai 2021", ""), ("8 mars 2021", "")]):
     print(f"{written} → {generated}")
 
@@ -829,7 +831,7 @@ def probability(pairs: list) -> Tensor:
 compare(prediction, measured=round(probability(held_out[:200]).median().item(), 1))
 print(f"0.9 to the power of 11 is {0.9**11:.2f}")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["words-only"]
 if wrong:  # in the order of length already
     p_right = probability([(source, right) for source, right, _ in wrong])
     p_generated = probability([(source, generated) for source, _, generated in wrong])
@@ -888,7 +890,7 @@ def train_own(seed: int, n_steps: int, peak: float, warmup=30, smoothing=0.1, cl
     return model
 
 
-# %% tags=["approximate"]
+# %% tags=["nbval-ignore-output"]
 own = train_own(seed=0, n_steps=250, peak=0.015)
 in_german = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(in_german[:5], columns=["source", "right", "generated"])

@@ -639,7 +639,7 @@ repeated = {name: repetition(texts) for name, texts in generated.items()}
 compare(prediction, measured=repeated["greedy"], choices=(0.05, 0.5, 0.95))
 pd.Series(repeated, name="repeated").round(2).to_frame()
 
-# %% id="greedy-text" tags=["nbval-ignore-output"]
+# %% id="greedy-text" tags=["hide-input", "nbval-ignore-output"]
 print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][0, -60:].tolist()).split()))
 
 # %% [markdown]
