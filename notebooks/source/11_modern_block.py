@@ -1140,7 +1140,7 @@ def fine_tuned(model: Model, seed: int) -> Model:
     return model
 
 
-# %% tags=["hide-input", "approximate"]
+# %% tags=["hide-input", "words-only"]
 adapted = [with_lora(reader, seed) for seed in range(3)]
 after = torch.tensor([[read_right(model, LANGUAGES[:4]), read_right(model, ["es"])] for model in adapted])
 compare(prediction_new, measured=after[:, 1].mean().item(), choices=(0, 0.25, 0.75))
@@ -1208,7 +1208,7 @@ def continued(model: Model, tokenizer: Tokenizer, text: str, n_tokens: int, samp
     return tokenizer.decode(ids)
 
 
-# %% id="a-model-that-talks-4" tags=["nbval-ignore-output"]
+# %% id="a-model-that-talks-4"
 _ = torch.manual_seed(0)
 sample = partial(parts.sample_next, temperature=0.7, top_p=0.9)
 lines = ["ROMEO: Who art thou?", "ROMEO: Dost thou love me?", "ROMEO: Then come with me to Verona."]  # your lines
