@@ -435,7 +435,7 @@ print(f"before the first block, the likeliest token is the one just read at {aga
 # The map shows every module at once (without the widget you see how much each sublayer adds). Type the beginning
 # of a sentence and step through it: what does each module return, and which tokens may follow?
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% tags=["hide-input"]
 views.ModelMap(
     gpt, lambda text: [encode([text])[None]], lambda i: tokenizer.decode([i]) or "bos", ["Return the name of the"]
 )
@@ -584,7 +584,7 @@ def continued(model: nn.Module, tokenizer: Tokenizer, text: str, n_tokens: int) 
     return tokenizer.decode(parts.generate(model, ids, n_tokens, 128, sample)[0].tolist())
 
 
-# %% tags=["nbval-ignore-output"]
+# %%
 _ = torch.manual_seed(0)
 print(" ".join(continued(large, stored.tokenizer, "Raise ValueError if", 50).split()))
 
@@ -1067,7 +1067,7 @@ print(
     f"{of_plays.card['cpu_minutes']} minutes; held out: loss {loss}, perplexity {math.exp(loss):.0f}, bits {bits:.2f}"
 )
 
-# %% id="a-scene" tags=["nbval-ignore-output"]
+# %% id="a-scene"
 _ = torch.manual_seed(2)
 print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy business here?\n\n", 120))
 
