@@ -17,7 +17,7 @@ ATTEMPTS = {
     "too large for a float, and sums without their axis": (
         "softmax",
         [("torch.exp(scores - largest)", "torch.exp(scores)"), (".sum(dim=-1, keepdim=True)", ".sum(dim=-1)")],
-        ["overflows", "sums_without_their_axis"],
+        ["overflows", "turned_off_total"],
     ),
     "the causal mask alone": (
         "decoder_mask", [("return real & not_later", "return not_later[None, None]")], ["padding_forgotten"],
@@ -71,7 +71,7 @@ ATTEMPTS = {
         "next_token_loss",
         [("torch.log_softmax(logits[:, :-1], dim=-1)", "logits[:, 1:].softmax(dim=-1).log()"),
          ("tokens[:, 1:]", "tokens[:, :-1]"), ("losses[targets != pad_id]", "losses")],
-        ["shifted_the_wrong_way", "counts_the_padding"],
+        ["shifted_the_wrong_way", "wrong_input_real"],
     ),
 }  # fmt: skip
 

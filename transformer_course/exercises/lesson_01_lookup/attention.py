@@ -49,6 +49,7 @@ EXERCISE = Exercise(
         "i of the weights.",
     ],
     told={
+        "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "product_scores: (turned).mT @ (queries)": (
             "A lookup of a single query is handed a whole table of them: it crashes. Look at the shapes that "
             "it was written for."

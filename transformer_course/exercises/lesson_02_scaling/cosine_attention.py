@@ -179,6 +179,7 @@ EXERCISE = Exercise(
         "Divide the scores by the temperature, and go on as ever: softmax over the keys, product with the values.",
     ],
     told={
+        "other_axes_turned: unit_keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_unit_keys: unit_queries": (
             "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* "
             "of the scores. That crashes, or divides by the lengths of other keys. Look at the shapes."

@@ -27,8 +27,6 @@ STEPS = InSteps(*ATTENTION, reference=scaled_dot_product_attention)
 
 MISTAKES = [
     *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.of_the_width(STEPS),
-    attention_mistakes.root_of_the_number("queries", STEPS.but(width=lambda queries: queries.shape[-2])),
     Mistake(
         "the_whole_shape",
         STEPS.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
@@ -62,6 +60,10 @@ EXERCISE = Exercise(
         "The root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`; the scores are `queries @ keys.mT`.",
     ],
     told={
+        **attention_mistakes.TOLD_OF_THE_SCALING,
+        "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
+        "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
+        "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_scores": (
             "The weights are as sharp as before, and the output is no weighted average of the values any "
             "more: the scaling comes after the softmax. Look at where the division stands."

@@ -1,6 +1,6 @@
 """How much a dot product varies."""
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -62,19 +62,6 @@ def score_variance_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "variance_of_one_factor",
-        STEPS.but(of_a_product=lambda variance: variance),
-        does="a product gets the variance of a single one of its factors",
-        says="{does}. Look at a single product: both of its factors vary.",
-    ),
-    Mistake(
-        "standard_deviation",
-        STEPS.but(of_the_score=lambda total: total**0.5),
-        does="the root is taken at the end, which makes a standard deviation",
-        says="{does}. The variance is asked for.",
-        hints=["If every q and k is doubled, the variance of q·k is multiplied by 16. Is what you return?"],
-    ),
-    Mistake(
         "caret",
         STEPS.but(of_a_product=lambda variance: variance ^ 2),
         does="`^` is written for a power",
@@ -99,6 +86,15 @@ EXERCISE = Exercise(
         "The variances of independent terms add up. There are d_k of them, all equal.",
     ],
     told={
+        "part_left_out_of_a_product": Wording(
+            "{summary}. Look at a single product: both of its factors vary.",
+            summary="a product gets the variance of a single one of its factors",
+        ),
+        "function_of_the_score: § ** 0.5": Wording(
+            "{summary}. The variance is asked for.",
+            summary="the root is taken at the end, which makes a standard deviation",
+            hints=["If every q and k is doubled, the variance of q·k is multiplied by 16. Is what you return?"],
+        ),
         "operator_of_a_product: (variance) + (variance)": (
             "The variances of q and k are added. That would be right for the sum q + k; here the two are "
             "multiplied. Look at a single product."

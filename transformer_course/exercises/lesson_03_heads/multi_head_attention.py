@@ -264,13 +264,12 @@ MISTAKES = [
     *attention_mistakes.of_the_heads(STEPS, "query", "n_query"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.of_the_width_of_heads(STEPS, "query"),
     *attention_mistakes.also_with_a_low_number(
         [*attention_mistakes.of_the_mask(STEPS), *attention_mistakes.of_the_softmax(STEPS)],
         "mask_inverted",
         "mask_transposed",
     ),
-    *attention_mistakes.without(attention_mistakes.of_the_transposition(STEPS), "transposes_the_batch"),
+    *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
 ]
@@ -292,6 +291,9 @@ EXERCISE = Exercise(
         "`scores` is `q @ k.transpose(-2, -1)` divided by the root of d_k.",
     ],
     told={
+        **attention_mistakes.TOLD_OF_THE_SCALING,
+        "wrong_input_width": attention_mistakes.root_of_the_number("keys"),
+        "length_width: key.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
         "call_left_out_from_query: query": (
             "The inputs are attended to as they come, and what the heads find is handed back as it is: none "
             "of the four layers is used. A step is missing at the beginning, and one at the end."

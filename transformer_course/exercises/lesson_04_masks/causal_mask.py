@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import mask_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
@@ -72,16 +72,6 @@ def causal_mask_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "first_query_at_first_key",
-        STEPS.but(past=lambda: 0),
-        does="the first query is aligned with the first key, not the last with the last",
-        says=(
-            "A square mask is right. With more keys than queries, {does}, so the queries do not see the keys in front "
-            "of them."
-        ),
-        hints=["With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?"],
-    ),
-    Mistake(
         "numbers_turned_round",
         STEPS.but(allowed=lambda n_query, columns, past: ~torch.ones(n_query, columns).triu(past + 1)),
         does="`~` is given a matrix of numbers",
@@ -108,6 +98,11 @@ EXERCISE = Exercise(
         "query i stands at i + n_key - n_query.",
     ],
     told={
+        "wrong_input_past": Wording(
+            "A square mask is right. With more keys than queries, the first query is aligned with the first key, "
+            "not the last with the last, so the queries do not see the keys in front of them.",
+            hints=["With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?"],
+        ),
         "inverted_mask": mask_mistakes.INVERTED,
         "always_one_columns: n_key": (
             "`n_key` is used as it comes in. It is None where nobody gives it, and then there are as many keys as "

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import SCALED, fill, mixture, visible
 from transformer_course.exercises.shared.draw_cases import generator, normal
@@ -205,16 +205,6 @@ MISTAKES = [
             "`weights = weights.masked_fill(sees_nothing, 0.0)`.",
         ],
     ),
-    Mistake(
-        "empty_rows_keep_their_weights",
-        STEPS.but(weights=lambda probabilities: probabilities),
-        does="a query that may see nothing keeps the weights of its scores",
-    ),
-    Mistake(
-        "only_if_all_is_hidden",
-        STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible),
-        does="queries that may see nothing are treated apart only if none may see anything",
-    ),
     *attention_mistakes.also_made(attention_mistakes.of_the_mask(STEPS), "mask_inverted", *READ_THE_WRONG_WAY_ROUND),
     *attention_mistakes.of_the_scaling(STEPS),
     *attention_mistakes.also_made(
@@ -246,6 +236,12 @@ EXERCISE = Exercise(
         "with 0 where `sees_nothing`.",
     ],
     told={
+        **attention_mistakes.TOLD_OF_THE_SCALING,
+        "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
+        "call_left_out_weights": "A query that may see nothing keeps the weights of its scores.",
+        "all_axes_empty": Wording(
+            summary="queries that may see nothing are treated apart only if none may see anything"
+        ),
         "all_true_visible": (
             "The mask has no effect: every query attends to all keys. Look at what becomes of the masked scores "
             "(`masked_fill` returns a new tensor, and leaves the old one as it is)."

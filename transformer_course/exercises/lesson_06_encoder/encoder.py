@@ -109,6 +109,8 @@ EXERCISE = Exercise(
         "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
     ],
     told={
+        "part_left_out_scaled: embedded": layer_stack_mistakes.NOT_SCALED,
+        "inverted_mask": layer_stack_mistakes.inverted("mask"),
         "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
     },
     mistakes=[

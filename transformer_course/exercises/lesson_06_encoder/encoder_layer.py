@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.lesson_06_encoder.shared.layer_cases import layer_cases
-from transformer_course.exercises.lesson_06_encoder.shared.layer_mistakes import of_either_layer
+from transformer_course.exercises.lesson_06_encoder.shared.layer_mistakes import TOLD, of_either_layer
 from transformer_course.exercises.lesson_06_encoder.shared.layer_steps import attended, first_norm, second_norm
 from transformer_course.exercises.shared.library_parts import parts
 from transformer_course.steps import InSteps, Step
@@ -200,6 +200,7 @@ EXERCISE = Exercise(
         "The first half is `x = self.norm_1(x + self.self_attention(x, x, x, mask))`.",
     ],
     told={
+        **TOLD,
         "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
         "done_again_normed_1: attended": (
             "A sublayer's output is normalised before it is added, and the sum once more. Look for a norm too many."

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.lesson_06_encoder.shared.layer_cases import layer_cases
-from transformer_course.exercises.lesson_06_encoder.shared.layer_mistakes import of_either_layer
+from transformer_course.exercises.lesson_06_encoder.shared.layer_mistakes import TOLD, of_either_layer
 from transformer_course.exercises.lesson_06_encoder.shared.layer_steps import attended, first_norm, second_norm
 from transformer_course.exercises.shared.library_parts import parts
 from transformer_course.steps import InSteps, Step
@@ -169,6 +169,7 @@ EXERCISE = Exercise(
         "normalised, mask)`.",
     ],
     told={
+        **TOLD,
         "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
         "left_out_sum_1: attended": (
             "The first residual is missing: the output of the attention takes the place of x, instead of "

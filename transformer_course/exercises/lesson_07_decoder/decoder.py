@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import layer_stack_mistakes
 from transformer_course.exercises.shared import layer_stack_steps as stack
 from transformer_course.exercises.shared.draw_cases import generator, normal
@@ -196,16 +196,6 @@ MISTAKES = [
         hints=["Where does `memory` occur in the loop?"],
     ),
     Mistake(
-        "positions_of_the_memory",
-        STEPS.but(length=lambda memory: memory.shape[1]),
-        does="the rows of the table are counted by the length of the memory",
-        says=(
-            "As many positions are taken as the *memory* has rows. They are added to the target, and the two lengths "
-            "have nothing to do with each other. Look at what is measured."
-        ),
-        hints=["To which sequence are the positions added, and how long is it?"],
-    ),
-    Mistake(
         "shifted_inside",
         STEPS.but(tokens=lambda tokens: F.pad(tokens, (1, -1))),
         STEPS.but(tokens=lambda tokens: tokens.roll(1, 1)).attempt,
@@ -233,6 +223,15 @@ EXERCISE = Exercise(
         "`for layer in self.layers:` and in it `x = layer(x, memory, mask, memory_mask)`.",
     ],
     told={
+        "length_length: memory.shape[-2]": Wording(
+            "As many positions are taken as the *memory* has rows. They are added to the target, and the two "
+            "lengths have nothing to do with each other. Look at what is measured.",
+            summary="the rows of the table are counted by the length of the memory",
+            hints=["To which sequence are the positions added, and how long is it?"],
+        ),
+        "part_left_out_scaled: embedded": layer_stack_mistakes.NOT_SCALED,
+        "inverted_mask": layer_stack_mistakes.inverted("mask"),
+        "inverted_memory_mask": layer_stack_mistakes.inverted("memory_mask"),
         "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
         "ignored_memory_mask": "The layers are not given `memory_mask`: they attend to what it hides.",
     },

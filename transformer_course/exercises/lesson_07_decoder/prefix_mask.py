@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -105,15 +105,13 @@ MISTAKES = [
         says="{does}, which works only if there is one of them, or as many. Look at the axes.",
         hints=["What shape have the lengths, and along which axis of the result should they lie?"],
     ),
-    Mistake(
-        "upper_triangle",
-        STEPS.but(not_later=lambda keys, queries: keys >= queries),
-        STEPS.but(not_later=lambda keys, queries: keys > queries),
-        does="the causal half opens the future and hides the past",
-        says="Behind the prefix, it is the future that is open, and the past that is hidden.",
-        hints=["What does the last row say, and what should it?"],
-    ),
 ]
+
+UPPER_TRIANGLE = Wording(
+    "Behind the prefix, it is the future that is open, and the past that is hidden.",
+    summary="the causal half opens the future and hides the past",
+    hints=["What does the last row say, and what should it?"],
+)
 
 
 EXERCISE = Exercise(
@@ -130,5 +128,9 @@ EXERCISE = Exercise(
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
         "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions by `|`.",
     ],
+    told={
+        "comparison_not_later: (keys) >= (queries)": UPPER_TRIANGLE,
+        "comparison_not_later: (keys) > (queries)": UPPER_TRIANGLE,
+    },
     mistakes=MISTAKES,
 )

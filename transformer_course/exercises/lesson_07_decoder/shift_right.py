@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -76,27 +76,11 @@ MISTAKES = [
         hints=["Put the input above the labels. What does the first position know, and what should it predict?"],
     ),
     Mistake(
-        "first_token_overwritten",
-        STEPS.but(rest=lambda tokens: tokens[:, 1:]),
-        does="bos takes the place of the first token, and all others stay where they are",
-        says=(
-            "{does}: nothing is shifted. From the second position on, each is fed the very token that it should "
-            "predict."
-        ),
-        hints=["Write it down for the labels 5, 6, 7. Where should the 5 stand in the input?"],
-    ),
-    Mistake(
         "goes_round",
         STEPS.but(begin=lambda tokens: tokens[:, -1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
         does="a last token comes round to the front, where bos should be",
         says="{does}, as with `roll`. How a text ends is given away.",
-    ),
-    Mistake(
-        "bos_twice",
-        STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
-        does="each row gets bos twice",
-        says="{does}, and so is longer than its labels by one token. Look at what is put together.",
     ),
     Mistake(
         "cuts_off_a_row",
@@ -128,6 +112,16 @@ EXERCISE = Exercise(
         "`torch.cat([a, b], dim=1)` puts two tables side by side.",
     ],
     told={
+        "slice_rest: tokens[:, 1:]": Wording(
+            "{summary}: nothing is shifted. From the second position on, each is fed the very token that it should "
+            "predict.",
+            summary="bos takes the place of the first token, and all others stay where they are",
+            hints=["Write it down for the labels 5, 6, 7. Where should the 5 stand in the input?"],
+        ),
+        "number_begin: 2": Wording(
+            "{summary}, and so is longer than its labels by one token. Look at what is put together.",
+            summary="each row gets bos twice",
+        ),
         "parts_exchanged_begin": (
             "There is a bos for a single row. Each row of the batch needs one of its own, below each other."
         ),

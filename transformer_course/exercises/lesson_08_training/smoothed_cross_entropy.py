@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import log_probability_mistakes, mean_loss_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.log_probability_mistakes import (
     another_base,
@@ -248,6 +249,8 @@ EXERCISE = Exercise(
         "(tokens, vocab_size), and has `ignore_index` and `label_smoothing`.",
     ],
     told={
+        **mean_loss_mistakes.TOLD,
+        **log_probability_mistakes.TOLD_OF_GIVEN_TARGETS,
         "left_out_losses: of_targets": (
             "The loss is right where `smoothing` is 0, and does not change where it is not. The argument is not used."
         ),

@@ -97,6 +97,13 @@ EXERCISE = Exercise(
         "n tokens need the first n rows of `self.positions`, and the logits are products with `self.embedding.weight`.",
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
     ],
+    told={
+        "inverted_mask": layer_stack_mistakes.inverted("mask"),
+        "function_logits: §.softmax(dim=-1)": (
+            "A softmax is taken of the logits. The loss and the sampling take logits, and do that themselves. Look at "
+            "what is returned."
+        ),
+    },
     mistakes=[
         *layer_stack_mistakes.layer_mistakes(STEPS)[:-1],  # one more norm before the last changes next to nothing
         *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
@@ -106,12 +113,6 @@ EXERCISE = Exercise(
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
             does="the last norm is used in the loop",
             says="{does}: the residual stream is normalised again and again. Pre-norm blocks only add to it.",
-        ),
-        Mistake(
-            "probabilities",
-            STEPS.but(logits=lambda logits: logits.softmax(dim=-1)),
-            does="a softmax is taken of the logits",
-            says="{does}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
         ),
         Mistake(
             "log_probabilities",

@@ -86,12 +86,6 @@ MISTAKES = [
         hints=["Write a text of period 3 by hand: A B C A B. Which position does a head at the last B have to find?"],
     ),
     Mistake(
-        "previous_token",
-        STEPS.but(distance=lambda: 1),
-        does="the weight is that on the position just before",
-        says="That is the score of a previous-token head: {does}, whatever the period is.",
-    ),
-    Mistake(
         "mean_over_all_queries",
         STEPS.but(score=lambda repeated, weights: repeated.sum(dim=-1).mean(dim=0) / weights.shape[-1]),
         does="the sum is divided by the number of all queries, also of those with nothing to copy",
@@ -114,6 +108,10 @@ EXERCISE = Exercise(
         "came before it: leave out this one, and take the mean over texts and queries.",
     ],
     told={
+        "part_left_out_distance": (
+            "That is the score of a previous-token head: the weight is that on the position just before, whatever the "
+            "period is."
+        ),
         "sign_followed": (
             "All scores are 0, for these weights are on tokens that come *later*, which a causal head cannot see. "
             "Either query and key have changed places, or the number of the diagonal has the wrong sign."

@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared import log_probability_mistakes, mean_loss_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.log_probability_mistakes import (
     another_base,
@@ -267,5 +268,6 @@ EXERCISE = Exercise(
         "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and "
         "`losses[targets != pad_id].mean()`.",
     ],
+    told={**mean_loss_mistakes.TOLD, **log_probability_mistakes.TOLD},
     mistakes=MISTAKES,
 )

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -81,24 +81,10 @@ def accept_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "replacement_from_p",
-        STEPS.but(rest=lambda p, n_accepted: p[n_accepted]),
-        does="the replacement is drawn from p itself",
-        says="{does}. Tokens that are likely in p were accepted often already, so they would come too often.",
-    ),
-    Mistake(
-        "counts_after_a_rejection",
-        STEPS.but(n_accepted=lambda passed: int(passed.sum())),
-        does="tokens behind the first rejection count, too",
-        says="{does}. They were drafted as the continuation of a token that is gone.",
-    ),
-    Mistake(
         "no_token_more",
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[-2] if n_accepted == len(q) else rest),
         does="when all tokens are accepted, the last row of p, which follows them, is not used",
     ),
-    Mistake("not_normalised", STEPS.but(following=lambda rest: rest), does="max(0, p − q) is not divided by its sum"),
-    Mistake("ratio_inverted", STEPS.but(ratios=lambda ratios: 1 / ratios), does="q is divided by p, not p by q"),
     Mistake(
         "no_chance", STEPS.but(passed=lambda ratios: ratios >= 1), does="a token is rejected wherever p is below q"
     ),
@@ -117,5 +103,17 @@ EXERCISE = Exercise(
         "`passed.cumprod(dim=0)` is 1 up to the first rejection, and 0 from there on.",
         "In the row n of a rejection, `(p[n] - q[n]).clamp(min=0)`, divided by its sum; without one, `p[-1]`.",
     ],
+    told={
+        "part_left_out_rest: p[n_accepted]": Wording(
+            "{summary}. Tokens that are likely in p were accepted often already, so they would come too often.",
+            summary="the replacement is drawn from p itself",
+        ),
+        "call_left_out_n_accepted: passed": (
+            "Tokens behind the first rejection count, too. They were drafted as the continuation of a token that is "
+            "gone."
+        ),
+        "part_left_out_following: rest": "max(0, p − q) is not divided by its sum.",
+        "order_ratios: (q) / (p[:-1])": Wording(summary="q is divided by p, not p by q"),
+    },
     mistakes=MISTAKES,
 )

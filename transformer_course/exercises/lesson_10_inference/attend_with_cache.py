@@ -157,7 +157,6 @@ MISTAKES = [
         says="The new token attends to the cache as it came in, so not to itself.",
         hints=["What does a causal mask say of a position and itself?"],
     ),
-    *attention_mistakes.of_the_width(STEPS),
     Mistake(
         "sees_only_the_first_token",
         STEPS.but(mixture=lambda values: values[:, :, :1]),
@@ -197,6 +196,7 @@ EXERCISE = Exercise(
         "Return `scores.softmax(dim=-1) @ values` and `(keys, values)`.",
     ],
     told={
+        "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "part_left_out_scores": (
             "The scores are not divided by the root of the width. The wider the vectors, the more one key takes all."
         ),

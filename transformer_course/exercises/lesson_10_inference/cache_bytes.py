@@ -1,14 +1,12 @@
 """How much memory a KV cache takes."""
 
-from collections.abc import Sequence
-
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import count_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
-from transformer_course.steps import InSteps, Variant
+from transformer_course.steps import InSteps
 
 
 def cache_bytes(n_layers: int, n_kv_heads: int, d_head: int, length: int, batch: int, bytes_per_number: int) -> int:
@@ -85,72 +83,7 @@ def cache_bytes_cases(seed: int) -> list[Case]:
     ]
 
 
-def left_out(name: str, forgotten: Variant, hints: Sequence[str]) -> Mistake:
-    """Make the mistake of a factor that does not count."""
-    return Mistake(f"forgets_{name}", forgotten, does=f"`{name}` does not count", hints=hints)
-
-
 MISTAKES = [
-    left_out(
-        "n_layers",
-        STEPS.but(n_layers=lambda: 1),
-        [
-            "Does the count change when `n_layers` changes?",
-            "Do two layers project the same vectors with the same matrices?",
-            "Multiply by `n_layers`.",
-        ],
-    ),
-    left_out(
-        "n_kv_heads",
-        STEPS.but(n_kv_heads=lambda: 1),
-        [
-            "Does the count change when `n_kv_heads` changes?",
-            "Is `d_head` the width of one head, or of all?",
-            "Multiply by `n_kv_heads`.",
-        ],
-    ),
-    left_out(
-        "d_head",
-        STEPS.but(d_head=lambda: 1),
-        [
-            "Does the count change when `d_head` changes?",
-            "How many numbers is a key?",
-            "Multiply by `d_head`.",
-        ],
-    ),
-    left_out(
-        "length",
-        STEPS.but(length=lambda: 1),
-        [
-            "Does the count change when `length` changes?",
-            "Every token of the text leaves its keys and values behind.",
-            "Multiply by `length`.",
-        ],
-    ),
-    left_out(
-        "batch",
-        STEPS.but(batch=lambda: 1),
-        [
-            "Does the count change when `batch` changes?",
-            "Two sequences have different tokens. Can they share their keys?",
-            "Multiply by `batch`.",
-        ],
-    ),
-    left_out(
-        "bytes_per_number",
-        STEPS.but(total=lambda numbers: numbers),
-        [
-            "Does the count change when `bytes_per_number` changes?",
-            "How many bytes does a number take in float32, and how many in 16 bits?",
-            "Multiply by `bytes_per_number`.",
-        ],
-    ),
-    Mistake(
-        "one_of_key_and_value",
-        STEPS.but(kinds=lambda: 1),
-        does="of each token, one vector is counted where a key *and* a value are kept",
-        hints=["Which of query, key and value are kept?"],
-    ),
     count_mistakes.a_float(STEPS.but(total=lambda total: float(total)), "Bytes"),
     Mistake(
         "d_head_as_d_model",
@@ -186,6 +119,27 @@ EXERCISE = Exercise(
         "bytes_per_number.",
     ],
     told={
+        "part_left_out_per_token: kinds * width": Wording(
+            "`n_layers` does not count.", hints=["Do two layers project the same vectors with the same matrices?"]
+        ),
+        "left_out_width: d_head": Wording(
+            "`n_kv_heads` does not count.", hints=["Is `d_head` the width of one head, or of all?"]
+        ),
+        "part_left_out_width: n_kv_heads": Wording("`d_head` does not count.", hints=["How many numbers is a key?"]),
+        "part_left_out_tokens: batch": Wording(
+            "`length` does not count.", hints=["Every token of the text leaves its keys and values behind."]
+        ),
+        "left_out_tokens: length": Wording(
+            "`batch` does not count.", hints=["Two sequences have different tokens. Can they share their keys?"]
+        ),
+        "part_left_out_total: numbers": Wording(
+            "`bytes_per_number` does not count.",
+            hints=["How many bytes does a number take in float32, and how many in 16 bits?"],
+        ),
+        "part_left_out_per_token: width": Wording(
+            "Of each token, one vector is counted where a key *and* a value are kept.",
+            hints=["Which of query, key and value are kept?"],
+        ),
         "wrong_input_width: length": (
             "The length counts twice, as if the scores of all pairs of tokens were kept. Only keys and values are."
         ),

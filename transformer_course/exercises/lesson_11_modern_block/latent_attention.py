@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -102,13 +102,6 @@ def causal(scores):
 
 MISTAKES = [
     Mistake(
-        "root_of_the_latent_width",
-        STEPS.but(scores=lambda products, latent: products / latent.shape[-1] ** 0.5),
-        does="the products are divided by the root of the *latent* width",
-        says="{does}. A product adds up as many numbers as a query has.",
-        hints=["How many products are added up in one score?"],
-    ),
-    Mistake(
         "one_head_for_all",
         STEPS.but(
             keys=lambda latent, w_k: latent[:, None] @ w_k[:1], values=lambda latent, w_v: latent[:, None] @ w_v[:1]
@@ -124,26 +117,6 @@ MISTAKES = [
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.sum(dim=0)),
         does="the heads' matrices of keys are put together into one",
         hints=["Does the second head of your result change if only the first matrix of `w_k` does?"],
-    ),
-    Mistake(
-        "values_are_the_keys",
-        STEPS.but(values=lambda keys: keys),
-        does="the keys serve as values, too",
-        says="{does}. Both come from the same latent vector, but by different matrices.",
-        hints=["What is `w_v` for?"],
-    ),
-    Mistake(
-        "exchanges_keys_and_values",
-        STEPS.but(keys=lambda latent, w_v: latent[:, None] @ w_v, values=lambda latent, w_k: latent[:, None] @ w_k),
-        does="`w_v` makes the keys and `w_k` the values",
-        hints=["Which matrix belongs to what queries are compared with?"],
-    ),
-    Mistake(
-        "latent_vectors_as_values",
-        STEPS.but(output=lambda weights, latent: weights @ latent[:, None]),
-        does="the latent vectors are averaged, and no values are made of them",
-        says="{does}. One may do that first, if `w_v` comes afterwards.",
-        hints=["How wide is your output, and how wide are the values?"],
     ),
     Mistake(
         "averages_over_the_heads",
@@ -188,5 +161,25 @@ EXERCISE = Exercise(
         "The values come in the same way from `w_v`.",
         "The rest is scaled dot-product attention for each head: no mask, and a score adds up d products.",
     ],
+    told={
+        "length_scores: latent.shape[-1]": Wording(
+            "{summary}. A product adds up as many numbers as a query has.",
+            summary="the products are divided by the root of the *latent* width",
+            hints=["How many products are added up in one score?"],
+        ),
+        "wrong_input_values": Wording(
+            "The keys serve as values, too. Both come from the same latent vector, but by different matrices.",
+            hints=["What is `w_v` for?"],
+        ),
+        "values_exchanged_w_k": Wording(
+            summary="`w_v` makes the keys and `w_k` the values",
+            hints=["Which matrix belongs to what queries are compared with?"],
+        ),
+        "part_left_out_values": Wording(
+            "{summary}. One may do that first, if `w_v` comes afterwards.",
+            summary="the latent vectors are averaged, and no values are made of them",
+            hints=["How wide is your output, and how wide are the values?"],
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -127,35 +127,12 @@ MISTAKES = [
         hints=["Which number is `exp` a power of? And which one belongs to `log10`?"],
     ),
     Mistake(
-        "coefficients_in_the_other_order",
-        STEPS.but(bottom=lambda coefficients: -coefficients[1] / (2 * coefficients[2])),
-        does="the coefficients are taken in the other order: that of x² stands first",
-        says="The coefficients are taken in the other order. Look up which of them your fit returns first.",
-        hints=["Fit a parabola that you know, such as x² − 2x. Which coefficient comes first?"],
-    ),
-    Mistake(
         "loss_at_the_bottom",
         STEPS.but(
             size=lambda coefficients, bottom: (coefficients @ torch.stack([bottom**2, bottom, bottom**0])).item()
         ),
         does="the loss at the bottom is returned, not the size",
         hints=["Which axis of the plot is asked for?"],
-    ),
-    Mistake(
-        "logarithm_of_the_losses",
-        STEPS.but(y=lambda losses: floats(losses).log()[:, None]),
-        does="the logarithms of the losses are fitted, not the losses",
-        hints=["Which of the two axes is logarithmic, that of the sizes or that of the losses?"],
-    ),
-    Mistake(
-        "no_constant",
-        STEPS.but(
-            powers=lambda x: torch.stack([x**2, x], dim=1),
-            bottom=lambda coefficients: -coefficients[1] / (2 * coefficients[0]),
-        ),
-        does="the parabola has no constant, so it goes through 0",
-        says="{does}. It can then be neither raised nor lowered.",
-        hints=["How many coefficients has a parabola?"],
     ),
     Mistake(
         "only_three_sizes",
@@ -186,6 +163,20 @@ EXERCISE = Exercise(
         "The slope, 2 a x + b, is 0 at the bottom. What is N there, if x is its logarithm?",
     ],
     told={
+        "index_bottom: coefficients[-1]": Wording(
+            "The coefficients are taken in the other order. Look up which of them your fit returns first.",
+            summary="the coefficients are taken in the other order: that of x² stands first",
+            hints=["Fit a parabola that you know, such as x² − 2x. Which coefficient comes first?"],
+        ),
+        "function_y: §.log()": Wording(
+            "The logarithms of the losses are fitted, not the losses.",
+            hints=["Which of the two axes is logarithmic, that of the sizes or that of the losses?"],
+        ),
+        "sibling_powers": Wording(
+            "{summary}. It can then be neither raised nor lowered.",
+            summary="the parabola has no constant, so it goes through 0",
+            hints=["How many coefficients has a parabola?"],
+        ),
         "sign_bottom": (
             "The place of the bottom has the wrong sign. The slope of a x² + b x + c is 2a x + b: at which x is it 0?"
         ),

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -241,12 +241,6 @@ def last_room_first():
 
 MISTAKES = [
     Mistake(
-        "rows_are_ticks",
-        STEPS.but(schedule=lambda ticks: torch.tensor(ticks)),
-        does="the result has a row for each tick, not for each stage",
-        says="{does}: rows and columns have changed places.",
-    ),
-    Mistake(
         "all_forward_first",
         STEPS.but(room=no_limit, choice=all_forward_first),
         does="all forward passes are run before the first backward pass",
@@ -257,11 +251,6 @@ MISTAKES = [
         STEPS.but(room=no_limit),
         does="a stage begins as many micro-batches as it can get",
         says="{does}: the first stage does so in every tick until the first backward pass, and its memory fills up.",
-    ),
-    Mistake(
-        "one_too_many",
-        STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage + 1),
-        does="each stage may hold one micro-batch too many",
     ),
     Mistake(
         "one_too_few",
@@ -361,6 +350,13 @@ EXERCISE = Exercise(
         "count. The schedule has 2 · (n_stages + n_microbatches − 1) ticks.",
     ],
     told={
+        "comparison_may_forward: (held) <= (room(stage))": Wording(
+            summary="each stage may hold one micro-batch too many"
+        ),
+        "not_transposed_schedule": Wording(
+            "{summary}: rows and columns have changed places.",
+            summary="the result has a row for each tick, not for each stage",
+        ),
         "part_left_out_room": (
             "Every stage may hold as many micro-batches as there are stages. The last one gets its micro-batch back at "
             "once, and needs to hold one alone."

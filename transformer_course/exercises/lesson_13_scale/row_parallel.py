@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -81,26 +81,6 @@ def side_by_side(parts):
 
 MISTAKES = [
     Mistake(
-        "bias_on_every_device",
-        STEPS.but(partial=lambda partial, bias: partial + bias, output=lambda total: total),
-        STEPS.but(output=lambda total, bias, x_shards: total + len(x_shards) * bias),
-        does="each device adds the bias to its part, so the sum holds it once for every device",
-        hints=["With 4 devices, how often is the bias in the result?"],
-    ),
-    Mistake(
-        "bias_twice",
-        STEPS.but(partial=lambda partial, bias: partial + bias),
-        does="the bias is added on each device, and to the sum once more",
-        hints=["How often is the bias in the result? Count it with one device."],
-    ),
-    Mistake(
-        "mean_over_the_devices",
-        STEPS.but(total=lambda partial: partial.mean(dim=0)),
-        does="the devices' parts are averaged, not added up",
-        says="{does}. Each has a part of one long sum; gradients of workers are averaged, these are not.",
-        hints=["A product of 4 features is a sum of 4 numbers. If 2 devices have 2 each, what do you do with theirs?"],
-    ),
-    Mistake(
         "puts_the_parts_side_by_side",
         STEPS.but(output=lambda partial, bias: side_by_side(partial + bias)),
         STEPS.but(output=lambda partial: side_by_side(partial)),
@@ -108,13 +88,6 @@ MISTAKES = [
         does="the devices' parts are put side by side, not added up",
         says="{does}. That is what is done with columns; each device's part of *rows* is a part of every sum.",
         hints=["What is the shape of one device's part, and what is that of the output?"],
-    ),
-    Mistake(
-        "cuts_the_columns",
-        STEPS.but(rows=lambda matrix, x_shards: torch.stack(matrix.chunk(len(x_shards), dim=1))),
-        does="the matrix is cut between its columns, not between its rows",
-        says="{does}. A device has d_shard features of x: which numbers of the matrix do they meet?",
-        hints=["A feature of x is multiplied by one row of the matrix. Which rows does device 1 need?"],
     ),
     Mistake(
         "every_nth_row",
@@ -177,5 +150,27 @@ EXERCISE = Exercise(
         "Each device has a part of every sum: add up over the devices.",
         "The bias must be in the result once, however many devices there are.",
     ],
+    told={
+        "moved_total: output": Wording(
+            summary="each device adds the bias to its part, so the sum holds it once for every device",
+            hints=["With 4 devices, how often is the bias in the result?"],
+        ),
+        "done_again_output: partial": Wording(
+            summary="the bias is added on each device, and to the sum once more",
+            hints=["How often is the bias in the result? Count it with one device."],
+        ),
+        "sibling_total: partial.mean(dim=0)": Wording(
+            "{summary}. Each has a part of one long sum; gradients of workers are averaged, these are not.",
+            summary="the devices' parts are averaged, not added up",
+            hints=[
+                "A product of 4 features is a sum of 4 numbers. If 2 devices have 2 each, what do you do with theirs?"
+            ],
+        ),
+        "axis_rows: matrix.chunk(len(x_shards), dim=1)": Wording(
+            "{summary}. A device has d_shard features of x: which numbers of the matrix do they meet?",
+            summary="the matrix is cut between its columns, not between its rows",
+            hints=["A feature of x is multiplied by one row of the matrix. Which rows does device 1 need?"],
+        ),
+    },
     mistakes=MISTAKES,
 )

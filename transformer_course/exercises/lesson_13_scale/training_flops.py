@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import count_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
@@ -68,19 +68,6 @@ def training_flops_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "adds_parameters_and_tokens",
-        STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token + n_tokens),
-        does="parameters and tokens are added, not multiplied",
-        says="Parameters and tokens are added. *Each* token passes through all parameters.",
-    ),
-    Mistake(
-        "four_operations",
-        STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
-        does="4 operations are counted for each parameter and token",
-        says="{does}. Either both passes cost the same here, or the forward pass is left out.",
-        hints=["Which passes does a training step have, and which of them costs more?"],
-    ),
-    Mistake(
         "too_many_operations",
         STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
         does="more operations are counted for each parameter and token than 2 forward and 4 backward",
@@ -102,6 +89,14 @@ EXERCISE = Exercise(
         "So it is 2 + 4 operations for each parameter, and that for each token.",
     ],
     told={
+        "left_out_backward": Wording(
+            "4 operations are counted for each parameter and token. Either both passes cost the same here, or the "
+            "forward pass is left out.",
+            hints=["Which passes does a training step have, and which of them costs more?"],
+        ),
+        "operator_flops: (of_a_token) + (n_tokens)": (
+            "Parameters and tokens are added. *Each* token passes through all parameters."
+        ),
         "brackets_flops": (
             "One of the passes is counted for all tokens, the other for a single one: brackets are missing."
         ),

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -184,13 +184,6 @@ MISTAKES = [
         hints=["Does worker 0's shard change when the gradient of worker 1 does?"],
     ),
     Mistake(
-        "sum_over_the_workers",
-        STEPS.but(averaged=lambda gradients: gradients.sum(dim=0)),
-        does="the workers' gradients are added up, not averaged",
-        says="{does}. Adam's step hides that, as it does not depend on the size of the gradient; its state shows it.",
-        hints=["Two workers with the same gradient: what is the gradient of the whole batch?"],
-    ),
-    Mistake(
         "every_nth_number",
         STEPS.but(
             cut=lambda n_padding, means: lambda x: F.pad(x, (0, n_padding)).view(means.shape[::-1]).T,
@@ -211,18 +204,6 @@ MISTAKES = [
         does="the zeros stand in front of the numbers, not behind them",
         says="{does}: every number moves to another place, and meets the state of another one.",
         hints=["Which worker's shard is filled up, the first one's or the last one's?"],
-    ),
-    Mistake(
-        "zeros_returned",
-        STEPS.but(gathered=lambda updated: updated.flatten()),
-        does="the zeros that filled up the last shard are returned as parameters",
-    ),
-    Mistake(
-        "parameters_left_in_shards",
-        STEPS.but(gathered=lambda updated: updated),
-        does="the parameters are returned in shards",
-        says="{does}. The next forward pass needs all of them on every worker: that is the all-gather.",
-        hints=["What shape has the first of the three values that are asked for?"],
     ),
     Mistake(
         "no_bias_correction",
@@ -277,13 +258,6 @@ MISTAKES = [
         hints=["With a mean of 1 and a gradient of 0, is the new mean 0.9 or 0.1?"],
     ),
     Mistake(
-        "uphill",
-        STEPS.but(updated=lambda own, update: own + update),
-        does="the step is added to the parameters, not subtracted",
-        says="{does}. The gradient points to where the loss grows.",
-        hints=["With a positive gradient, should the parameter grow?"],
-    ),
-    Mistake(
         "epsilon_under_the_root",
         STEPS.but(update=lambda unbiased, unbiased_squares, rate: rate * unbiased / (unbiased_squares + 1e-8).sqrt()),
         does="the tiny number is added under the root",
@@ -309,5 +283,23 @@ EXERCISE = Exercise(
         "the corrected means for the step, and return the others.",
         "`x.flatten()[:n]` puts the shards together and drops what was filled up.",
     ],
+    told={
+        "sibling_averaged: gradients.sum(dim=0)": Wording(
+            "{summary}. Adam's step hides that, as it does not depend on the size of the gradient; its state shows it.",
+            summary="the workers' gradients are added up, not averaged",
+            hints=["Two workers with the same gradient: what is the gradient of the whole batch?"],
+        ),
+        "not_indexed_gathered": Wording(summary="the zeros that filled up the last shard are returned as parameters"),
+        "call_left_out_gathered: updated": Wording(
+            "The parameters are returned in shards. The next forward pass needs all of them on every worker: that "
+            "is the all-gather.",
+            hints=["What shape has the first of the three values that are asked for?"],
+        ),
+        "operator_updated: (own) + (update)": Wording(
+            "{summary}. The gradient points to where the loss grows.",
+            summary="the step is added to the parameters, not subtracted",
+            hints=["With a positive gradient, should the parameter grow?"],
+        ),
+    },
     mistakes=MISTAKES,
 )

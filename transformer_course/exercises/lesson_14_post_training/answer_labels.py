@@ -5,7 +5,7 @@ from jaxtyping import Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -79,20 +79,6 @@ def answer_labels_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "hides_the_answer",
-        STEPS.but(in_prompt=lambda in_prompt: ~in_prompt),
-        does="the answers become padding, and the prompts stay",
-        says="{does}: such a model learns to ask, not to answer.",
-        hints=["Which tokens should the loss count?"],
-    ),
-    Mistake(
-        "hides_the_first_token_of_the_answer",
-        STEPS.but(in_prompt=lambda positions, ends: positions <= ends),
-        does="the first token of each answer becomes padding as well",
-        says=("{does}. The model would never be taught how an answer begins, and everything after that hangs on it."),
-        hints=["A prompt of 3 tokens stands at the positions 0, 1 and 2. Where does its answer begin?"],
-    ),
-    Mistake(
         "shifts_the_labels_already",
         STEPS.but(in_prompt=lambda positions, ends: positions < ends - 1),
         does="the last token of each prompt still counts",
@@ -147,5 +133,17 @@ EXERCISE = Exercise(
         "Compare a row of positions, `torch.arange(n)`, with a column of lengths: that is a mask of (batch, n).",
         "`tokens.masked_fill(mask, pad_id)` returns a copy in which the marked tokens are padding.",
     ],
+    told={
+        "comparison_in_prompt: (positions) >= (ends)": Wording(
+            "{summary}: such a model learns to ask, not to answer.",
+            summary="the answers become padding, and the prompts stay",
+            hints=["Which tokens should the loss count?"],
+        ),
+        "comparison_in_prompt: (positions) <= (ends)": Wording(
+            "{summary}. The model would never be taught how an answer begins, and everything after that hangs on it.",
+            summary="the first token of each answer becomes padding as well",
+            hints=["A prompt of 3 tokens stands at the positions 0, 1 and 2. Where does its answer begin?"],
+        ),
+    },
     mistakes=MISTAKES,
 )

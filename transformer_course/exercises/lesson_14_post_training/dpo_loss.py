@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -105,12 +105,6 @@ def guarded(tiny):
 
 MISTAKES = [
     Mistake(
-        "rejected_reference_with_the_wrong_sign",
-        STEPS.but(rejected_gain=lambda rejected, reference_rejected: rejected + reference_rejected),
-        does="`reference_rejected` comes in with the wrong sign",
-        says="{does}: a minus in front of brackets turns the sign of each number in them.",
-    ),
-    Mistake(
         "ratio_of_probabilities",
         STEPS.but(
             chosen_gain=lambda chosen_gain: chosen_gain.exp(),
@@ -174,6 +168,10 @@ EXERCISE = Exercise(
         "`torch.nn.functional.logsigmoid` takes the sigmoid and its logarithm without forming e to a large power.",
     ],
     told={
+        "operator_rejected_gain: (rejected) + (reference_rejected)": Wording(
+            "{summary}: a minus in front of brackets turns the sign of each number in them.",
+            summary="`reference_rejected` comes in with the wrong sign",
+        ),
         "wrong_input_rejected_gain: reference_chosen": (
             "The reference is not used: a model that prefers the chosen answer from the start is rewarded for "
             "what it never learned."

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -127,20 +127,6 @@ def exact_reward_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "all_forms_at_once",
-        STEPS.but(right=lambda whole: whole.all(dim=-1)),
-        does="an answer has to have all accepted forms at once",
-        says="{does}, and no answer can. One of them is enough.",
-        hints=["A date is written with dashes. Is it written with slashes, too?"],
-    ),
-    Mistake(
-        "one_token_is_enough",
-        STEPS.but(whole=lambda same: same.any(dim=-1)),
-        does="one token in common with an accepted form is enough",
-        says="{does}. A date with one right digit is a wrong date.",
-        hints=["How many tokens of a right answer may differ from the form?"],
-    ),
-    Mistake(
         "takes_tokens_from_several_forms",
         STEPS.but(whole=lambda same: same.any(dim=1), right=lambda whole: whole.all(dim=-1)),
         does="each token may come from another of the accepted forms",
@@ -211,5 +197,17 @@ EXERCISE = Exercise(
         "For all answers and forms at once, give the answers an axis: `answers[:, None] == accepted`.",
         "First `all` over the tokens, then `any` over the forms; `.float()` makes 1 and 0 of it.",
     ],
+    told={
+        "sibling_right": Wording(
+            "{summary}, and no answer can. One of them is enough.",
+            summary="an answer has to have all accepted forms at once",
+            hints=["A date is written with dashes. Is it written with slashes, too?"],
+        ),
+        "sibling_whole": Wording(
+            "{summary}. A date with one right digit is a wrong date.",
+            summary="one token in common with an accepted form is enough",
+            hints=["How many tokens of a right answer may differ from the form?"],
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -137,13 +137,6 @@ def grpo_loss_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "larger_of_the_two",
-        STEPS.but(gain=lambda ratio, clipped, of_answers: torch.maximum(ratio * of_answers, clipped * of_answers)),
-        does="the larger of the two products is taken, not the smaller",
-        says="{does}. Then moving far always pays, which is what the clipping should prevent.",
-        hints=["Advantage 1, ratio 1.5, clip 0.2: how much should be gained by the last 0.3?"],
-    ),
-    Mistake(
         "always_clipped",
         STEPS.but(gain=lambda clipped, of_answers: clipped * of_answers),
         does="the clipped ratio counts even where the other one is smaller",
@@ -152,11 +145,6 @@ MISTAKES = [
             "the smaller of both products."
         ),
         hints=["Advantage −1, ratio 1.5: which of the two products is smaller, and which has a gradient?"],
-    ),
-    Mistake(
-        "never_clipped",
-        STEPS.but(gain=lambda ratio, of_answers: ratio * of_answers),
-        does="the ratio is never clipped",
     ),
     Mistake(
         "clips_before_the_advantage",
@@ -176,13 +164,6 @@ MISTAKES = [
         does="the difference of the log-probabilities is clipped, not the ratio",
     ),
     Mistake(
-        "ratio_upside_down",
-        STEPS.but(ratio=lambda log_p, log_p_before: (log_p_before - log_p).exp()),
-        does="the ratio is that of before to now",
-        says="{does}. Then a larger probability gives a smaller ratio, and training makes good answers rarer.",
-        hints=["If a token has become twice as likely, what should the ratio be?"],
-    ),
-    Mistake(
         "ratio_of_log_probabilities",
         STEPS.but(ratio=lambda log_p, log_p_before: log_p / log_p_before),
         does="log-probabilities are divided by each other",
@@ -190,23 +171,9 @@ MISTAKES = [
         hints=["log a − log b is the logarithm of what?"],
     ),
     Mistake(
-        "difference_in_place_of_the_ratio",
-        STEPS.but(ratio=lambda log_p, log_p_before: log_p - log_p_before),
-        does="the ratio is left as a difference of logarithms",
-        says="{does}: without `exp` it is 0, not 1, where nothing has changed.",
-        hints=["Where log_p equals log_p_before, what should the ratio be?"],
-    ),
-    Mistake(
         "ratio_to_the_reference",
         STEPS.but(ratio=lambda log_p, log_p_reference: (log_p - log_p_reference).exp()),
         does="the ratio is taken to the reference, not to the model that sampled",
-    ),
-    Mistake(
-        "drift_the_wrong_way_round",
-        STEPS.but(behind=lambda log_p, log_p_reference: log_p - log_p_reference),
-        does="d is log_p − log_p_reference, which is the wrong way round",
-        says="{does}. The answers were sampled by the model, so d = log_p_reference − log_p.",
-        hints=["Which of the two is subtracted from the other?"],
     ),
     Mistake(
         "difference_as_drift",
@@ -214,18 +181,6 @@ MISTAKES = [
         does="the plain difference of the log-probabilities stands for the drift",
         says=("{does}. It is right on average, but negative at every other token; exp(d) − d − 1 never is."),
         hints=["What is the drift where d = 0? And for d = 1 and d = −1?"],
-    ),
-    Mistake(
-        "without_the_drift",
-        STEPS.but(objective=lambda gain: gain),
-        does="nothing holds the model near the reference",
-    ),
-    Mistake(
-        "drift_rewarded",
-        STEPS.but(objective=lambda gain, drift, beta: gain + beta * drift),
-        does="beta times the drift is added to the gain",
-        says="{does}: a model that moves away from the reference is rewarded for it.",
-        hints=["Should the loss be larger or smaller when the drift grows?"],
     ),
     Mistake(
         "padding_counts",
@@ -245,16 +200,6 @@ MISTAKES = [
         ),
         hints=["Answers of 2 and 8 tokens: how much of the mean should each token be?"],
     ),
-    Mistake(
-        "forgets_the_minus",
-        STEPS.but(loss=lambda mean: mean),
-        does="the minus is missing: the optimizer would make the gain as small as it can",
-    ),
-    Mistake(
-        "adds_up",
-        STEPS.but(mean=lambda objective, real: objective[real].sum()),
-        does="the tokens are added up, not averaged",
-    ),
 ]
 
 
@@ -273,5 +218,35 @@ EXERCISE = Exercise(
         "With d = log_p_reference − log_p, the drift of a token is exp(d) − d − 1: at least 0, and 0 where d is.",
         "The loss is minus the mean of gain − beta · drift over the tokens where `real` is True: `x[real].mean()`.",
     ],
+    told={
+        "sibling_gain": Wording(
+            "{summary}. Then moving far always pays, which is what the clipping should prevent.",
+            summary="the larger of the two products is taken, not the smaller",
+            hints=["Advantage 1, ratio 1.5, clip 0.2: how much should be gained by the last 0.3?"],
+        ),
+        "call_left_out_clipped": "The ratio is never clipped.",
+        "order_ratio": Wording(
+            "{summary}. Then a larger probability gives a smaller ratio, and training makes good answers rarer.",
+            summary="the ratio is that of before to now",
+            hints=["If a token has become twice as likely, what should the ratio be?"],
+        ),
+        "call_left_out_ratio": Wording(
+            "The ratio is left as a difference of logarithms: without `exp` it is 0, not 1, where nothing has changed.",
+            hints=["Where log_p equals log_p_before, what should the ratio be?"],
+        ),
+        "order_behind": Wording(
+            "{summary}. The answers were sampled by the model, so d = log_p_reference − log_p.",
+            summary="d is log_p − log_p_reference, which is the wrong way round",
+            hints=["Which of the two is subtracted from the other?"],
+        ),
+        "part_left_out_objective: gain": "Nothing holds the model near the reference.",
+        "operator_objective: (gain) + (beta * drift)": Wording(
+            "{summary}: a model that moves away from the reference is rewarded for it.",
+            summary="beta times the drift is added to the gain",
+            hints=["Should the loss be larger or smaller when the drift grows?"],
+        ),
+        "sign_loss": Wording(summary="the minus is missing: the optimizer would make the gain as small as it can"),
+        "sibling_mean: objective[real].sum()": Wording(summary="the tokens are added up, not averaged"),
+    },
     mistakes=MISTAKES,
 )

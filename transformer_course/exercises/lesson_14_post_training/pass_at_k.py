@@ -97,11 +97,6 @@ MISTAKES = [
         hints=["With c = n and k = 3, what comes out, and what should?"],
     ),
     Mistake(
-        "probability_of_missing",
-        STEPS.but(passed=lambda missed: missed),
-        does="the probability that all k are *wrong* is returned",
-    ),
-    Mistake(
         "all_right",
         STEPS.but(passed=lambda n, c, k: math.comb(c, k) / math.comb(n, k)),
         does="all k samples have to be right",
@@ -136,5 +131,8 @@ EXERCISE = Exercise(
         "Of all ways of choosing k of n samples, how many take only wrong ones? There are n − c of those.",
         "`math.comb(n, k)` counts the ways of choosing k of n, and is 0 where k is larger than n.",
     ],
+    told={
+        "left_out_passed": "The probability that all k are *wrong* is returned.",
+    },
     mistakes=MISTAKES,
 )

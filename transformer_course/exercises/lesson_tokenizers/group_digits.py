@@ -4,7 +4,7 @@ import re
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -89,13 +89,6 @@ def group_digits_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "from_the_left",
-        STEPS.but(first=lambda size: lambda number: size),
-        does="the groups begin at the left",
-        says="{does}. Then the thousands of 1234567 stand in `123`, and those of 12345 in `12`: count from the right.",
-        hints=["Which groups should 1234567 have: 123 456 7, or 1 234 567?"],
-    ),
-    Mistake(
         "an_empty_group",
         STEPS.but(first=lambda size: lambda number: len(number) % size),
         does="a number whose digits come out even begins with an empty group",
@@ -158,6 +151,14 @@ EXERCISE = Exercise(
         "Counted from the right, only the first group can be short: it gets what is left over by a division by 3.",
         "`len(number) % 3 or 3` is its length. After it, cut every three digits: `number[i : i + 3]`.",
     ],
+    told={
+        "part_left_out_first": Wording(
+            "{summary}. Then the thousands of 1234567 stand in `123`, and those of 12345 in `12`: count from the "
+            "right.",
+            summary="the groups begin at the left",
+            hints=["Which groups should 1234567 have: 123 456 7, or 1 234 567?"],
+        ),
+    },
     mistakes=MISTAKES,
     stretch=True,
 )

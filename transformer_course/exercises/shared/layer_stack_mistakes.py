@@ -3,26 +3,30 @@
 import torch
 from torch.nn import functional as F
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, asking
 
 ROW_BY_ROW = "Row t of the table belongs to the token at position t, counted from 0."
 SLICE = "`self.positions[: tokens.shape[1]]`."
+NOT_SCALED = Wording(
+    "The embeddings are not scaled. Drawn with variance 1/d_model, as they should be, they are small beside the "
+    "positions. Look at what is done before the positions are added.",
+    hints=["How large are the numbers of an embedding, and how large those of a sinusoid?"],
+)
+"""What is said of the generated mistake ``part_left_out_scaled: embedded``."""
+
+
+def inverted(mask: str) -> Wording:
+    """Return what is said of a mask of this name that is inverted, on its way to attention or to a layer."""
+    return Wording(
+        f"Read the wrong way round: `{mask}` is inverted. True means *may attend to*, for the layers as well.",
+        hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
+    )
 
 
 def input_mistakes(steps: InSteps) -> list[Mistake]:
     """Return what goes wrong where tokens become vectors with positions."""
     return [
-        Mistake(
-            "not_scaled",
-            steps.but(scaled=lambda embedded: embedded),
-            does="the embeddings are not multiplied by √d_model",
-            says=(
-                "The embeddings are not scaled. Drawn with variance 1/d_model, as they should be, they are small "
-                "beside the positions. Look at what is done before the positions are added."
-            ),
-            hints=["How large are the numbers of an embedding, and how large those of a sinusoid?"],
-        ),
         Mistake(
             "scaled_by_the_root_of_something_else",
             steps.but(width=lambda tokens: tokens.shape[1]),
@@ -152,13 +156,6 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
             steps.but(**{step: asking(lambda given: lambda number: given if number else None, mask)}).attempt,
             does=f"only some of the layers are given `{mask}`",
             hints=[f"With three layers, which of them use `{mask}`?"],
-        ),
-        Mistake(
-            f"{mask}_inverted",
-            steps.but(**{mask: asking(lambda given: None if given is None else ~given, mask)}),
-            does=f"`{mask}` is inverted",
-            says="Read the wrong way round: {does}. True means *may attend to*, for the layers as well.",
-            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
         ),
     ]
 

@@ -8,8 +8,25 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step, Variant, asking
+
+TOLD = {
+    "call_left_out_log_probabilities": Wording(summary="the logits are used as if they were log-probabilities"),
+    "function_logits: logits.softmax(dim=-1)": Wording(
+        "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes the "
+        "probabilities nearly equal.",
+        summary="a softmax is taken of the logits, and then another one",
+        hints=["What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first."],
+    ),
+}
+"""What is said of generated mistakes on the way from logits to log-probabilities."""
+
+TOLD_OF_GIVEN_TARGETS = {
+    **TOLD,
+    "number_vocabulary_axis: 1": Wording(summary="the softmax runs over the positions of a sentence"),
+}
+"""The same, and what is said of another axis where targets are given beside the logits."""
 
 
 def of_the_log_probabilities(
@@ -23,9 +40,6 @@ def of_the_log_probabilities(
         also_right: Other ways of later steps, which are right unless they meet an infinity.
     """
 
-    def read(function: Callable[[Tensor], Tensor]) -> Variant:
-        return steps.but(**{logits: asking(function, logits)})
-
     def made(function: Callable[[Tensor], Tensor], **others: Step) -> Variant:
         return steps.but(log_probabilities=asking(function, logits), **others)
 
@@ -33,21 +47,6 @@ def of_the_log_probabilities(
         return [made(function, **also_right)] if also_right else []
 
     return [
-        Mistake(
-            "logits_as_log_probabilities",
-            made(lambda logits: logits),
-            does="the logits are used as if they were log-probabilities",
-        ),
-        Mistake(
-            "softmax_twice",
-            read(lambda logits: logits.softmax(-1)),
-            does="a softmax is taken of the logits, and then another one",
-            says=(
-                "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes the "
-                "probabilities nearly equal."
-            ),
-            hints=["What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first."],
-        ),
         Mistake(
             "log_of_the_softmax",
             made(lambda logits: logits.softmax(-1).log()),
@@ -85,11 +84,6 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
     """
     return [
         *of_the_log_probabilities(steps, also_right=also_right),
-        Mistake(
-            "softmax_over_the_positions",
-            steps.but(vocabulary_axis=lambda: 1),
-            does="the softmax runs over the positions of a sentence",
-        ),
         Mistake(
             "softmax_over_the_batch",
             steps.but(vocabulary_axis=lambda: 0),

@@ -4,11 +4,19 @@ There are ``targets``, an argument or a step, the argument ``pad_id``, and the s
 ``n_tokens`` and ``loss``.
 """
 
-import torch
 from torch import Tensor
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step
+
+TOLD = {
+    "wrong_input_real: vocabulary_axis": Wording(summary="padding is counted like any other token"),
+    "function_loss: §.exp()": Wording(
+        "This is e to the power of the loss, the perplexity. The loss itself is asked for.",
+        hints=["What is the loss of a model that is sure and right? Here it is 1."],
+    ),
+}
+"""What is said of generated mistakes in the mean of the losses."""
 
 
 def row_sums(losses: Tensor, real: Tensor) -> Tensor:
@@ -25,11 +33,6 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
         n_positions: Ways to count all positions, padding included.
     """
     return [
-        Mistake(
-            "counts_the_padding",
-            steps.but(real=lambda targets: torch.ones_like(targets, dtype=torch.bool)),
-            does="padding is counted like any other token",
-        ),
         Mistake(
             "divides_by_all_positions",
             *[steps.but(n_tokens=count) for count in n_positions],
@@ -78,12 +81,5 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
                 "batch."
             ),
             hints=["What shape is asked for?"],
-        ),
-        Mistake(
-            "perplexity",
-            steps.but(loss=lambda loss: loss.exp()),
-            does="`exp` is taken of the mean loss",
-            says="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
-            hints=["What is the loss of a model that is sure and right? Here it is 1."],
         ),
     ]

@@ -7,8 +7,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Variant
+
+TOLD = {
+    "inverted_mask": Wording(
+        "The mask is inverted: positions attend to what is hidden, and only to that.",
+        hints=["What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?"],
+    ),
+}
+"""What is said of generated mistakes in either layer."""
 
 
 def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
@@ -19,13 +27,6 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
         network_first: The answer in which the network comes before the attention.
     """
     return [
-        Mistake(
-            "mask_inverted",
-            steps.but(mask=lambda mask: None if mask is None else ~mask),
-            does="the mask is inverted",
-            says="{does}: positions attend to what is hidden, and only to that.",
-            hints=["What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?"],
-        ),
         Mistake(
             "causal_mask_of_its_own",
             steps.but(mask=lambda x: _causal(x)),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.lesson_07_decoder.decoder_layer import mistakes_norms, mistakes_sublayers
 from transformer_course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS, DecoderLayer
 from transformer_course.exercises.shared.draw_cases import generator, normal
@@ -72,6 +72,15 @@ EXERCISE = Exercise(
         "`x = self.norm_1(x + self.self_attention(x, x, x, mask))`, and then two more of the kind.",
     ],
     told={
+        "inverted_mask": Wording(
+            "Read the wrong way round: `mask` is inverted. True means *may attend to*, for the attention as well.",
+            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
+        ),
+        "inverted_memory_mask": Wording(
+            "Read the wrong way round: `memory_mask` is inverted. True means *may attend to*, for the attention as "
+            "well.",
+            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
+        ),
         "ignored_mask": (
             "The self-attention has no mask: each position attends to those after it, and so to the tokens it should "
             "predict. Look at where `mask` is used."

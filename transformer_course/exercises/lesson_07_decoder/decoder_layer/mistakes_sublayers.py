@@ -99,20 +99,6 @@ MISTAKES = [
         hints=["What are the columns of each mask: positions of the source, or of the target?"],
     ),
     Mistake(
-        "mask_turned_round",
-        STEPS.but(mask=lambda mask: inverted(mask)),
-        does="`mask` is inverted",
-        says="Read the wrong way round: {does}. True means *may attend to*, for the attention as well.",
-        hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
-    ),
-    Mistake(
-        "memory_mask_turned_round",
-        STEPS.but(memory_mask=lambda memory_mask: inverted(memory_mask)),
-        does="`memory_mask` is inverted",
-        says="Read the wrong way round: {does}. True means *may attend to*, for the attention as well.",
-        hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
-    ),
-    Mistake(
         "a_mask_of_its_own",
         STEPS.but(self_mask=lambda x: causal(x)),
         STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),

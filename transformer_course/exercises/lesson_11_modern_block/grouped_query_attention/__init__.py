@@ -9,6 +9,7 @@ from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention
     GroupedQueryAttention,
 )
 from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.mistakes import MISTAKES
+from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import drawn_mask
 from transformer_course.running.case import Case
@@ -121,6 +122,9 @@ EXERCISE = Exercise(
         "`parts.scaled_dot_product_attention(q, k, v)`.",
     ],
     told={
+        **attention_mistakes.TOLD_OF_THE_SCALING,
+        "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("keys"),
+        "length_width: x.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
         "wrong_layer_queries": (
             "The queries are split into `n_kv_heads` heads, and are too wide for the keys then. Only keys and values "
             "have so few. Look at the numbers in the split."

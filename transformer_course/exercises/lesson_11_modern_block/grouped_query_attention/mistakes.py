@@ -170,7 +170,6 @@ OF_THE_MASK = [
     *attention_mistakes.of_the_heads(STEPS, "x", "n"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.of_the_width_of_heads(STEPS, "x"),
     *attention_mistakes.also_with_a_low_number(
         [*attention_mistakes.of_the_mask(STEPS), *attention_mistakes.of_the_softmax(STEPS)],
         "mask_inverted",

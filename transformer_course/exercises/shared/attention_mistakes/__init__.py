@@ -1,5 +1,7 @@
 """The mistakes that can be made wherever queries meet keys and weights meet values, each written once.
 
+Constants are what is said of mistakes that are generated.
+
 Each function takes an answer in steps, and returns the mistakes that can be made at some of them. They go by the names
 of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``width``, ``divisor``, ``scores``,
 ``weights``, ``mixture``, for masks ``visible``, ``hidden``, ``fill``, and for heads ``merged``. A way that crashes, and
@@ -19,23 +21,26 @@ from transformer_course.exercises.shared.attention_mistakes.modules import (
     split_by_view,
 )
 from transformer_course.exercises.shared.attention_mistakes.scaling import (
+    ROOT_OF_D_MODEL,
+    TOLD_OF_THE_SCALING,
     of_scaling_too_early,
     of_the_scaling,
-    of_the_width,
-    of_the_width_of_heads,
     root_of_the_number,
 )
 from transformer_course.exercises.shared.attention_mistakes.scores import (
+    TRANSPOSES_THE_BATCH,
     of_the_products,
     of_the_transposition,
 )
-from transformer_course.exercises.shared.attention_mistakes.selection import without
 from transformer_course.exercises.shared.attention_mistakes.weights import (
     of_the_mixture,
     of_the_softmax,
 )
 
 __all__ = [
+    "ROOT_OF_D_MODEL",
+    "TOLD_OF_THE_SCALING",
+    "TRANSPOSES_THE_BATCH",
     "also_made",
     "also_with_a_low_number",
     "heads_interleaved",
@@ -49,9 +54,6 @@ __all__ = [
     "of_the_scaling",
     "of_the_softmax",
     "of_the_transposition",
-    "of_the_width",
-    "of_the_width_of_heads",
     "root_of_the_number",
     "split_by_view",
-    "without",
 ]

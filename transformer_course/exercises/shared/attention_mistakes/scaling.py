@@ -2,9 +2,31 @@
 
 from torch.nn import functional as F
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.exercises.shared.attention_mistakes.selection import first_of
-from transformer_course.steps import InSteps, Step, Variant, asking
+from transformer_course.steps import InSteps, Step, Variant
+
+TOLD_OF_THE_SCALING = {
+    "part_left_out_divisor: width": Wording(
+        "All in all, the scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
+        "grows. Look at how dividing changes a variance.",
+        summary="in all, the products are divided by a whole length, and not by its root",
+        hints=["If all scores are divided by c, what happens to their variance?"],
+    ),
+    "operator_divisor: (width) / (0.5)": Wording(
+        "A power of one half is meant, and Python reads something else: `**` binds more tightly than `/`. Look at what "
+        "the scores are really divided by.",
+        summary="the half in an exponent has no brackets, so that d_k is divided by 2",
+        hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
+    ),
+}
+"""What is said of generated mistakes in the divisor."""
+
+ROOT_OF_D_MODEL = Wording(
+    "{summary}. Each head compares vectors of the width d_k = d_model / n_heads.",
+    summary="the products are divided by √d_model, not by √d_k",
+    hints=["With d_model = 12 and 3 heads, how many products are added up in one score?"],
+)
 
 
 def of_the_scaling(steps: InSteps) -> list[Mistake]:
@@ -22,62 +44,17 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             says="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
             hints=["How does the spread of q·k grow with d_k? `score_variance` of lesson 02 says it."],
         ),
-        Mistake(
-            "divides_by_d_k",
-            steps.but(divisor=lambda width: width),
-            does="in all, the products are divided by a whole length, and not by its root",
-            says=(
-                "All in all, the scores are divided by d_k, and not by its root: the weights become more and more "
-                "even as d_k grows. Look at how dividing changes a variance."
-            ),
-            hints=["If all scores are divided by c, what happens to their variance?"],
-        ),
-        Mistake(
-            "power_without_brackets",
-            steps.but(divisor=lambda width: 2 * width),
-            does="the half in an exponent has no brackets, so that d_k is divided by 2",
-            says=(
-                "A power of one half is meant, and Python reads something else: `**` binds more tightly than `/`. Look "
-                "at what the scores are really divided by."
-            ),
-            hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
-        ),
     ]
 
 
-def root_of_the_number(of: str, way: Variant) -> Mistake:
-    """The number of keys, or of queries, stands where their width belongs."""
-    return Mistake(
-        f"root_of_the_number_of_{of}",
-        way,
-        does=f"the products are divided by the root of the *number* of {of}, not of their width",
-        says="{does}. Look at the axis whose length is taken.",
+def root_of_the_number(of: str) -> Wording:
+    """Return what is said where the number of keys, or of queries, stands for their width."""
+    return Wording(
+        f"The products are divided by the root of the *number* of {of}, not of their width. Look at the axis whose "
+        "length is taken.",
+        summary=f"the products are divided by the root of the *number* of {of}, not of their width",
         hints=[f"In {of} of shape (11, 6), which number is the width d_k?"],
     )
-
-
-def of_the_width(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in which the products are divided by the root of what is no width."""
-    return [root_of_the_number("keys", steps.but(width=lambda turned: turned.shape[-1]))]
-
-
-def of_the_width_of_heads(steps: InSteps, queries: str) -> list[Mistake]:
-    """Return the same, and those in which the width is not that of a head.
-
-    Args:
-        steps: An answer with the steps ``turned`` and ``width``.
-        queries: The argument from which the queries are made.
-    """
-    return [
-        *of_the_width(steps),
-        Mistake(
-            "root_of_d_model",
-            steps.but(width=asking(lambda x: x.shape[-1], queries)),
-            does="the products are divided by √d_model, not by √d_k",
-            says="{does}. Each head compares vectors of the width d_k = d_model / n_heads.",
-            hints=["With d_model = 12 and 3 heads, how many products are added up in one score?"],
-        ),
-    ]
 
 
 def of_scaling_too_early(steps: InSteps) -> list[Mistake]:

@@ -4,14 +4,17 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.exercises.shared.attention_mistakes.selection import first_of
 from transformer_course.steps import InSteps, Step, Variant, asking
 
-
-def all_axes_turned_round(x):
-    """Return what ``.T`` returns, without the warning."""
-    return x.permute(*reversed(range(x.dim())))
+TRANSPOSES_THE_BATCH = Wording(
+    "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch refuses to). "
+    "The batch should stay where it is. Look at how the keys are transposed.",
+    summary="the keys are transposed as if they were a single table, without a batch",
+    hints=["What shape does `.T` make of keys of shape (7, 3, 4)?"],
+)
+"""What is said of ``.T`` where ``.mT`` is right."""
 
 
 def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
@@ -21,16 +24,6 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
         return steps.but(turned=asking(change, keys))
 
     return [
-        Mistake(
-            "transposes_the_batch",
-            turned(all_axes_turned_round),
-            does="the keys are transposed as if they were a single table, without a batch",
-            says=(
-                "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch "
-                "refuses to). The batch should stay where it is. Look at how the keys are transposed."
-            ),
-            hints=["What shape does `.T` make of keys of shape (7, 3, 4)?"],
-        ),
         Mistake(
             "reshapes_the_keys",
             turned(lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),

@@ -1,12 +1,6 @@
-"""Choose among the mistakes of attention, and among the names of steps."""
+"""Choose among the names of steps."""
 
-from transformer_course.exercise import Mistake
 from transformer_course.steps import InSteps
-
-
-def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
-    """Return these mistakes but for some, which the exercise tells in its own words or which are none there."""
-    return [mistake for mistake in mistakes if mistake.name not in names]
 
 
 def first_of(steps: InSteps, *names: str) -> str:
