@@ -7,8 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise
-from transformer_course.exercises.shared import layer_stack_mistakes
-from transformer_course.exercises.shared import layer_stack_steps as stack
+from transformer_course.exercises.shared import layer_stack as stack
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import drawn_mask, drawn_tokens, stack_parameters
 from transformer_course.exercises.shared.library_parts import parts
@@ -109,15 +108,15 @@ EXERCISE = Exercise(
         "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
     ],
     told={
-        "part_left_out_scaled: embedded": layer_stack_mistakes.NOT_SCALED,
-        "inverted_mask": layer_stack_mistakes.inverted("mask"),
+        "part_left_out_scaled: embedded": stack.NOT_SCALED,
+        "inverted_mask": stack.inverted("mask"),
         "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
     },
     mistakes=[
-        *layer_stack_mistakes.input_mistakes(STEPS),
-        *layer_stack_mistakes.layer_mistakes(STEPS),
-        layer_stack_mistakes.all_outputs(STEPS),
-        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
-        layer_stack_mistakes.own_mask(STEPS, "encoder"),
+        *stack.input_mistakes(STEPS),
+        *stack.layer_mistakes(STEPS),
+        stack.all_outputs(STEPS),
+        *stack.mask_mistakes(STEPS, "layer_mask", "mask"),
+        stack.own_mask(STEPS, "encoder"),
     ],
 )

@@ -4,9 +4,14 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.lesson_06_encoder.shared.layer import (
+    TOLD,
+    attended,
+    first_norm,
+    of_either_layer,
+    second_norm,
+)
 from transformer_course.exercises.lesson_06_encoder.shared.layer_cases import layer_cases
-from transformer_course.exercises.lesson_06_encoder.shared.layer_mistakes import TOLD, of_either_layer
-from transformer_course.exercises.lesson_06_encoder.shared.layer_steps import attended, first_norm, second_norm
 from transformer_course.exercises.shared.library_parts import parts
 from transformer_course.steps import InSteps, Step
 

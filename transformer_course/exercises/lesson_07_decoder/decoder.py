@@ -8,8 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_course.exercise import Exercise, Mistake, Wording
-from transformer_course.exercises.shared import layer_stack_mistakes
-from transformer_course.exercises.shared import layer_stack_steps as stack
+from transformer_course.exercises.shared import layer_stack as stack
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import decoder_layer_parameters, drawn_mask, drawn_tokens
 from transformer_course.exercises.shared.library_parts import parts
@@ -229,19 +228,19 @@ EXERCISE = Exercise(
             summary="the rows of the table are counted by the length of the memory",
             hints=["To which sequence are the positions added, and how long is it?"],
         ),
-        "part_left_out_scaled: embedded": layer_stack_mistakes.NOT_SCALED,
-        "inverted_mask": layer_stack_mistakes.inverted("mask"),
-        "inverted_memory_mask": layer_stack_mistakes.inverted("memory_mask"),
+        "part_left_out_scaled: embedded": stack.NOT_SCALED,
+        "inverted_mask": stack.inverted("mask"),
+        "inverted_memory_mask": stack.inverted("memory_mask"),
         "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
         "ignored_memory_mask": "The layers are not given `memory_mask`: they attend to what it hides.",
     },
     mistakes=[
         *MISTAKES,
-        *layer_stack_mistakes.layer_mistakes(STEPS),
-        layer_stack_mistakes.all_outputs(STEPS),
-        *layer_stack_mistakes.input_mistakes(STEPS),
-        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
-        *layer_stack_mistakes.mask_mistakes(STEPS, "source_mask", "memory_mask"),
-        layer_stack_mistakes.own_mask(STEPS, "decoder"),
+        *stack.layer_mistakes(STEPS),
+        stack.all_outputs(STEPS),
+        *stack.input_mistakes(STEPS),
+        *stack.mask_mistakes(STEPS, "layer_mask", "mask"),
+        *stack.mask_mistakes(STEPS, "source_mask", "memory_mask"),
+        stack.own_mask(STEPS, "decoder"),
     ],
 )

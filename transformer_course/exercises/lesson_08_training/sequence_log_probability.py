@@ -5,10 +5,15 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
-from transformer_course.exercises.shared import log_probability_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
-from transformer_course.exercises.shared.log_probability_mistakes import another_base, of_given_targets, of_the_pick
-from transformer_course.exercises.shared.log_probability_steps import log_probabilities, vocabulary_axis
+from transformer_course.exercises.shared.log_probability import (
+    TOLD_OF_GIVEN_TARGETS,
+    another_base,
+    log_probabilities,
+    of_given_targets,
+    of_the_pick,
+    vocabulary_axis,
+)
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
 
@@ -186,7 +191,7 @@ EXERCISE = Exercise(
         "of the tokens, (batch, n).",
         "Set those of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and add up over the positions.",
     ],
-    told=log_probability_mistakes.TOLD_OF_GIVEN_TARGETS,
+    told=TOLD_OF_GIVEN_TARGETS,
     mistakes=MISTAKES,
     stretch=True,
 )

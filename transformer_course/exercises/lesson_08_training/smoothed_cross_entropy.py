@@ -5,15 +5,16 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
-from transformer_course.exercises.shared import log_probability_mistakes, mean_loss_mistakes
+from transformer_course.exercises.shared import log_probability, mean_loss_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
-from transformer_course.exercises.shared.log_probability_mistakes import (
+from transformer_course.exercises.shared.log_probability import (
     another_base,
+    log_probabilities,
     of_given_targets,
     of_the_pick,
     over_several_positions,
+    vocabulary_axis,
 )
-from transformer_course.exercises.shared.log_probability_steps import log_probabilities, vocabulary_axis
 from transformer_course.exercises.shared.mean_loss_mistakes import of_the_mean, row_sums
 from transformer_course.exercises.shared.padding_mistakes import which_targets
 from transformer_course.running.case import Case
@@ -250,7 +251,7 @@ EXERCISE = Exercise(
     ],
     told={
         **mean_loss_mistakes.TOLD,
-        **log_probability_mistakes.TOLD_OF_GIVEN_TARGETS,
+        **log_probability.TOLD_OF_GIVEN_TARGETS,
         "left_out_losses: of_targets": (
             "The loss is right where `smoothing` is 0, and does not change where it is not. The argument is not used."
         ),

@@ -5,8 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake
-from transformer_course.exercises.shared import layer_stack_mistakes
-from transformer_course.exercises.shared import layer_stack_steps as stack
+from transformer_course.exercises.shared import layer_stack as stack
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import drawn_tokens, stack_parameters
 from transformer_course.exercises.shared.library_parts import parts
@@ -98,15 +97,15 @@ EXERCISE = Exercise(
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
     ],
     told={
-        "inverted_mask": layer_stack_mistakes.inverted("mask"),
+        "inverted_mask": stack.inverted("mask"),
         "function_logits: §.softmax(dim=-1)": (
             "A softmax is taken of the logits. The loss and the sampling take logits, and do that themselves. Look at "
             "what is returned."
         ),
     },
     mistakes=[
-        *layer_stack_mistakes.layer_mistakes(STEPS)[:-1],  # one more norm before the last changes next to nothing
-        *layer_stack_mistakes.mask_mistakes(STEPS, "layer_mask", "mask"),
+        *stack.layer_mistakes(STEPS)[:-1],  # one more norm before the last changes next to nothing
+        *stack.mask_mistakes(STEPS, "layer_mask", "mask"),
         Mistake(
             "norm_after_every_block",
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),

@@ -5,14 +5,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
-from transformer_course.exercises.shared import log_probability_mistakes, mean_loss_mistakes
+from transformer_course.exercises.shared import log_probability, mean_loss_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
-from transformer_course.exercises.shared.log_probability_mistakes import (
+from transformer_course.exercises.shared.log_probability import (
     another_base,
     of_the_log_probabilities,
     over_several_positions,
+    vocabulary_axis,
 )
-from transformer_course.exercises.shared.log_probability_steps import vocabulary_axis
 from transformer_course.exercises.shared.mean_loss_mistakes import of_the_mean, row_sums
 from transformer_course.exercises.shared.padding_mistakes import which_targets
 from transformer_course.running.case import Case
@@ -268,6 +268,6 @@ EXERCISE = Exercise(
         "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and "
         "`losses[targets != pad_id].mean()`.",
     ],
-    told={**mean_loss_mistakes.TOLD, **log_probability_mistakes.TOLD},
+    told={**mean_loss_mistakes.TOLD, **log_probability.TOLD},
     mistakes=MISTAKES,
 )

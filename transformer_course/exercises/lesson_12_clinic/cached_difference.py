@@ -6,10 +6,8 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
-from transformer_course.exercises.shared.eval_mode_mistakes import of_the_mode
-from transformer_course.exercises.shared.eval_mode_steps import evaluating, was_training
-from transformer_course.exercises.shared.largest_difference_mistakes import of_the_largest_difference
-from transformer_course.exercises.shared.largest_difference_steps import answer, largest, sizes
+from transformer_course.exercises.shared.eval_mode import evaluating, of_the_mode, was_training
+from transformer_course.exercises.shared.largest_difference import answer, largest, of_the_largest_difference, sizes
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
 from transformer_course.steps import InSteps

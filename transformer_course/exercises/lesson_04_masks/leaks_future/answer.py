@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from transformer_course.exercises.shared.eval_mode_steps import evaluating, was_training
+from transformer_course.exercises.shared.eval_mode import evaluating, was_training
 from transformer_course.steps import InSteps
 
 

@@ -27,14 +27,12 @@ from transformer_course.exercises.shared.attention_mistakes.scaling import (
     of_the_scaling,
     root_of_the_number,
 )
-from transformer_course.exercises.shared.attention_mistakes.scores import (
-    TRANSPOSES_THE_BATCH,
-    of_the_products,
-    of_the_transposition,
-)
 from transformer_course.exercises.shared.attention_mistakes.weights import (
+    TRANSPOSES_THE_BATCH,
     of_the_mixture,
+    of_the_products,
     of_the_softmax,
+    of_the_transposition,
 )
 
 __all__ = [

@@ -3,7 +3,7 @@
 from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake, Wording
-from transformer_course.exercises.shared.attention_mistakes.selection import first_of
+from transformer_course.exercises.shared.attention_mistakes.weights import first_of
 from transformer_course.steps import InSteps, Step, Variant
 
 TOLD_OF_THE_SCALING = {

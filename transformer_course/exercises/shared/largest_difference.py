@@ -1,7 +1,6 @@
-"""Mistakes in how two tensors of logits become one number, their largest difference.
+"""How two tensors of logits become one number, their largest difference, in answers that change the mode of a model.
 
-There are the steps ``differences``, a tensor, ``sizes``, the same without signs, and ``largest``; the last step of the
-answer makes a number of it.
+There is also a step ``differences``, a tensor.
 """
 
 import functools
@@ -12,6 +11,31 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Mistake
 from transformer_course.steps import InSteps, Variant, asking
+
+
+def sizes(differences):
+    """leave the signs out
+
+    the sizes of the differences, without their signs
+    """
+    return differences.abs()
+
+
+def largest(sizes):
+    """take the largest of all
+
+    the largest of the sizes
+    """
+    return sizes.max()
+
+
+def answer(model, was_training, largest):
+    """set the mode of the model back
+
+    the largest difference as a number, with the mode of the model set back
+    """
+    model.train(was_training)
+    return largest.item()
 
 
 def as_it_is(step: str) -> Callable[..., object]:

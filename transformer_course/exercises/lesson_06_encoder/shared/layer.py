@@ -1,6 +1,6 @@
-"""Mistakes that can be made in both kinds of layer, so that each is written once.
+"""Both kinds of layer: steps of the same names, and the mistakes that can be made in either.
 
-The answers of both layers have steps of the same names: ``attended``, ``first_norm``, ``computed``, ``second_norm``.
+The steps are ``attended``, ``first_norm``, ``computed`` and ``second_norm``.
 """
 
 import torch
@@ -9,6 +9,31 @@ from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Variant
+
+
+def attended(self, queries, keys, values, mask):
+    """attend, with the mask
+
+    the output of the attention
+    """
+    return self.self_attention(queries, keys, values, mask)
+
+
+def first_norm(self):
+    """choose `norm_1`
+
+    the first norm: `norm_1`
+    """
+    return self.norm_1
+
+
+def second_norm(self):
+    """choose `norm_2`
+
+    the second norm: `norm_2`
+    """
+    return self.norm_2
+
 
 TOLD = {
     "inverted_mask": Wording(

@@ -1,4 +1,4 @@
-"""Mistakes about the mode of a model that is measured, where there are the steps of ``mode_steps``.
+"""Answers that look at a model in eval mode and leave it in the mode in which it came: their steps and mistakes.
 
 The last step of the answer sets the mode back and asks for ``model``, ``was_training`` and the result.
 """
@@ -7,6 +7,22 @@ import torch
 
 from transformer_course.exercise import Mistake
 from transformer_course.steps import InSteps, asking
+
+
+def was_training(model):
+    """remember the mode of the model
+
+    the mode in which the model came: its `training`
+    """
+    return model.training
+
+
+def evaluating(model, was_training):
+    """switch the model to eval mode
+
+    the model in eval mode
+    """
+    return model.eval()
 
 
 def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:

@@ -1,4 +1,4 @@
-"""Mistakes on the way from logits to the log-probabilities of the targets, wherever these are needed."""
+"""From logits to the log-probabilities of the targets, wherever these are needed: the steps and their mistakes."""
 
 import functools
 import math
@@ -10,6 +10,23 @@ from torch import Tensor
 
 from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step, Variant, asking
+
+
+def log_probabilities(logits, vocabulary_axis):
+    """take the log-softmax over the vocabulary
+
+    the log-probabilities of all tokens at each position
+    """
+    return logits.log_softmax(vocabulary_axis)
+
+
+def vocabulary_axis():
+    """name the axis of the vocabulary
+
+    the axis of the vocabulary: the last
+    """
+    return -1
+
 
 TOLD = {
     "call_left_out_log_probabilities": Wording(summary="the logits are used as if they were log-probabilities"),
