@@ -17,7 +17,7 @@ ATTEMPTS = {
     "too large for a float, and sums without their axis": (
         "softmax",
         [("torch.exp(scores - largest)", "torch.exp(scores)"), (".sum(dim=-1, keepdim=True)", ".sum(dim=-1)")],
-        ["overflows", "turned_off_total"],
+        ["overflows", "sums_without_their_axis"],
     ),
     "the causal mask alone": (
         "decoder_mask", [("return real & not_later", "return not_later[None, None]")], ["padding_forgotten"],

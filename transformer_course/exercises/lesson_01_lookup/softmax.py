@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -147,6 +147,26 @@ MISTAKES = [
         hints=["What do the rows add up to, for scores of shape (5, 3, 2)?"],
     ),
     Mistake(
+        "sums_without_their_axis",
+        STEPS.but(total=lambda exponentials, axis: exponentials.sum(dim=axis)),
+        does="the sums lose the axis along which they run",
+        says=(
+            "A single row works, and a table does not: {does}, so the sums of the rows meet the columns. Look for what "
+            "keeps it."
+        ),
+        hints=["For scores of shape (2, 4), what is the shape of the sums? And what should it be, to divide each row?"],
+    ),
+    Mistake(
+        "largest_without_its_axis",
+        STEPS.but(largest=lambda scores, axis: scores.amax(dim=axis)),
+        does="the largest scores lose the axis along which they are looked for",
+        says=(
+            "A single row works, and a table does not: {does}, so those of the rows meet the columns. Look for what "
+            "keeps it."
+        ),
+        hints=["For scores of shape (2, 4), what is the shape of the largest scores? And what should it be?"],
+    ),
+    Mistake(
         "rows_in_a_loop",
         STEPS.but(
             shares=lambda scores: torch.stack(
@@ -212,18 +232,6 @@ EXERCISE = Exercise(
         "would give a pair, the scores and where they are.",
     ],
     told={
-        "turned_off_total": Wording(
-            "A single row works, and a table does not: the sums lose the axis along which they run, so the sums of "
-            "the rows meet the columns. Look for what keeps it.",
-            hints=[
-                "For scores of shape (2, 4), what is the shape of the sums? And what should it be, to divide each row?"
-            ],
-        ),
-        "turned_off_largest": Wording(
-            "A single row works, and a table does not: the largest scores lose the axis along which they are "
-            "looked for, so those of the rows meet the columns. Look for what keeps it.",
-            hints=["For scores of shape (2, 4), what is the shape of the largest scores? And what should it be?"],
-        ),
         "sibling_largest": (
             "What is subtracted from each row is not its largest score, so of some rows the exponentials are still "
             "too large for a float. Look at which number is taken."

@@ -99,8 +99,9 @@ EXERCISE = Exercise(
     ],
     told={
         "wrong_input_past": Wording(
-            "A square mask is right. With more keys than queries, the first query is aligned with the first key, "
-            "not the last with the last, so the queries do not see the keys in front of them.",
+            "A square mask is right. With more keys than queries, {summary}, so the queries do not see the keys in "
+            "front of them.",
+            summary="the first query is aligned with the first key, not the last with the last",
             hints=["With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?"],
         ),
         "inverted_mask": mask_mistakes.INVERTED,

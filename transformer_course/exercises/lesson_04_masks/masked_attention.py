@@ -238,7 +238,7 @@ EXERCISE = Exercise(
     told={
         **attention_mistakes.TOLD_OF_THE_SCALING,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
-        "call_left_out_weights": "A query that may see nothing keeps the weights of its scores.",
+        "call_left_out_weights": Wording(summary="a query that may see nothing keeps the weights of its scores"),
         "all_axes_empty": Wording(
             summary="queries that may see nothing are treated apart only if none may see anything"
         ),

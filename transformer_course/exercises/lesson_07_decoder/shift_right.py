@@ -67,6 +67,12 @@ def shift_right_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
+        "bos_twice",
+        STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
+        does="each row gets bos twice",
+        says="{does}, and so is longer than its labels by one token. Look at what is put together.",
+    ),
+    Mistake(
         "shifts_left",
         STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
         STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
@@ -117,10 +123,6 @@ EXERCISE = Exercise(
             "predict.",
             summary="bos takes the place of the first token, and all others stay where they are",
             hints=["Write it down for the labels 5, 6, 7. Where should the 5 stand in the input?"],
-        ),
-        "number_begin: 2": Wording(
-            "{summary}, and so is longer than its labels by one token. Look at what is put together.",
-            summary="each row gets bos twice",
         ),
         "parts_exchanged_begin": (
             "There is a bos for a single row. Each row of the batch needs one of its own, below each other."

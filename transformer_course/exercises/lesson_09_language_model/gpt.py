@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import layer_stack as stack
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import drawn_tokens, stack_parameters
@@ -98,9 +98,9 @@ EXERCISE = Exercise(
     ],
     told={
         "inverted_mask": stack.inverted("mask"),
-        "function_logits: §.softmax(dim=-1)": (
-            "A softmax is taken of the logits. The loss and the sampling take logits, and do that themselves. Look at "
-            "what is returned."
+        "function_logits: §.softmax(dim=-1)": Wording(
+            "{summary}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
+            summary="a softmax is taken of the logits",
         ),
     },
     mistakes=[

@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -108,9 +108,9 @@ EXERCISE = Exercise(
         "came before it: leave out this one, and take the mean over texts and queries.",
     ],
     told={
-        "part_left_out_distance": (
-            "That is the score of a previous-token head: the weight is that on the position just before, whatever the "
-            "period is."
+        "part_left_out_distance": Wording(
+            "That is the score of a previous-token head: {summary}, whatever the period is.",
+            summary="the weight is that on the position just before",
         ),
         "sign_followed": (
             "All scores are 0, for these weights are on tokens that come *later*, which a causal head cannot see. "

@@ -108,11 +108,11 @@ EXERCISE = Exercise(
             "{summary}. Tokens that are likely in p were accepted often already, so they would come too often.",
             summary="the replacement is drawn from p itself",
         ),
-        "call_left_out_n_accepted: passed": (
-            "Tokens behind the first rejection count, too. They were drafted as the continuation of a token that is "
-            "gone."
+        "call_left_out_n_accepted: passed": Wording(
+            "{summary}. They were drafted as the continuation of a token that is gone.",
+            summary="tokens behind the first rejection count, too",
         ),
-        "part_left_out_following: rest": "max(0, p − q) is not divided by its sum.",
+        "part_left_out_following: rest": Wording(summary="max(0, p − q) is not divided by its sum"),
         "order_ratios: (q) / (p[:-1])": Wording(summary="q is divided by p, not p by q"),
     },
     mistakes=MISTAKES,

@@ -84,6 +84,16 @@ def cache_bytes_cases(seed: int) -> list[Case]:
 
 
 MISTAKES = [
+    Mistake(
+        "forgets_bytes_per_number",
+        STEPS.but(total=lambda numbers: numbers),
+        does="`bytes_per_number` does not count",
+        hints=[
+            "Does the count change when `bytes_per_number` changes?",
+            "How many bytes does a number take in float32, and how many in 16 bits?",
+            "Multiply by `bytes_per_number`.",
+        ],
+    ),
     count_mistakes.a_float(STEPS.but(total=lambda total: float(total)), "Bytes"),
     Mistake(
         "d_head_as_d_model",
@@ -120,24 +130,23 @@ EXERCISE = Exercise(
     ],
     told={
         "part_left_out_per_token: kinds * width": Wording(
-            "`n_layers` does not count.", hints=["Do two layers project the same vectors with the same matrices?"]
+            summary="`n_layers` does not count",
+            hints=["Do two layers project the same vectors with the same matrices?"],
         ),
         "left_out_width: d_head": Wording(
-            "`n_kv_heads` does not count.", hints=["Is `d_head` the width of one head, or of all?"]
+            summary="`n_kv_heads` does not count", hints=["Is `d_head` the width of one head, or of all?"]
         ),
-        "part_left_out_width: n_kv_heads": Wording("`d_head` does not count.", hints=["How many numbers is a key?"]),
+        "part_left_out_width: n_kv_heads": Wording(
+            summary="`d_head` does not count", hints=["How many numbers is a key?"]
+        ),
         "part_left_out_tokens: batch": Wording(
-            "`length` does not count.", hints=["Every token of the text leaves its keys and values behind."]
+            summary="`length` does not count", hints=["Every token of the text leaves its keys and values behind."]
         ),
         "left_out_tokens: length": Wording(
-            "`batch` does not count.", hints=["Two sequences have different tokens. Can they share their keys?"]
-        ),
-        "part_left_out_total: numbers": Wording(
-            "`bytes_per_number` does not count.",
-            hints=["How many bytes does a number take in float32, and how many in 16 bits?"],
+            summary="`batch` does not count", hints=["Two sequences have different tokens. Can they share their keys?"]
         ),
         "part_left_out_per_token: width": Wording(
-            "Of each token, one vector is counted where a key *and* a value are kept.",
+            summary="of each token, one vector is counted where a key *and* a value are kept",
             hints=["Which of query, key and value are kept?"],
         ),
         "wrong_input_width: length": (

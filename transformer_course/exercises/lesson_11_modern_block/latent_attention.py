@@ -168,7 +168,8 @@ EXERCISE = Exercise(
             hints=["How many products are added up in one score?"],
         ),
         "wrong_input_values": Wording(
-            "The keys serve as values, too. Both come from the same latent vector, but by different matrices.",
+            "{summary}. Both come from the same latent vector, but by different matrices.",
+            summary="the keys serve as values, too",
             hints=["What is `w_v` for?"],
         ),
         "values_exchanged_w_k": Wording(

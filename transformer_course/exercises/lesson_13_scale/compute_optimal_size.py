@@ -169,7 +169,7 @@ EXERCISE = Exercise(
             hints=["Fit a parabola that you know, such as x² − 2x. Which coefficient comes first?"],
         ),
         "function_y: §.log()": Wording(
-            "The logarithms of the losses are fitted, not the losses.",
+            summary="the logarithms of the losses are fitted, not the losses",
             hints=["Which of the two axes is logarithmic, that of the sizes or that of the losses?"],
         ),
         "sibling_powers": Wording(

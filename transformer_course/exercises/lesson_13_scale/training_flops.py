@@ -90,12 +90,13 @@ EXERCISE = Exercise(
     ],
     told={
         "left_out_backward": Wording(
-            "4 operations are counted for each parameter and token. Either both passes cost the same here, or the "
-            "forward pass is left out.",
+            "{summary}. Either both passes cost the same here, or the forward pass is left out.",
+            summary="4 operations are counted for each parameter and token",
             hints=["Which passes does a training step have, and which of them costs more?"],
         ),
-        "operator_flops: (of_a_token) + (n_tokens)": (
-            "Parameters and tokens are added. *Each* token passes through all parameters."
+        "operator_flops: (of_a_token) + (n_tokens)": Wording(
+            "Parameters and tokens are added. *Each* token passes through all parameters.",
+            summary="parameters and tokens are added, not multiplied",
         ),
         "brackets_flops": (
             "One of the passes is counted for all tokens, the other for a single one: brackets are missing."

@@ -291,8 +291,8 @@ EXERCISE = Exercise(
         ),
         "not_indexed_gathered": Wording(summary="the zeros that filled up the last shard are returned as parameters"),
         "call_left_out_gathered: updated": Wording(
-            "The parameters are returned in shards. The next forward pass needs all of them on every worker: that "
-            "is the all-gather.",
+            "{summary}. The next forward pass needs all of them on every worker: that is the all-gather.",
+            summary="the parameters are returned in shards",
             hints=["What shape has the first of the three values that are asked for?"],
         ),
         "operator_updated: (own) + (update)": Wording(

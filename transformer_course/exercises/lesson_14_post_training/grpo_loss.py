@@ -224,14 +224,15 @@ EXERCISE = Exercise(
             summary="the larger of the two products is taken, not the smaller",
             hints=["Advantage 1, ratio 1.5, clip 0.2: how much should be gained by the last 0.3?"],
         ),
-        "call_left_out_clipped": "The ratio is never clipped.",
+        "call_left_out_clipped": Wording(summary="the ratio is never clipped"),
         "order_ratio": Wording(
             "{summary}. Then a larger probability gives a smaller ratio, and training makes good answers rarer.",
             summary="the ratio is that of before to now",
             hints=["If a token has become twice as likely, what should the ratio be?"],
         ),
         "call_left_out_ratio": Wording(
-            "The ratio is left as a difference of logarithms: without `exp` it is 0, not 1, where nothing has changed.",
+            "{summary}: without `exp` it is 0, not 1, where nothing has changed.",
+            summary="the ratio is left as a difference of logarithms",
             hints=["Where log_p equals log_p_before, what should the ratio be?"],
         ),
         "order_behind": Wording(
@@ -239,7 +240,7 @@ EXERCISE = Exercise(
             summary="d is log_p − log_p_reference, which is the wrong way round",
             hints=["Which of the two is subtracted from the other?"],
         ),
-        "part_left_out_objective: gain": "Nothing holds the model near the reference.",
+        "part_left_out_objective: gain": Wording(summary="nothing holds the model near the reference"),
         "operator_objective: (gain) + (beta * drift)": Wording(
             "{summary}: a model that moves away from the reference is rewarded for it.",
             summary="beta times the drift is added to the gain",

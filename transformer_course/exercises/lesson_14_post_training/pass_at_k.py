@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         "`math.comb(n, k)` counts the ways of choosing k of n, and is 0 where k is larger than n.",
     ],
     told={
-        "left_out_passed": "The probability that all k are *wrong* is returned.",
+        "left_out_passed": Wording(summary="the probability that all k are *wrong* is returned"),
     },
     mistakes=MISTAKES,
 )

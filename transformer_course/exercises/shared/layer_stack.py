@@ -87,6 +87,7 @@ SLICE = "`self.positions[: tokens.shape[1]]`."
 NOT_SCALED = Wording(
     "The embeddings are not scaled. Drawn with variance 1/d_model, as they should be, they are small beside the "
     "positions. Look at what is done before the positions are added.",
+    summary="the embeddings are not multiplied by √d_model",
     hints=["How large are the numbers of an embedding, and how large those of a sinusoid?"],
 )
 """What is said of the generated mistake ``part_left_out_scaled: embedded``."""
@@ -95,7 +96,8 @@ NOT_SCALED = Wording(
 def inverted(mask: str) -> Wording:
     """Return what is said of a mask of this name that is inverted, on its way to attention or to a layer."""
     return Wording(
-        f"Read the wrong way round: `{mask}` is inverted. True means *may attend to*, for the layers as well.",
+        "Read the wrong way round: {summary}. True means *may attend to*, for the layers as well.",
+        summary=f"`{mask}` is inverted",
         hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
     )
 

@@ -13,6 +13,7 @@ TOLD = {
     "wrong_input_real: vocabulary_axis": Wording(summary="padding is counted like any other token"),
     "function_loss: §.exp()": Wording(
         "This is e to the power of the loss, the perplexity. The loss itself is asked for.",
+        summary="`exp` is taken of the mean loss",
         hints=["What is the loss of a model that is sure and right? Here it is 1."],
     ),
 }

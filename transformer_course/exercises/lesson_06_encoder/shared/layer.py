@@ -37,7 +37,8 @@ def second_norm(self):
 
 TOLD = {
     "inverted_mask": Wording(
-        "The mask is inverted: positions attend to what is hidden, and only to that.",
+        "{summary}: positions attend to what is hidden, and only to that.",
+        summary="the mask is inverted",
         hints=["What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?"],
     ),
 }

@@ -73,12 +73,13 @@ EXERCISE = Exercise(
     ],
     told={
         "inverted_mask": Wording(
-            "Read the wrong way round: `mask` is inverted. True means *may attend to*, for the attention as well.",
+            "Read the wrong way round: {summary}. True means *may attend to*, for the attention as well.",
+            summary="`mask` is inverted",
             hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
         ),
         "inverted_memory_mask": Wording(
-            "Read the wrong way round: `memory_mask` is inverted. True means *may attend to*, for the attention as "
-            "well.",
+            "Read the wrong way round: {summary}. True means *may attend to*, for the attention as well.",
+            summary="`memory_mask` is inverted",
             hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
         ),
         "ignored_mask": (

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.lesson_11_modern_block.grouped_query_attention.answer import (
     STEPS,
     GroupedQueryAttention,
@@ -133,7 +133,7 @@ EXERCISE = Exercise(
             "The heads of keys and values are repeated another number of times than needed, so that there are not as "
             "many as heads of queries. Look at the number."
         ),
-        "call_left_out_weights": "A query that may see nothing keeps the weights of its scores.",
+        "call_left_out_weights": Wording(summary="a query that may see nothing keeps the weights of its scores"),
     },
     mistakes=MISTAKES,
 )
