@@ -438,7 +438,7 @@ compare(prediction_sums_only, measured=on_its_way_back("sums only"))
 compare(prediction_neither, measured=on_its_way_back("neither"))
 
 
-# %% tags=["hide-input", "words-only"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 def spread(numbers: Tensor) -> str:
     """Return the least and the largest of three runs, in one digit."""
     least, largest = f"{numbers.min():.1g}", f"{numbers.max():.1g}"
@@ -555,7 +555,7 @@ diagrams.layers.layer(CutStream(64, 4, 256))
 # %% tags=["prediction"]
 prediction = ...
 
-# %% tags=["hide-input", "approximate"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 found |= {"pre-norm": three_runs(parts.PreNormEncoderLayer), "cut": three_runs(CutStream)}
 at_the_end = {name: found[name]["w_q"][:, -1].log10().mean() for name in ("sums and norms", "pre-norm", "cut")}
 is_post = abs(at_the_end["cut"] - at_the_end["sums and norms"]) < abs(at_the_end["cut"] - at_the_end["pre-norm"])

@@ -147,6 +147,16 @@ MISTAKES = [
         does="the middle of the sizes is returned, whatever the losses are",
         hints=["Does the result change when the losses do?"],
     ),
+    Mistake(
+        "no_constant",
+        STEPS.but(
+            powers=lambda x: torch.stack([x**2, x], dim=1),
+            bottom=lambda coefficients: -coefficients[1] / (2 * coefficients[0]),
+        ),
+        does="the parabola has no constant, so it goes through 0",
+        says="{does}. It can then be neither raised nor lowered.",
+        hints=["How many coefficients has a parabola?"],
+    ),
 ]
 
 
@@ -171,11 +181,6 @@ EXERCISE = Exercise(
         "function_y: §.log()": Wording(
             summary="the logarithms of the losses are fitted, not the losses",
             hints=["Which of the two axes is logarithmic, that of the sizes or that of the losses?"],
-        ),
-        "sibling_powers": Wording(
-            "{summary}. It can then be neither raised nor lowered.",
-            summary="the parabola has no constant, so it goes through 0",
-            hints=["How many coefficients has a parabola?"],
         ),
         "sign_bottom": (
             "The place of the bottom has the wrong sign. The slope of a x² + b x + c is 2a x + b: at which x is it 0?"

@@ -73,6 +73,13 @@ MISTAKES = [
         does="more operations are counted for each parameter and token than 2 forward and 4 backward",
     ),
     count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
+    Mistake(
+        "four_operations",
+        STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
+        does="4 operations are counted for each parameter and token",
+        says="{does}. Either both passes cost the same here, or the forward pass is left out.",
+        hints=["Which passes does a training step have, and which of them costs more?"],
+    ),
 ]
 
 
@@ -89,11 +96,6 @@ EXERCISE = Exercise(
         "So it is 2 + 4 operations for each parameter, and that for each token.",
     ],
     told={
-        "left_out_backward": Wording(
-            "{summary}. Either both passes cost the same here, or the forward pass is left out.",
-            summary="4 operations are counted for each parameter and token",
-            hints=["Which passes does a training step have, and which of them costs more?"],
-        ),
         "operator_flops: (of_a_token) + (n_tokens)": Wording(
             "Parameters and tokens are added. *Each* token passes through all parameters.",
             summary="parameters and tokens are added, not multiplied",

@@ -109,6 +109,11 @@ MISTAKES = [
         does="each reward is compared with the mean of the *other* samples of its group",
         says="{does}. That exists (RLOO); here the mean is that of the whole group.",
     ),
+    Mistake(
+        "only_the_differences",
+        STEPS.but(advantages=lambda above: above),
+        does="the differences are not divided by the standard deviation",
+    ),
 ]
 
 
@@ -136,7 +141,6 @@ EXERCISE = Exercise(
             summary="the squares are divided by one less than the number of samples",
             hints=["What does torch's `std` say about its argument `correction`?"],
         ),
-        "part_left_out_advantages": Wording(summary="the differences are not divided by the standard deviation"),
         "call_left_out_deviation": Wording(summary="the differences are divided by the variance, not by its root"),
         "part_left_out_divisor: deviation": Wording(
             "{summary}. Where all rewards of a group are equal, 0 is divided by 0, and the loss becomes `nan`.",

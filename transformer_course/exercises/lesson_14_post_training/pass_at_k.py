@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -116,6 +116,11 @@ MISTAKES = [
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
         does="the order of the samples counts in one of the two numbers only",
     ),
+    Mistake(
+        "probability_of_missing",
+        STEPS.but(passed=lambda missed: missed),
+        does="the probability that all k are *wrong* is returned",
+    ),
 ]
 
 
@@ -131,8 +136,5 @@ EXERCISE = Exercise(
         "Of all ways of choosing k of n samples, how many take only wrong ones? There are n − c of those.",
         "`math.comb(n, k)` counts the ways of choosing k of n, and is 0 where k is larger than n.",
     ],
-    told={
-        "left_out_passed": Wording(summary="the probability that all k are *wrong* is returned"),
-    },
     mistakes=MISTAKES,
 )
