@@ -18,42 +18,27 @@ def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "bat
 
 
 def column(weights):
-    """give the weights a third axis of length 1
-
-    the weights, each ready to meet a whole state
-    """
+    """give the weights a third axis of length 1 → the weights, each ready to meet a whole state"""
     return weights[:, :, None]
 
 
 def weighted(column, states):
-    """multiply each state by its weight
-
-    the weighted states, (batch, n, d)
-    """
+    """multiply each state by its weight → the weighted states, (batch, n, d)"""
     return column * states
 
 
 def axis():
-    """choose the axis of the states
-
-    the axis of the sum
-    """
+    """choose the axis of the states → the axis of the sum"""
     return 1
 
 
 def total(weighted, axis):
-    """add the weighted states up
-
-    the sum of each text's weighted states
-    """
+    """add the weighted states up → the sum of each text's weighted states"""
     return weighted.sum(dim=axis)
 
 
 def context(total):
-    """return one vector for each text
-
-    the contexts, (batch, d)
-    """
+    """return one vector for each text → the contexts, (batch, d)"""
     return total
 
 

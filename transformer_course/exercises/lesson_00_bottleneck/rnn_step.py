@@ -21,58 +21,37 @@ def rnn_step(
 
 
 def w_columns(w):
-    """transpose W
-
-    W with its outputs as columns
-    """
+    """transpose W → W with its outputs as columns"""
     return w.T
 
 
 def u_columns(u):
-    """transpose U
-
-    U with its outputs as columns
-    """
+    """transpose U → U with its outputs as columns"""
     return u.T
 
 
 def kept(state, w_columns):
-    """multiply the old state by W
-
-    W h, (batch, d)
-    """
+    """multiply the old state by W → W h, (batch, d)"""
     return state @ w_columns
 
 
 def read(token, u_columns):
-    """multiply the token by U
-
-    U x, (batch, d)
-    """
+    """multiply the token by U → U x, (batch, d)"""
     return token @ u_columns
 
 
 def total(kept, read):
-    """add the two
-
-    W h + U x, (batch, d)
-    """
+    """add the two → W h + U x, (batch, d)"""
     return kept + read
 
 
 def squashed(total):
-    """take the tanh
-
-    tanh(W h + U x)
-    """
+    """take the tanh → tanh(W h + U x)"""
     return torch.tanh(total)
 
 
 def output(squashed):
-    """return one state for each text
-
-    the new states, (batch, d)
-    """
+    """return one state for each text → the new states, (batch, d)"""
     return squashed
 
 

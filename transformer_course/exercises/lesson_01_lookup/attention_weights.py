@@ -21,10 +21,7 @@ def attention_weights(
 
 
 def scores(queries, turned):
-    """multiply every query by every key
-
-    the scores
-    """
+    """multiply every query by every key → the scores"""
     return queries @ turned
 
 

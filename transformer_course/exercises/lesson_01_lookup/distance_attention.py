@@ -23,42 +23,27 @@ def distance_attention(
 
 
 def differences(queries, keys):
-    """subtract every key from every query
-
-    the differences of queries and keys
-    """
+    """subtract every key from every query → the differences of queries and keys"""
     return queries.unsqueeze(-2) - keys.unsqueeze(-3)
 
 
 def squares(differences):
-    """square the differences
-
-    the squares of the differences
-    """
+    """square the differences → the squares of the differences"""
     return differences.square()
 
 
 def distances(squares):
-    """add the squares of each pair up
-
-    the squared distances
-    """
+    """add the squares of each pair up → the squared distances"""
     return squares.sum(dim=-1)
 
 
 def halves(distances):
-    """take half of each squared distance
-
-    half the squared distances
-    """
+    """take half of each squared distance → half the squared distances"""
     return distances / 2
 
 
 def scores(halves):
-    """turn the sign
-
-    the scores: minus half the squared distances
-    """
+    """turn the sign → the scores: minus half the squared distances"""
     return -halves
 
 

@@ -16,42 +16,27 @@ def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[
 
 
 def row(query):
-    """line the entries of the query up with those of the keys
-
-    the query as a row that meets every key
-    """
+    """line the entries of the query up with those of the keys → the query as a row that meets every key"""
     return query[None, :]
 
 
 def products(row, keys):
-    """multiply every key by the query, entry by entry
-
-    the products, (n, d)
-    """
+    """multiply every key by the query, entry by entry → the products, (n, d)"""
     return keys * row
 
 
 def axis():
-    """choose the axis of the width
-
-    the axis of the sum
-    """
+    """choose the axis of the width → the axis of the sum"""
     return -1
 
 
 def sums(products, axis):
-    """add up the products of each key
-
-    the dot products
-    """
+    """add up the products of each key → the dot products"""
     return products.sum(dim=axis)
 
 
 def scores(sums):
-    """return one number for each key
-
-    the scores, (n,)
-    """
+    """return one number for each key → the scores, (n,)"""
     return sums
 
 

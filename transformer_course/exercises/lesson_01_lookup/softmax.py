@@ -18,58 +18,37 @@ def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
 
 
 def axis():
-    """choose the last axis
-
-    the axis along which each row lies
-    """
+    """choose the last axis → the axis along which each row lies"""
     return -1
 
 
 def largest(scores, axis):
-    """find the largest score of each row
-
-    the largest score of each row, as a column
-    """
+    """find the largest score of each row → the largest score of each row, as a column"""
     return scores.amax(dim=axis, keepdim=True)
 
 
 def shifted(scores, largest):
-    """subtract it
-
-    the shifted scores: the largest of each row is 0
-    """
+    """subtract it → the shifted scores: the largest of each row is 0"""
     return scores - largest
 
 
 def exponentials(shifted):
-    """take `exp` of each number
-
-    the exponentials of the shifted scores
-    """
+    """take `exp` of each number → the exponentials of the shifted scores"""
     return torch.exp(shifted)
 
 
 def total(exponentials, axis):
-    """add up each row
-
-    the sum of each row, as a column
-    """
+    """add up each row → the sum of each row, as a column"""
     return exponentials.sum(dim=axis, keepdim=True)
 
 
 def shares(exponentials, total):
-    """divide by the sum
-
-    the quotients: each exponential divided by the sum of its row
-    """
+    """divide by the sum → the quotients: each exponential divided by the sum of its row"""
     return exponentials / total
 
 
 def weights(shares):
-    """return a tensor of the scores' shape
-
-    the weights
-    """
+    """return a tensor of the scores' shape → the weights"""
     return shares
 
 

@@ -11,42 +11,27 @@ from transformer_lab.attention.additive import additive_scores
 
 
 def from_queries(queries, w_q):
-    """project the queries by `w_q`
-
-    W_q q for every query
-    """
+    """project the queries by `w_q` → W_q q for every query"""
     return queries @ w_q.mT
 
 
 def from_keys(keys, w_k):
-    """project the keys by `w_k`
-
-    W_k k for every key
-    """
+    """project the keys by `w_k` → W_k k for every key"""
     return keys @ w_k.mT
 
 
 def sums(from_queries, from_keys):
-    """add every projected key to every projected query
-
-    W_q q + W_k k for every pair
-    """
+    """add every projected key to every projected query → W_q q + W_k k for every pair"""
     return from_queries[:, :, None, :] + from_keys[:, None, :, :]
 
 
 def hidden(sums):
-    """take the tanh
-
-    the hidden vectors: tanh of the sums
-    """
+    """take the tanh → the hidden vectors: tanh of the sums"""
     return torch.tanh(sums)
 
 
 def scores(hidden, w):
-    """take the dot product of each hidden vector with `w`
-
-    the scores
-    """
+    """take the dot product of each hidden vector with `w` → the scores"""
     return hidden @ w
 
 

@@ -26,58 +26,37 @@ def cosine_attention(
 
 
 def query_lengths(queries):
-    """find the length of every query
-
-    the lengths of the queries
-    """
+    """find the length of every query → the lengths of the queries"""
     return queries.norm(dim=-1, keepdim=True)
 
 
 def key_lengths(keys):
-    """find the length of every key
-
-    the lengths of the keys
-    """
+    """find the length of every key → the lengths of the keys"""
     return keys.norm(dim=-1, keepdim=True)
 
 
 def unit_queries(queries, query_lengths):
-    """divide the queries by their lengths
-
-    queries of length 1
-    """
+    """divide the queries by their lengths → queries of length 1"""
     return queries / query_lengths
 
 
 def unit_keys(keys, key_lengths):
-    """divide the keys by their lengths
-
-    keys of length 1
-    """
+    """divide the keys by their lengths → keys of length 1"""
     return keys / key_lengths
 
 
 def turned(unit_keys):
-    """swap the last two axes of the keys
-
-    the keys as columns
-    """
+    """swap the last two axes of the keys → the keys as columns"""
     return unit_keys.mT
 
 
 def products(unit_queries, turned):
-    """multiply every query by every key
-
-    the cosines
-    """
+    """multiply every query by every key → the cosines"""
     return unit_queries @ turned
 
 
 def scores(products, temperature):
-    """divide the cosines by the temperature
-
-    the scores: cosines divided by the temperature
-    """
+    """divide the cosines by the temperature → the scores: cosines divided by the temperature"""
     return products / temperature
 
 

@@ -12,34 +12,22 @@ def score_variance(d_k: int, variance: float) -> float:
 
 
 def of_a_product(variance):
-    """multiply the variances of the two factors
-
-    the variance of one product
-    """
+    """multiply the variances of the two factors → the variance of one product"""
     return variance * variance
 
 
 def count(d_k):
-    """count the products
-
-    the number of products in a score
-    """
+    """count the products → the number of products in a score"""
     return d_k
 
 
 def total(of_a_product, count):
-    """add up the variances of the products
-
-    the variance of their sum
-    """
+    """add up the variances of the products → the variance of their sum"""
     return count * of_a_product
 
 
 def of_the_score(total):
-    """return that variance
-
-    the variance of a score
-    """
+    """return that variance → the variance of a score"""
     return total
 
 

@@ -16,58 +16,37 @@ def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]
 
 
 def delta(probabilities):
-    """make the table of all δ_ij
-
-    1 on the diagonal and 0 beside it
-    """
+    """make the table of all δ_ij → 1 on the diagonal and 0 beside it"""
     return torch.eye(len(probabilities))
 
 
 def column(probabilities):
-    """make a column of the weights
-
-    p_i, the same along each row
-    """
+    """make a column of the weights → p_i, the same along each row"""
     return probabilities[:, None]
 
 
 def row(probabilities):
-    """make a row of the weights
-
-    p_j, the same down each column
-    """
+    """make a row of the weights → p_j, the same down each column"""
     return probabilities[None, :]
 
 
 def own(column, delta):
-    """multiply δ_ij by p_i
-
-    the weights on a diagonal
-    """
+    """multiply δ_ij by p_i → the weights on a diagonal"""
     return column * delta
 
 
 def products(column, row):
-    """multiply every weight by every weight
-
-    all the products p_i p_j
-    """
+    """multiply every weight by every weight → all the products p_i p_j"""
     return column * row
 
 
 def difference(own, products):
-    """subtract the products
-
-    p_i δ_ij − p_i p_j
-    """
+    """subtract the products → p_i δ_ij − p_i p_j"""
     return own - products
 
 
 def jacobian(difference):
-    """return the whole table
-
-    the Jacobian
-    """
+    """return the whole table → the Jacobian"""
     return difference
 
 

@@ -20,42 +20,33 @@ def head_contributions(
 
 
 def columns(w_o):
-    """transpose w_o: a row for each feature of the merged vector
-
-    w_o, transposed: a row for each feature of the merged vector
+    """transpose w_o: a row for each feature of the merged vector → w_o, transposed: a row for each feature of the
+    merged vector
     """
     return w_o.T
 
 
 def own(heads):
-    """choose the rows of each head: neighbours, as many as it is wide
-
-    the rows that belong to a head: i·d_k to (i + 1)·d_k − 1 for head i
+    """choose the rows of each head: neighbours, as many as it is wide → the rows that belong to a head: i·d_k to (i +
+    1)·d_k − 1 for head i
     """
     d_k = heads.shape[3]
     return lambda head: slice(head * d_k, (head + 1) * d_k)
 
 
 def terms(heads, columns, own):
-    """multiply each head by its own rows
-
-    what each head adds: the head times its own rows of w_o, transposed
-    """
+    """multiply each head by its own rows → what each head adds: the head times its own rows of w_o, transposed"""
     return torch.stack([heads[:, i] @ columns[own(i)] for i in range(heads.shape[1])], dim=1)
 
 
 def scaled(terms):
-    """take the products as they are
-
-    what each head adds, as it is
-    """
+    """take the products as they are → what each head adds, as it is"""
     return terms
 
 
 def contributions(scaled):
-    """leave the heads where they are: one term for each, behind the batch
-
-    the contributions: (batch, n_heads, n, d_out)
+    """leave the heads where they are: one term for each, behind the batch → the contributions: (batch, n_heads, n,
+    d_out)
     """
     return scaled
 

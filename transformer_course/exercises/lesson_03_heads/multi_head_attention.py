@@ -42,66 +42,42 @@ class MultiHeadAttention(nn.Module):
 
 
 def from_query(self, query):
-    """project the queries
-
-    what `w_q` makes of `query`
-    """
+    """project the queries → what `w_q` makes of `query`"""
     return self.w_q(query)
 
 
 def from_key(self, key):
-    """project the keys
-
-    what `w_k` makes of `key`
-    """
+    """project the keys → what `w_k` makes of `key`"""
     return self.w_k(key)
 
 
 def from_value(self, value):
-    """project the values
-
-    what `w_v` makes of `value`
-    """
+    """project the values → what `w_v` makes of `value`"""
     return self.w_v(value)
 
 
 def split(self):
-    """say how features are split into heads
-
-    the function that splits features into heads
-    """
+    """say how features are split into heads → the function that splits features into heads"""
     return lambda x: x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
 
 def queries(split, from_query):
-    """split the queries into heads
-
-    the queries of each head
-    """
+    """split the queries into heads → the queries of each head"""
     return split(from_query)
 
 
 def keys(split, from_key):
-    """split the keys into heads
-
-    the keys of each head
-    """
+    """split the keys into heads → the keys of each head"""
     return split(from_key)
 
 
 def values(split, from_value):
-    """split the values into heads
-
-    the values of each head
-    """
+    """split the values into heads → the values of each head"""
     return split(from_value)
 
 
 def hidden(visible):
-    """turn the mask round, if there is one
-
-    the places where looking is not allowed
-    """
+    """turn the mask round, if there is one → the places where looking is not allowed"""
     return None if visible is None else ~visible
 
 

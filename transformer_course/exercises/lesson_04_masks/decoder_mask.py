@@ -21,58 +21,41 @@ def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
 
 
 def keys(real):
-    """add axes of length 1 for heads and queries
-
-    the keys that are real: (batch, 1, 1, n)
-    """
+    """add axes of length 1 for heads and queries → the keys that are real: (batch, 1, 1, n)"""
     return real[:, None, None, :]
 
 
 def n(tokens):
-    """count the tokens of a sentence
-
-    the number of tokens of a sentence: the length of the second axis
-    """
+    """count the tokens of a sentence → the number of tokens of a sentence: the length of the second axis"""
     return tokens.shape[1]
 
 
 def diagonal():
-    """choose the last diagonal that stays: that of each position with itself
-
-    the number of the last diagonal that stays: 0
+    """choose the last diagonal that stays: that of each position with itself → the number of the last diagonal that
+    stays: 0
     """
     return 0
 
 
 def not_later(n, diagonal):
-    """make a triangle of that size: True where the key does not come later
-
-    the keys that do not come later: the lower triangle of a matrix of n by n
+    """make a triangle of that size: True where the key does not come later → the keys that do not come later: the
+    lower triangle of a matrix of n by n
     """
     return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
 
 
 def sign():
-    """join the two by *and*
-
-    the sign that joins the two: `&`, which means and
-    """
+    """join the two by *and* → the sign that joins the two: `&`, which means and"""
     return torch.logical_and
 
 
 def both(keys, not_later, sign):
-    """broadcast them together
-
-    the keys that are real and do not come later: (batch, 1, n, n)
-    """
+    """broadcast them together → the keys that are real and do not come later: (batch, 1, n, n)"""
     return sign(keys, not_later)
 
 
 def mask(both):
-    """leave it as it is: True and False
-
-    the mask: that matrix, as it is
-    """
+    """leave it as it is: True and False → the mask: that matrix, as it is"""
     return both
 
 

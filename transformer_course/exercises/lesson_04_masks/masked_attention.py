@@ -28,34 +28,24 @@ def masked_attention(
 
 
 def empty(visible):
-    """find the queries that may see nothing
-
-    which queries may see nothing
-    """
+    """find the queries that may see nothing → which queries may see nothing"""
     return ~visible.any(dim=-1, keepdim=True)
 
 
 def hidden(visible, empty):
-    """choose what to hide: nothing where a query may see nothing, as a row of −∞ gives nan
-
-    what is hidden, but for the rows in which all is
+    """choose what to hide: nothing where a query may see nothing, as a row of −∞ gives nan → what is hidden, but for
+    the rows in which all is
     """
     return ~(visible | empty)
 
 
 def scores(scaled, hidden, fill):
-    """fill it in where something is hidden
-
-    the masked scores
-    """
+    """fill it in where something is hidden → the masked scores"""
     return scaled.masked_fill(hidden, fill)
 
 
 def weights(probabilities, empty):
-    """set the weights of queries that may see nothing to 0
-
-    the weights
-    """
+    """set the weights of queries that may see nothing to 0 → the weights"""
     return probabilities.masked_fill(empty, 0.0)
 
 

@@ -28,58 +28,37 @@ def apply_rotary(
 
 
 def width(x):
-    """take the width of the vectors
-
-    the width of the vectors
-    """
+    """take the width of the vectors → the width of the vectors"""
     return x.shape[-1]
 
 
 def angles(column, frequencies):
-    """multiply each position by each frequency
-
-    the angles: position times frequency, (n, d / 2)
-    """
+    """multiply each position by each frequency → the angles: position times frequency, (n, d / 2)"""
     return column * frequencies
 
 
 def first(x):
-    """pick the first member of each pair
-
-    the first members of the pairs
-    """
+    """pick the first member of each pair → the first members of the pairs"""
     return x[..., 0::2]
 
 
 def second(x):
-    """pick the second member of each pair
-
-    the second members of the pairs
-    """
+    """pick the second member of each pair → the second members of the pairs"""
     return x[..., 1::2]
 
 
 def turned_first(first, second, cosines, sines):
-    """compute the turned first members
-
-    the turned first members: a cos φ − b sin φ
-    """
+    """compute the turned first members → the turned first members: a cos φ − b sin φ"""
     return first * cosines - second * sines
 
 
 def turned_second(first, second, cosines, sines):
-    """compute the turned second members
-
-    the turned second members: a sin φ + b cos φ
-    """
+    """compute the turned second members → the turned second members: a sin φ + b cos φ"""
     return first * sines + second * cosines
 
 
 def turned(turned_first, turned_second):
-    """put the members of each pair side by side again
-
-    the turned vectors
-    """
+    """put the members of each pair side by side again → the turned vectors"""
     return torch.stack([turned_first, turned_second], dim=-1).flatten(-2)
 
 

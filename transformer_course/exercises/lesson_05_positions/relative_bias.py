@@ -23,42 +23,27 @@ def relative_bias(
 
 
 def reach(table):
-    """find the largest offset in the table
-
-    the largest offset in the table
-    """
+    """find the largest offset in the table → the largest offset in the table"""
     return table.shape[1] // 2
 
 
 def offsets(queries, keys):
-    """subtract the position of each query from that of each key
-
-    the offsets from query to key, (n_query, n_key)
-    """
+    """subtract the position of each query from that of each key → the offsets from query to key, (n_query, n_key)"""
     return keys - queries[:, None]
 
 
 def clamped(offsets, reach):
-    """bring offsets beyond the table to its ends
-
-    the offsets, brought to the ends of the table
-    """
+    """bring offsets beyond the table to its ends → the offsets, brought to the ends of the table"""
     return offsets.clamp(-reach, reach)
 
 
 def columns(clamped, reach):
-    """add the reach, so that the smallest offset finds column 0
-
-    the columns of the table: offset plus reach
-    """
+    """add the reach, so that the smallest offset finds column 0 → the columns of the table: offset plus reach"""
     return clamped + reach
 
 
 def bias(table, columns):
-    """look these columns up
-
-    the biases that stand in these columns
-    """
+    """look these columns up → the biases that stand in these columns"""
     return table[:, columns]
 
 

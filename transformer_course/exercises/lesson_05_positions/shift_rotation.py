@@ -27,26 +27,17 @@ def shift_rotation(offset: int, d_model: int, base: float = 10000.0) -> Float[Te
 
 
 def angles(offset, frequencies):
-    """multiply each frequency by the offset
-
-    the angles: offset times frequency
-    """
+    """multiply each frequency by the offset → the angles: offset times frequency"""
     return offset * frequencies
 
 
 def blocks(cosines, sines):
-    """make the 2 × 2 matrix of each pair
-
-    the 2 × 2 blocks of the pairs
-    """
+    """make the 2 × 2 matrix of each pair → the 2 × 2 blocks of the pairs"""
     return two_by_two(cosines, sines, -sines, cosines)
 
 
 def rotation(blocks):
-    """write these blocks along the diagonal of a large matrix
-
-    the matrix: these blocks along the diagonal
-    """
+    """write these blocks along the diagonal of a large matrix → the matrix: these blocks along the diagonal"""
     return torch.block_diag(*blocks)
 
 

@@ -34,66 +34,42 @@ class EncoderLayer(nn.Module):
 
 
 def queries(x):
-    """use x as the queries
-
-    the queries: x
-    """
+    """use x as the queries → the queries: x"""
     return x
 
 
 def keys(x):
-    """as the keys
-
-    the keys: x
-    """
+    """as the keys → the keys: x"""
     return x
 
 
 def values(x):
-    """and as the values
-
-    the values: x
-    """
+    """and as the values → the values: x"""
     return x
 
 
 def sum_1(x, attended):
-    """add x to it
-
-    the first sum: x plus the output of the attention
-    """
+    """add x to it → the first sum: x plus the output of the attention"""
     return x + attended
 
 
 def normed_1(first_norm, sum_1):
-    """normalise the sum with it
-
-    the normalised first sum
-    """
+    """normalise the sum with it → the normalised first sum"""
     return first_norm(sum_1)
 
 
 def computed(self, normed_1):
-    """pass that through the network
-
-    the output of the network
-    """
+    """pass that through the network → the output of the network"""
     return self.feed_forward(normed_1)
 
 
 def sum_2(normed_1, computed):
-    """add what the network was given
-
-    the second sum: what the network was given plus its output
-    """
+    """add what the network was given → the second sum: what the network was given plus its output"""
     return normed_1 + computed
 
 
 def normed_2(second_norm, sum_2):
-    """normalise this sum, too
-
-    the normalised second sum
-    """
+    """normalise this sum, too → the normalised second sum"""
     return second_norm(sum_2)
 
 

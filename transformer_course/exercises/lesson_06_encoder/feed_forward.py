@@ -28,42 +28,27 @@ class FeedForward(nn.Module):
 
 
 def first_layer(self):
-    """choose `w_1`
-
-    the first layer: `w_1`
-    """
+    """choose `w_1` → the first layer: `w_1`"""
     return self.w_1
 
 
 def hidden(first_layer, x):
-    """apply it to x
-
-    the hidden features: the output of the first layer
-    """
+    """apply it to x → the hidden features: the output of the first layer"""
     return first_layer(x)
 
 
 def activated(hidden):
-    """set the negative numbers to 0, with a ReLU
-
-    the activations: the hidden features after the ReLU
-    """
+    """set the negative numbers to 0, with a ReLU → the activations: the hidden features after the ReLU"""
     return torch.relu(hidden)
 
 
 def second_layer(self):
-    """choose `w_2`
-
-    the second layer: `w_2`
-    """
+    """choose `w_2` → the second layer: `w_2`"""
     return self.w_2
 
 
 def output(second_layer, activated):
-    """apply it to the result
-
-    the output of the second layer
-    """
+    """apply it to the result → the output of the second layer"""
     return second_layer(activated)
 
 

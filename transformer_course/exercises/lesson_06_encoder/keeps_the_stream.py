@@ -21,34 +21,22 @@ def keeps_the_stream(layer: Callable[[Tensor], Tensor], x: Float[Tensor, "batch 
 
 
 def larger(x):
-    """multiply x by a large number
-
-    the larger x: 1,000 times x
-    """
+    """multiply x by a large number → the larger x: 1,000 times x"""
     return 1000 * x
 
 
 def output(layer, larger):
-    """run the layer on that
-
-    the output for the larger x
-    """
+    """run the layer on that → the output for the larger x"""
     return layer(larger)
 
 
 def reduced(output):
-    """divide its output by that number again
-
-    the output over 1,000
-    """
+    """divide its output by that number again → the output over 1,000"""
     return output / 1000
 
 
 def kept(reduced, x):
-    """compare that with x, roughly
-
-    whether the output over 1,000 is x, but for a little
-    """
+    """compare that with x, roughly → whether the output over 1,000 is x, but for a little"""
     return torch.allclose(reduced, x, atol=0.1)
 
 

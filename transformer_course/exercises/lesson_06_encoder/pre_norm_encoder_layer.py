@@ -35,66 +35,42 @@ class PreNormEncoderLayer(nn.Module):
 
 
 def normed_1(first_norm, x):
-    """normalise x with it
-
-    the normalised x
-    """
+    """normalise x with it → the normalised x"""
     return first_norm(x)
 
 
 def queries(normed_1):
-    """use the normalised x as the queries
-
-    the queries: the normalised x
-    """
+    """use the normalised x as the queries → the queries: the normalised x"""
     return normed_1
 
 
 def keys(normed_1):
-    """as the keys
-
-    the keys: the normalised x
-    """
+    """as the keys → the keys: the normalised x"""
     return normed_1
 
 
 def values(normed_1):
-    """and as the values
-
-    the values: the normalised x
-    """
+    """and as the values → the values: the normalised x"""
     return normed_1
 
 
 def sum_1(x, attended):
-    """add x itself to it
-
-    the first sum: x plus the output of the attention
-    """
+    """add x itself to it → the first sum: x plus the output of the attention"""
     return x + attended
 
 
 def normed_2(second_norm, sum_1):
-    """normalise the sum with it
-
-    the normalised first sum
-    """
+    """normalise the sum with it → the normalised first sum"""
     return second_norm(sum_1)
 
 
 def computed(self, normed_2):
-    """pass that through the network
-
-    the output of the network
-    """
+    """pass that through the network → the output of the network"""
     return self.feed_forward(normed_2)
 
 
 def sum_2(sum_1, computed):
-    """add the first sum to it
-
-    the second sum: the first one plus the output of the network
-    """
+    """add the first sum to it → the second sum: the first one plus the output of the network"""
     return sum_1 + computed
 
 

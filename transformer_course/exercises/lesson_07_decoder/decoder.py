@@ -41,34 +41,22 @@ class Decoder(nn.Module):
 
 
 def source(memory):
-    """give every layer the memory
-
-    the memory that each layer is given
-    """
+    """give every layer the memory → the memory that each layer is given"""
     return lambda number, x: memory
 
 
 def layer_mask(mask):
-    """give every layer `mask` for the target
-
-    the mask of the target in each layer
-    """
+    """give every layer `mask` for the target → the mask of the target in each layer"""
     return lambda number: mask
 
 
 def source_mask(memory_mask):
-    """give every layer `memory_mask` for the memory
-
-    the mask of the memory in each layer
-    """
+    """give every layer `memory_mask` for the memory → the mask of the memory in each layer"""
     return lambda number: memory_mask
 
 
 def layer_output(source, layer_mask, source_mask):
-    """call each layer with its input, the memory and the two masks
-
-    the output of each layer
-    """
+    """call each layer with its input, the memory and the two masks → the output of each layer"""
     return lambda layer, number, x: layer(x, source(number, x), layer_mask(number), source_mask(number))
 
 

@@ -17,26 +17,17 @@ def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "bat
 
 
 def begin(tokens, bos_id):
-    """make a column of bos, one for each row
-
-    a column of bos, (batch, 1)
-    """
+    """make a column of bos, one for each row → a column of bos, (batch, 1)"""
     return torch.full((tokens.shape[0], 1), bos_id)
 
 
 def rest(tokens):
-    """drop the last token of each row
-
-    the tokens of each row but the last, (batch, n − 1)
-    """
+    """drop the last token of each row → the tokens of each row but the last, (batch, n − 1)"""
     return tokens[:, :-1]
 
 
 def shifted(begin, rest):
-    """put the column in front
-
-    the decoder's input: bos, and all tokens but the last
-    """
+    """put the column in front → the decoder's input: bos, and all tokens but the last"""
     return torch.cat([begin, rest], dim=1)
 
 

@@ -31,90 +31,57 @@ def greedy_decode(
 
 
 def start(source, bos_id):
-    """begin every sentence with bos
-
-    the target before the first round: a column of bos
-    """
+    """begin every sentence with bos → the target before the first round: a column of bos"""
     return torch.full((len(source), 1), bos_id)
 
 
 def shown():
-    """show the model all that has been generated
-
-    what the model is shown of the target
-    """
+    """show the model all that has been generated → what the model is shown of the target"""
     return lambda target: target
 
 
 def logits(model, source):
-    """call the model on the source and on what it is shown
-
-    the logits of every position, (batch, n, vocab_size)
-    """
+    """call the model on the source and on what it is shown → the logits of every position, (batch, n, vocab_size)"""
     return lambda shown: model(source, shown)
 
 
 def next_logits():
-    """take the logits of the last position
-
-    the logits of the next token, (batch, vocab_size)
-    """
+    """take the logits of the last position → the logits of the next token, (batch, vocab_size)"""
     return lambda logits: logits[:, -1]
 
 
 def choice():
-    """choose the likeliest token of each sentence
-
-    the chosen tokens, (batch,)
-    """
+    """choose the likeliest token of each sentence → the chosen tokens, (batch,)"""
     return lambda next_logits: next_logits.argmax(dim=-1)
 
 
 def tokens(eos_id):
-    """replace it by eos where the sentence has ended
-
-    the tokens that are written, (batch,)
-    """
+    """replace it by eos where the sentence has ended → the tokens that are written, (batch,)"""
     return lambda chosen, ended: torch.where(ended, eos_id, chosen)
 
 
 def ended(eos_id):
-    """remember which sentences have generated eos
-
-    the mask of the sentences that have ended, (batch,)
-    """
+    """remember which sentences have generated eos → the mask of the sentences that have ended, (batch,)"""
     return lambda ended, tokens, chosen: ended | (tokens == eos_id)
 
 
 def target():
-    """append the tokens as a column
-
-    the target, one column longer
-    """
+    """append the tokens as a column → the target, one column longer"""
     return lambda target, tokens: torch.cat([target, tokens[:, None]], dim=1)
 
 
 def stop():
-    """stop when all sentences have ended
-
-    whether the loop stops
-    """
+    """stop when all sentences have ended → whether the loop stops"""
     return lambda ended, tokens, target: ended.all()
 
 
 def n_rounds(max_length):
-    """go round at most max_length times
-
-    the number of rounds
-    """
+    """go round at most max_length times → the number of rounds"""
     return max_length
 
 
 def written(source, start, shown, logits, next_logits, choice, tokens, ended, target, stop, n_rounds):
-    """repeat
-
-    the target after the last round, with its bos
-    """
+    """repeat → the target after the last round, with its bos"""
     so_far, over = start, torch.zeros(len(source), dtype=torch.bool)
     for _ in range(n_rounds):
         chosen = choice(next_logits(logits(shown(so_far))))
@@ -127,10 +94,7 @@ def written(source, start, shown, logits, next_logits, choice, tokens, ended, ta
 
 
 def output(written):
-    """leave the bos out
-
-    the tokens that were written
-    """
+    """leave the bos out → the tokens that were written"""
     return written[:, 1:]
 
 

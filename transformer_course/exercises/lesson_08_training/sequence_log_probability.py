@@ -28,50 +28,32 @@ def sequence_log_probability(
 
 
 def of_tokens(log_probabilities, targets):
-    """pick that of the target at each position
-
-    the log-probabilities of the targets, (batch, n)
-    """
+    """pick that of the target at each position → the log-probabilities of the targets, (batch, n)"""
     return log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
 def padding(targets, pad_id):
-    """mark the padding
-
-    the mask of the padding, (batch, n)
-    """
+    """mark the padding → the mask of the padding, (batch, n)"""
     return targets == pad_id
 
 
 def filling():
-    """take 0 for what padding adds
-
-    what padding adds to the sum: 0
-    """
+    """take 0 for what padding adds → what padding adds to the sum: 0"""
     return 0.0
 
 
 def of_real_tokens(of_tokens, padding, filling):
-    """put that at the positions of padding
-
-    the log-probabilities of the real tokens, and 0 for padding, (batch, n)
-    """
+    """put that at the positions of padding → the log-probabilities of the real tokens, and 0 for padding, (batch, n)"""
     return of_tokens.masked_fill(padding, filling)
 
 
 def position_axis():
-    """name the axis of the positions
-
-    the axis of the positions: the last of (batch, n)
-    """
+    """name the axis of the positions → the axis of the positions: the last of (batch, n)"""
     return -1
 
 
 def log_probability(of_real_tokens, position_axis):
-    """add up along that axis
-
-    the log-probabilities of the sentences, (batch,)
-    """
+    """add up along that axis → the log-probabilities of the sentences, (batch,)"""
     return of_real_tokens.sum(dim=position_axis)
 
 

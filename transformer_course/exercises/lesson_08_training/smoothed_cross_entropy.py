@@ -32,82 +32,52 @@ def smoothed_cross_entropy(
 
 
 def surprises(log_probabilities):
-    """turn their signs round
-
-    the surprises: −log p of all tokens at each position
-    """
+    """turn their signs round → the surprises: −log p of all tokens at each position"""
     return -log_probabilities
 
 
 def of_targets(surprises, targets):
-    """pick −log p of each target
-
-    the surprises of the targets, (batch, n)
-    """
+    """pick −log p of each target → the surprises of the targets, (batch, n)"""
     return surprises.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
 def average(surprises):
-    """average −log p over the vocabulary
-
-    the mean of −log p over the vocabulary, (batch, n)
-    """
+    """average −log p over the vocabulary → the mean of −log p over the vocabulary, (batch, n)"""
     return surprises.mean(dim=-1)
 
 
 def target_weight(smoothing):
-    """take 1 − smoothing as the weight of the target
-
-    the weight of the target: 1 − smoothing
-    """
+    """take 1 − smoothing as the weight of the target → the weight of the target: 1 − smoothing"""
     return 1 - smoothing
 
 
 def smoothing_weight(smoothing):
-    """take smoothing as the weight of the average
-
-    the weight of the average: smoothing
-    """
+    """take smoothing as the weight of the average → the weight of the average: smoothing"""
     return smoothing
 
 
 def losses(of_targets, average, target_weight, smoothing_weight):
-    """add the two, each times its weight
-
-    the losses of all positions, (batch, n)
-    """
+    """add the two, each times its weight → the losses of all positions, (batch, n)"""
     return target_weight * of_targets + smoothing_weight * average
 
 
 def real(targets, pad_id):
-    """mark the positions that are no padding
-
-    the mask of the real tokens, (batch, n)
-    """
+    """mark the positions that are no padding → the mask of the real tokens, (batch, n)"""
     return targets != pad_id
 
 
 def total(losses, real):
-    """add up the losses of these positions
-
-    the sum of the losses of all real tokens
-    """
+    """add up the losses of these positions → the sum of the losses of all real tokens"""
     return losses[real].sum()
 
 
 def n_tokens(real):
-    """count these positions
-
-    the number of real tokens
-    """
+    """count these positions → the number of real tokens"""
     return real.sum()
 
 
 def loss(total, n_tokens):
-    """divide the sum by the count
-
-    the loss: the mean over the real tokens
-    """
+    """divide the sum by the count → the loss: the mean over the real tokens"""
     return total / n_tokens
 
 

@@ -29,58 +29,37 @@ def generate(
 
 
 def shown(context_length):
-    """show the model the last context_length tokens
-
-    what the model is shown: the last context_length tokens
-    """
+    """show the model the last context_length tokens → what the model is shown: the last context_length tokens"""
     return lambda tokens: tokens[:, -context_length:]
 
 
 def logits(model):
-    """call the model on what it is shown
-
-    the logits of every position, (batch, n, vocab_size)
-    """
+    """call the model on what it is shown → the logits of every position, (batch, n, vocab_size)"""
     return lambda shown: model(shown)
 
 
 def next_logits():
-    """take the logits of the last position
-
-    the logits of the next token, (batch, vocab_size)
-    """
+    """take the logits of the last position → the logits of the next token, (batch, vocab_size)"""
     return lambda logits: logits[:, -1]
 
 
 def next_tokens(sample):
-    """sample the next token of each text
-
-    the next tokens, (batch,)
-    """
+    """sample the next token of each text → the next tokens, (batch,)"""
     return lambda next_logits: sample(next_logits)
 
 
 def extended():
-    """append them as a column
-
-    the tokens, one column longer
-    """
+    """append them as a column → the tokens, one column longer"""
     return lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=1)
 
 
 def n_rounds(max_new_tokens):
-    """go round max_new_tokens times
-
-    the number of rounds
-    """
+    """go round max_new_tokens times → the number of rounds"""
     return max_new_tokens
 
 
 def text(tokens, shown, logits, next_logits, next_tokens, extended, n_rounds):
-    """repeat
-
-    the tokens after the last round
-    """
+    """repeat → the tokens after the last round"""
     so_far = tokens
     for _ in range(n_rounds):
         so_far = extended(so_far, next_tokens(next_logits(logits(shown(so_far)))))
@@ -88,10 +67,7 @@ def text(tokens, shown, logits, next_logits, next_tokens, extended, n_rounds):
 
 
 def output(text):
-    """return the prompts with all that follows
-
-    the prompts and the new tokens
-    """
+    """return the prompts with all that follows → the prompts and the new tokens"""
     return text
 
 

@@ -16,34 +16,26 @@ def induction_score(weights: Float[Tensor, "batch n_heads n n"], period: int) ->
 
 
 def distance(period):
-    """count the positions back to the token that followed
-
-    how many positions back that token stands: period − 1
-    """
+    """count the positions back to the token that followed → how many positions back that token stands: period − 1"""
     return period - 1
 
 
 def followed(weights, distance):
-    """take the weights on the key so many positions back: a diagonal of each head
-
-    the weights on the token that followed, (batch, n_heads, n − distance)
+    """take the weights on the key so many positions back: a diagonal of each head → the weights on the token that
+    followed, (batch, n_heads, n − distance)
     """
     return weights.diagonal(-distance, dim1=-2, dim2=-1)
 
 
 def repeated(followed):
-    """leave out the first of these queries, whose token is new
-
-    the weights of the queries whose token has occurred before
+    """leave out the first of these queries, whose token is new → the weights of the queries whose token has occurred
+    before
     """
     return followed[..., 1:]
 
 
 def score(repeated):
-    """take the mean over texts and queries
-
-    the mean weight of each head, (n_heads,)
-    """
+    """take the mean over texts and queries → the mean weight of each head, (n_heads,)"""
     return repeated.mean(dim=(0, -1))
 
 

@@ -27,42 +27,27 @@ def attend_with_cache(
 
 
 def keys(cache, key):
-    """append the new key to those of the cache
-
-    the keys of all tokens so far: (batch, n_heads, n, d)
-    """
+    """append the new key to those of the cache → the keys of all tokens so far: (batch, n_heads, n, d)"""
     return key if cache is None else torch.cat([cache[0], key], dim=-2)
 
 
 def values(cache, value):
-    """append the new value to those of the cache
-
-    the values of all tokens so far: (batch, n_heads, n, d)
-    """
+    """append the new value to those of the cache → the values of all tokens so far: (batch, n_heads, n, d)"""
     return value if cache is None else torch.cat([cache[1], value], dim=-2)
 
 
 def queries(query):
-    """ask with the new query alone
-
-    the queries: the new one alone
-    """
+    """ask with the new query alone → the queries: the new one alone"""
     return query
 
 
 def kept(keys, values):
-    """make the new cache of all keys and values
-
-    the new cache: a pair of all keys and all values
-    """
+    """make the new cache of all keys and values → the new cache: a pair of all keys and all values"""
     return keys, values
 
 
 def answer(mixture, kept):
-    """return the output and the new cache
-
-    the output and the new cache
-    """
+    """return the output and the new cache → the output and the new cache"""
     return mixture, kept
 
 

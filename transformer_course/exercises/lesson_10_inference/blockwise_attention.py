@@ -43,98 +43,70 @@ def blockwise_attention(
 
 
 def starts(keys, block):
-    """begin a block at every `block`-th key
-
-    the keys at which blocks begin
-    """
+    """begin a block at every `block`-th key → the keys at which blocks begin"""
     return range(0, keys.shape[-2], block)
 
 
 def block_keys(keys, block):
-    """take `block` keys from there
-
-    the keys of a block
-    """
+    """take `block` keys from there → the keys of a block"""
     return lambda start: keys[..., start : start + block, :]
 
 
 def block_values(values, block):
-    """take the values of these keys
-
-    the values of a block
-    """
+    """take the values of these keys → the values of a block"""
     return lambda start: values[..., start : start + block, :]
 
 
 def divisor(queries):
-    """take the root of the width of the queries
-
-    the root of d_k
-    """
+    """take the root of the width of the queries → the root of d_k"""
     return queries.shape[-1] ** 0.5
 
 
 def block_scores(queries, divisor):
-    """multiply every query by every key of the block, and divide by the root
-
-    the scores of a block, (…, n_query, block)
+    """multiply every query by every key of the block, and divide by the root → the scores of a block, (…, n_query,
+    block)
     """
     return lambda keys: queries @ keys.mT / divisor
 
 
 def start(queries, values):
-    """begin with a maximum of minus infinity, and sums of 0
-
-    the largest score and the two sums before the first block
+    """begin with a maximum of minus infinity, and sums of 0 → the largest score and the two sums before the first
+    block
     """
     one = queries[..., :1]
     return torch.full_like(one, -torch.inf), torch.zeros_like(one), torch.zeros_like(one) * values[..., :1, :]
 
 
 def block_largest():
-    """find the largest score of each query in the block
-
-    the largest score of each query in a block
-    """
+    """find the largest score of each query in the block → the largest score of each query in a block"""
     return lambda scores: scores.amax(dim=-1, keepdim=True)
 
 
 def new_largest():
-    """compare it with the largest so far
-
-    the largest score of each query so far
-    """
+    """compare it with the largest so far → the largest score of each query so far"""
     return lambda largest, in_block: torch.maximum(largest, in_block)
 
 
 def exponentials():
-    """subtract the largest score so far, and take `exp`
-
-    the exponentials of a block
-    """
+    """subtract the largest score so far, and take `exp` → the exponentials of a block"""
     return lambda scores, new_largest: torch.exp(scores - new_largest)
 
 
 def correction():
-    """take `exp` of the old maximum minus the new one
-
-    what the sums so far are multiplied by: exp(old maximum − new maximum)
+    """take `exp` of the old maximum minus the new one → what the sums so far are multiplied by: exp(old maximum − new
+    maximum)
     """
     return lambda largest, new_largest: torch.exp(largest - new_largest)
 
 
 def total():
-    """correct the sum of the exponentials, and add those of the block
-
-    the sum of all exponentials so far
-    """
+    """correct the sum of the exponentials, and add those of the block → the sum of all exponentials so far"""
     return lambda total, correction, exponentials: correction * total + exponentials.sum(dim=-1, keepdim=True)
 
 
 def mixture():
-    """correct the weighted sum of the values, and add that of the block
-
-    the sum of all values so far, each times its exponential
+    """correct the weighted sum of the values, and add that of the block → the sum of all values so far, each times
+    its exponential
     """
     return lambda mixture, correction, exponentials, values: correction * mixture + exponentials @ values
 
@@ -143,10 +115,7 @@ def sums(
     start, starts, block_keys, block_values, block_scores, block_largest, new_largest, exponentials, correction, total,
     mixture,
 ):  # fmt: skip
-    """do so for every block
-
-    the weighted sum of the values and the sum of the exponentials
-    """
+    """do so for every block → the weighted sum of the values and the sum of the exponentials"""
     largest, total_so_far, mixture_so_far = start
     for at in starts:
         scores = block_scores(block_keys(at))
@@ -159,9 +128,8 @@ def sums(
 
 
 def output(sums):
-    """divide the weighted sum of the values by the sum of the exponentials
-
-    the output: the weighted sum of the values, divided by the sum of the exponentials
+    """divide the weighted sum of the values by the sum of the exponentials → the output: the weighted sum of the
+    values, divided by the sum of the exponentials
     """
     return sums[0] / sums[1]
 

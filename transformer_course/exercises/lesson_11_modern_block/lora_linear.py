@@ -15,66 +15,42 @@ from transformer_lab.layers.lora import LoRALinear
 
 
 def base(self, x):
-    """apply the frozen layer to x
-
-    what the frozen layer makes of x
-    """
+    """apply the frozen layer to x → what the frozen layer makes of x"""
     return self.linear(x)
 
 
 def first(self):
-    """choose `a`
-
-    the first small matrix: `a`
-    """
+    """choose `a` → the first small matrix: `a`"""
     return self.a
 
 
 def inner(x, first):
-    """multiply x by it, which leaves `rank` numbers
-
-    the `rank` numbers in the middle: x times `a` transposed
-    """
+    """multiply x by it, which leaves `rank` numbers → the `rank` numbers in the middle: x times `a` transposed"""
     return x @ first.T
 
 
 def second(self):
-    """choose `b`
-
-    the second small matrix: `b`
-    """
+    """choose `b` → the second small matrix: `b`"""
     return self.b
 
 
 def change(inner, second):
-    """multiply the result by it
-
-    the product: x times `a` transposed times `b` transposed
-    """
+    """multiply the result by it → the product: x times `a` transposed times `b` transposed"""
     return inner @ second.T
 
 
 def scale(self):
-    """divide alpha by the rank
-
-    the scale: alpha / rank
-    """
+    """divide alpha by the rank → the scale: alpha / rank"""
     return self.scale
 
 
 def scaled(scale, change):
-    """multiply the product by that
-
-    the scaled product
-    """
+    """multiply the product by that → the scaled product"""
     return scale * change
 
 
 def output(base, scaled):
-    """add it to what the frozen layer makes of x
-
-    the output of the frozen layer plus the scaled product
-    """
+    """add it to what the frozen layer makes of x → the output of the frozen layer plus the scaled product"""
     return base + scaled
 
 

@@ -25,58 +25,37 @@ def cached_difference(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> float
 
 
 def at_once(evaluating, tokens):
-    """run it on the whole sequence, without a cache
-
-    the logits of one call on the whole sequence
-    """
+    """run it on the whole sequence, without a cache → the logits of one call on the whole sequence"""
     return evaluating(tokens)
 
 
 def positions(tokens):
-    """go through all positions
-
-    the positions: all of them, in order
-    """
+    """go through all positions → the positions: all of them, in order"""
     return range(tokens.shape[1])
 
 
 def piece(tokens):
-    """take one token of each text
-
-    the tokens of one position, (batch, 1)
-    """
+    """take one token of each text → the tokens of one position, (batch, 1)"""
     return lambda position: tokens[:, position : position + 1]
 
 
 def kept():
-    """keep one cache for all tokens
-
-    the cache of the next call: the same as in the call before
-    """
+    """keep one cache for all tokens → the cache of the next call: the same as in the call before"""
     return lambda cache, new_cache: cache
 
 
 def call(evaluating):
-    """give the model one token and the cache
-
-    what calls the model: with one token of each text, and the cache
-    """
+    """give the model one token and the cache → what calls the model: with one token of each text, and the cache"""
     return lambda piece, cache: evaluating(piece, cache)
 
 
 def logits():
-    """take the logits of a call as they are
-
-    the logits of the newest token, (batch, 1, vocab_size)
-    """
+    """take the logits of a call as they are → the logits of the newest token, (batch, 1, vocab_size)"""
     return lambda logits: logits
 
 
 def one_by_one(evaluating, positions, piece, kept, call, logits):
-    """run it on one token after another, with a cache
-
-    the logits of each token, one call per token
-    """
+    """run it on one token after another, with a cache → the logits of each token, one call per token"""
     cache, found = evaluating.new_cache(), []
     for position in positions:
         found.append(logits(call(piece(position), cache)))
@@ -85,18 +64,14 @@ def one_by_one(evaluating, positions, piece, kept, call, logits):
 
 
 def cached(one_by_one):
-    """put the logits of all positions after one another
-
-    the logits that were computed with a cache, (batch, n, vocab_size)
+    """put the logits of all positions after one another → the logits that were computed with a cache, (batch, n,
+    vocab_size)
     """
     return torch.cat(one_by_one, dim=1)
 
 
 def differences(at_once, cached):
-    """subtract the logits of one from those of the other
-
-    the differences, (batch, n, vocab_size)
-    """
+    """subtract the logits of one from those of the other → the differences, (batch, n, vocab_size)"""
     return cached - at_once
 
 

@@ -25,74 +25,49 @@ def padding_difference(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id:
 
 
 def alone(evaluating, tokens):
-    """run it on the tokens as they are
-
-    the logits of the tokens as they are
-    """
+    """run it on the tokens as they are → the logits of the tokens as they are"""
     return evaluating(tokens)
 
 
 def shape(tokens, n_pads):
-    """make room for the pads of each text
-
-    the shape of the pads: (batch, n_pads)
-    """
+    """make room for the pads of each text → the shape of the pads: (batch, n_pads)"""
     return len(tokens), n_pads
 
 
 def pads(shape, pad_id):
-    """fill it with the id of padding
-
-    the pads: the id of padding, n_pads times for each text
-    """
+    """fill it with the id of padding → the pads: the id of padding, n_pads times for each text"""
     return torch.full(shape, pad_id)
 
 
 def longer(pads, tokens):
-    """put the pads to the left of the tokens
-
-    the longer texts: pads, then tokens
-    """
+    """put the pads to the left of the tokens → the longer texts: pads, then tokens"""
     return torch.cat([pads, tokens], dim=1)
 
 
 def logits(evaluating, longer):
-    """run it on the longer texts
-
-    the logits of the longer texts, (batch, n_pads + n, vocab_size)
-    """
+    """run it on the longer texts → the logits of the longer texts, (batch, n_pads + n, vocab_size)"""
     return evaluating(longer)
 
 
 def padded(logits, n_pads):
-    """leave out the logits at the new pads
-
-    the logits of the same tokens in the longer texts, (batch, n, vocab_size)
+    """leave out the logits at the new pads → the logits of the same tokens in the longer texts, (batch, n,
+    vocab_size)
     """
     return logits[:, n_pads:]
 
 
 def real(tokens, pad_id):
-    """find the real tokens
-
-    which tokens are real: those that are not the padding
-    """
+    """find the real tokens → which tokens are real: those that are not the padding"""
     return tokens != pad_id
 
 
 def all_differences(alone, padded):
-    """subtract the logits of one from those of the other
-
-    the differences at every position, (batch, n, vocab_size)
-    """
+    """subtract the logits of one from those of the other → the differences at every position, (batch, n, vocab_size)"""
     return padded - alone
 
 
 def differences(all_differences, real):
-    """take those at real tokens
-
-    the differences at real tokens
-    """
+    """take those at real tokens → the differences at real tokens"""
     return all_differences[real]
 
 

@@ -26,42 +26,27 @@ def which_inputs(model: Callable[[Tensor], Tensor], x: Float[Tensor, "n_in d"]) 
 
 
 def before(model, x):
-    """run it on x as it is
-
-    the outputs for x as it is
-    """
+    """run it on x as it is → the outputs for x as it is"""
     return model(x)
 
 
 def positions(x):
-    """go through all positions of x
-
-    the positions of x
-    """
+    """go through all positions of x → the positions of x"""
     return range(len(x))
 
 
 def copy(x):
-    """copy x, for each position anew
-
-    what makes a fresh copy of x
-    """
+    """copy x, for each position anew → what makes a fresh copy of x"""
     return x.clone
 
 
 def place():
-    """choose what to change: the vector at one position
-
-    the place that is changed: one position
-    """
+    """choose what to change: the vector at one position → the place that is changed: one position"""
     return lambda position: position
 
 
 def another():
-    """draw another vector
-
-    what makes another vector of a vector: random numbers
-    """
+    """draw another vector → what makes another vector of a vector: random numbers"""
     return functools.partial(_draw, torch.Generator().manual_seed(0))  # the same for each mistake that is tried
 
 
@@ -70,10 +55,7 @@ def _draw(generator, vector):
 
 
 def change(copy, place, another):
-    """write the other vector into the copy
-
-    x with one position changed
-    """
+    """write the other vector into the copy → x with one position changed"""
 
     def changed(position):
         x, where = copy(), place(position)
@@ -84,42 +66,27 @@ def change(copy, place, another):
 
 
 def differences():
-    """subtract the outputs before from those after
-
-    the differences, (n_out, d_out)
-    """
+    """subtract the outputs before from those after → the differences, (n_out, d_out)"""
     return lambda after, before: after - before
 
 
 def size():
-    """take the largest difference at each output
-
-    the size of the change at each output: its largest difference
-    """
+    """take the largest difference at each output → the size of the change at each output: its largest difference"""
     return lambda differences: differences.abs().amax(dim=-1)
 
 
 def moved():
-    """tell a change from rounding
-
-    whether a change is larger than rounding
-    """
+    """tell a change from rounding → whether a change is larger than rounding"""
     return lambda sizes: sizes > 1e-5
 
 
 def columns(model, before, positions, change, differences, size, moved):
-    """run it after each change, and note which outputs moved
-
-    for each input, which outputs change with it
-    """
+    """run it after each change, and note which outputs moved → for each input, which outputs change with it"""
     return [moved(size(differences(model(change(position)), before))) for position in positions]
 
 
 def table(columns):
-    """make a column of each input
-
-    the table: outputs down, inputs across
-    """
+    """make a column of each input → the table: outputs down, inputs across"""
     return torch.stack(columns, dim=1)
 
 

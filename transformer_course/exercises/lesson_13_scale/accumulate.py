@@ -16,26 +16,17 @@ def accumulate(losses: Float[Tensor, " n"], n_tokens: Int[Tensor, " n"]) -> Floa
 
 
 def total(losses):
-    """add up the sums of the micro-batches
-
-    the sum of the losses of all tokens
-    """
+    """add up the sums of the micro-batches → the sum of the losses of all tokens"""
     return losses.sum()
 
 
 def count(n_tokens):
-    """add up the numbers of tokens
-
-    the number of tokens in the whole batch
-    """
+    """add up the numbers of tokens → the number of tokens in the whole batch"""
     return n_tokens.sum()
 
 
 def loss(total, count):
-    """divide the one by the other
-
-    the mean over all tokens
-    """
+    """divide the one by the other → the mean over all tokens"""
     return total / count
 
 

@@ -19,42 +19,29 @@ def all_reduce_gradients(
 
 
 def of_sums(gradients, n_tokens):
-    """multiply each worker's gradient by its number of tokens
-
-    the gradient of the sum of each worker's losses, (n_workers, n)
+    """multiply each worker's gradient by its number of tokens → the gradient of the sum of each worker's losses,
+    (n_workers, n)
     """
     return gradients * n_tokens[:, None]
 
 
 def total(of_sums):
-    """add up over the workers
-
-    the gradient of the sum of all losses, (n)
-    """
+    """add up over the workers → the gradient of the sum of all losses, (n)"""
     return of_sums.sum(dim=0)
 
 
 def count(n_tokens):
-    """add up the numbers of tokens
-
-    the number of tokens of all workers
-    """
+    """add up the numbers of tokens → the number of tokens of all workers"""
     return n_tokens.sum()
 
 
 def mean(total, count):
-    """divide the sum by the number of all tokens
-
-    the gradient of the mean over all tokens, (n)
-    """
+    """divide the sum by the number of all tokens → the gradient of the mean over all tokens, (n)"""
     return total / count
 
 
 def reduced(mean, gradients):
-    """hand it to every worker
-
-    the same gradient in every row, (n_workers, n)
-    """
+    """hand it to every worker → the same gradient in every row, (n_workers, n)"""
     return mean.repeat(len(gradients), 1)
 
 

@@ -19,18 +19,14 @@ def column_parallel(
 
 
 def shards(matrix, n_devices):
-    """cut the matrix into as many equal parts as there are devices, along its columns
-
-    each device's columns, (n_devices, d_in, d_shard)
+    """cut the matrix into as many equal parts as there are devices, along its columns → each device's columns,
+    (n_devices, d_in, d_shard)
     """
     return torch.stack(matrix.chunk(n_devices, dim=1))
 
 
 def products(x, shards):
-    """multiply x by each shard
-
-    each device's part of the output features, (n_devices, n, d_shard)
-    """
+    """multiply x by each shard → each device's part of the output features, (n_devices, n, d_shard)"""
     return x @ shards
 
 

@@ -20,50 +20,32 @@ def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
 
 
 def x(n_parameters):
-    """take the logarithms of the sizes
-
-    the logarithms of the sizes: x = log N
-    """
+    """take the logarithms of the sizes → the logarithms of the sizes: x = log N"""
     return torch.tensor(n_parameters, dtype=torch.float64).log()
 
 
 def powers(x):
-    """put the powers of x side by side
-
-    what the coefficients are multiplied by: x², x and 1
-    """
+    """put the powers of x side by side → what the coefficients are multiplied by: x², x and 1"""
     return torch.stack([x**2, x, torch.ones_like(x)], dim=1)
 
 
 def y(losses):
-    """take the losses
-
-    the losses, as a column of numbers
-    """
+    """take the losses → the losses, as a column of numbers"""
     return torch.tensor(losses, dtype=torch.float64)[:, None]
 
 
 def coefficients(powers, y):
-    """fit the parabola by least squares
-
-    its coefficients: a, b and c of a x² + b x + c
-    """
+    """fit the parabola by least squares → its coefficients: a, b and c of a x² + b x + c"""
     return torch.linalg.lstsq(powers, y).solution[:, 0]
 
 
 def bottom(coefficients):
-    """find the bottom of the parabola
-
-    its place: x = −b / 2a
-    """
+    """find the bottom of the parabola → its place: x = −b / 2a"""
     return -coefficients[1] / (2 * coefficients[0])
 
 
 def size(bottom):
-    """turn the logarithm into a size
-
-    the size: the exponential of x
-    """
+    """turn the logarithm into a size → the size: the exponential of x"""
     return bottom.exp().item()
 
 

@@ -33,41 +33,32 @@ def pipeline_schedule(n_stages: int, n_microbatches: int) -> Int[Tensor, "n_stag
 
 
 def room(n_stages):
-    """limit the micro-batches that a stage holds
-
-    how many micro-batches a stage may hold: n_stages − stage
-    """
+    """limit the micro-batches that a stage holds → how many micro-batches a stage may hold: n_stages − stage"""
     return lambda stage: n_stages - stage
 
 
 def arrived(n_microbatches):
-    """ask how many micro-batches have come from the stage before
-
-    how many micro-batches have come to a stage: those that the stage before has passed on; to the first, all
+    """ask how many micro-batches have come from the stage before → how many micro-batches have come to a stage: those
+    that the stage before has passed on; to the first, all
     """
     return lambda stage, forwards: forwards[stage - 1] if stage > 0 else n_microbatches
 
 
 def returned(n_stages):
-    """ask how many micro-batches have come back from the stage after
-
-    how many micro-batches have come back to a stage: those of the stage after; on the last one, its own
+    """ask how many micro-batches have come back from the stage after → how many micro-batches have come back to a
+    stage: those of the stage after; on the last one, its own
     """
     return lambda stage, forwards, backwards: backwards[stage + 1] if stage < n_stages - 1 else forwards[stage]
 
 
 def may_backward(returned):
-    """see whether a backward pass can be run
-
-    whether a stage can run a backward pass
-    """
+    """see whether a backward pass can be run → whether a stage can run a backward pass"""
     return lambda stage, forwards, backwards: backwards[stage] < returned(stage, forwards, backwards)
 
 
 def may_forward(arrived, room):
-    """see whether a forward pass can be run, and there is room
-
-    whether a stage can run a forward pass: there is a micro-batch, and room for it
+    """see whether a forward pass can be run, and there is room → whether a stage can run a forward pass: there is a
+    micro-batch, and room for it
     """
 
     def may(stage, forwards, backwards):
@@ -78,9 +69,8 @@ def may_forward(arrived, room):
 
 
 def choice(may_backward, may_forward):
-    """choose: a backward pass before a forward pass
-
-    what a stage does in a tick: a backward pass if it can, or a forward pass if it can, or nothing
+    """choose: a backward pass before a forward pass → what a stage does in a tick: a backward pass if it can, or a
+    forward pass if it can, or nothing
     """
 
     def chosen(stage, forwards, backwards):
@@ -92,17 +82,13 @@ def choice(may_backward, may_forward):
 
 
 def n_ticks(n_stages, n_microbatches):
-    """count the ticks
-
-    the number of ticks: 2 · (n_stages + n_microbatches − 1)
-    """
+    """count the ticks → the number of ticks: 2 · (n_stages + n_microbatches − 1)"""
     return 2 * (n_stages + n_microbatches - 1)
 
 
 def ticks(choice, n_ticks, n_stages):
-    """let all stages choose by what was done before the tick, one tick after another
-
-    what all stages do in each tick, (n_ticks, n_stages)
+    """let all stages choose by what was done before the tick, one tick after another → what all stages do in each
+    tick, (n_ticks, n_stages)
     """
     forwards, backwards, ticks = [0] * n_stages, [0] * n_stages, []
     for _ in range(n_ticks):
@@ -114,10 +100,7 @@ def ticks(choice, n_ticks, n_stages):
 
 
 def schedule(ticks):
-    """give each stage a row
-
-    the schedule, a row for each stage, (n_stages, n_ticks)
-    """
+    """give each stage a row → the schedule, a row for each stage, (n_stages, n_ticks)"""
     return torch.tensor(ticks).T
 
 

@@ -20,34 +20,24 @@ def row_parallel(
 
 
 def rows(matrix, x_shards):
-    """cut the matrix into as many equal parts as there are devices, along its rows
-
-    each device's rows, (n_devices, d_shard, d_out)
+    """cut the matrix into as many equal parts as there are devices, along its rows → each device's rows, (n_devices,
+    d_shard, d_out)
     """
     return torch.stack(matrix.chunk(len(x_shards), dim=0))
 
 
 def partial(x_shards, rows):
-    """multiply each device's features by its rows
-
-    each device's part of the sum, (n_devices, n, d_out)
-    """
+    """multiply each device's features by its rows → each device's part of the sum, (n_devices, n, d_out)"""
     return x_shards @ rows
 
 
 def total(partial):
-    """add up over the devices
-
-    the product of the whole x and the whole matrix, (n, d_out)
-    """
+    """add up over the devices → the product of the whole x and the whole matrix, (n, d_out)"""
     return partial.sum(dim=0)
 
 
 def output(total, bias):
-    """add the bias
-
-    the output of the layer, (n, d_out)
-    """
+    """add the bias → the output of the layer, (n, d_out)"""
     return total + bias
 
 

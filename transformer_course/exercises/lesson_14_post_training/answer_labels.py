@@ -21,34 +21,24 @@ def answer_labels(
 
 
 def positions(tokens):
-    """count the positions of a row
-
-    the positions of a row: 0 to n − 1
-    """
+    """count the positions of a row → the positions of a row: 0 to n − 1"""
     return torch.arange(tokens.shape[1])
 
 
 def ends(prompt_lengths):
-    """stand the lengths of the prompts in a column
-
-    the length of each row's prompt, (batch, 1)
-    """
+    """stand the lengths of the prompts in a column → the length of each row's prompt, (batch, 1)"""
     return prompt_lengths[:, None]
 
 
 def in_prompt(positions, ends):
-    """mark the positions before the end of the prompt
-
-    the mask of the prompts: positions below the prompt's length, (batch, n)
+    """mark the positions before the end of the prompt → the mask of the prompts: positions below the prompt's length,
+    (batch, n)
     """
     return positions < ends
 
 
 def labels(tokens, in_prompt, pad_id):
-    """put padding there
-
-    the labels: the tokens, with padding in place of the prompts, (batch, n)
-    """
+    """put padding there → the labels: the tokens, with padding in place of the prompts, (batch, n)"""
     return tokens.masked_fill(in_prompt, pad_id)
 
 

@@ -18,42 +18,29 @@ def exact_reward(answers: Int[Tensor, "batch n"], accepted: Int[Tensor, "batch n
 
 
 def beside(answers):
-    """give the answers an axis for the accepted forms
-
-    the answers with an axis for the forms, (batch, 1, n)
-    """
+    """give the answers an axis for the accepted forms → the answers with an axis for the forms, (batch, 1, n)"""
     return answers[:, None]
 
 
 def same(beside, accepted):
-    """compare each token with that of every accepted form
-
-    the matches of an answer's tokens with those of a form, (batch, n_forms, n)
+    """compare each token with that of every accepted form → the matches of an answer's tokens with those of a form,
+    (batch, n_forms, n)
     """
     return beside == accepted
 
 
 def whole(same):
-    """ask whether all tokens of a form are the same
-
-    which forms an answer has from end to end, (batch, n_forms)
-    """
+    """ask whether all tokens of a form are the same → which forms an answer has from end to end, (batch, n_forms)"""
     return same.all(dim=-1)
 
 
 def right(whole):
-    """ask whether any form is
-
-    which answers are right, (batch,)
-    """
+    """ask whether any form is → which answers are right, (batch,)"""
     return whole.any(dim=-1)
 
 
 def rewards(right):
-    """make numbers of it
-
-    the rewards: 1 for right and 0 for wrong, (batch,)
-    """
+    """make numbers of it → the rewards: 1 for right and 0 for wrong, (batch,)"""
     return right.float()
 
 

@@ -20,50 +20,34 @@ def group_advantages(
 
 
 def baseline(rewards):
-    """take the mean of each group
-
-    the mean reward of each group, (n_prompts, 1)
-    """
+    """take the mean of each group → the mean reward of each group, (n_prompts, 1)"""
     return rewards.mean(dim=1, keepdim=True)
 
 
 def above(rewards, baseline):
-    """subtract it from the rewards
-
-    how far each reward is above its group's mean, (n_prompts, n_samples)
-    """
+    """subtract it from the rewards → how far each reward is above its group's mean, (n_prompts, n_samples)"""
     return rewards - baseline
 
 
 def variance(above):
-    """average the squares of these differences over each group
-
-    the variance of each group: the mean of the squares, (n_prompts, 1)
+    """average the squares of these differences over each group → the variance of each group: the mean of the squares,
+    (n_prompts, 1)
     """
     return above.square().mean(dim=1, keepdim=True)
 
 
 def deviation(variance):
-    """take its root
-
-    the standard deviation of each group: the root of its variance
-    """
+    """take its root → the standard deviation of each group: the root of its variance"""
     return variance.sqrt()
 
 
 def divisor(deviation, eps):
-    """add eps to the standard deviation
-
-    the divisor: the standard deviation + eps
-    """
+    """add eps to the standard deviation → the divisor: the standard deviation + eps"""
     return deviation + eps
 
 
 def advantages(above, divisor):
-    """divide the differences by it
-
-    the advantages: (reward − mean) / (standard deviation + eps)
-    """
+    """divide the differences by it → the advantages: (reward − mean) / (standard deviation + eps)"""
     return above / divisor
 
 

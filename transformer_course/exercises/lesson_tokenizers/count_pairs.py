@@ -18,50 +18,34 @@ def count_pairs(tokens: list[int], vocab_size: int) -> Int[Tensor, "vocab_size v
 
 
 def ids(tokens):
-    """make a tensor of the tokens
-
-    the tokens as a tensor
-    """
+    """make a tensor of the tokens → the tokens as a tensor"""
     return torch.tensor(tokens)
 
 
 def firsts(ids):
-    """take all tokens but the last as the first of a pair
-
-    the first token of each pair
-    """
+    """take all tokens but the last as the first of a pair → the first token of each pair"""
     return ids[:-1]
 
 
 def seconds(ids):
-    """take all tokens but the first as the second of a pair
-
-    the second token of each pair
-    """
+    """take all tokens but the first as the second of a pair → the second token of each pair"""
     return ids[1:]
 
 
 def numbers(firsts, seconds, vocab_size):
-    """give each pair a number: its place in a table that is read row by row
-
-    the numbers of the pairs: first · vocab_size + second
+    """give each pair a number: its place in a table that is read row by row → the numbers of the pairs: first ·
+    vocab_size + second
     """
     return firsts * vocab_size + seconds
 
 
 def counts(numbers, vocab_size):
-    """count how often each number occurs
-
-    the counts of all possible pairs, (vocab_size²,)
-    """
+    """count how often each number occurs → the counts of all possible pairs, (vocab_size²,)"""
     return torch.bincount(numbers, minlength=vocab_size**2)
 
 
 def table(counts, vocab_size):
-    """make a table of the counts
-
-    the table of counts, (vocab_size, vocab_size)
-    """
+    """make a table of the counts → the table of counts, (vocab_size, vocab_size)"""
     return counts.view(vocab_size, vocab_size)
 
 

@@ -20,42 +20,27 @@ def encode(text: str, merges: list[tuple[int, int]]) -> list[int]:
 
 
 def octets(text):
-    """take the bytes of the text
-
-    the bytes of the text, as numbers from 0 to 255
-    """
+    """take the bytes of the text → the bytes of the text, as numbers from 0 to 255"""
     return list(text.encode("utf-8"))
 
 
 def first_id():
-    """number the merges from 256 on, after the bytes
-
-    the token that the first merge makes: 256
-    """
+    """number the merges from 256 on, after the bytes → the token that the first merge makes: 256"""
     return 256
 
 
 def in_order(merges):
-    """make the merges in the order in which they were learned
-
-    the merges in their order
-    """
+    """make the merges in the order in which they were learned → the merges in their order"""
     return list(merges)
 
 
 def made(first_id, merges):
-    """find the token that a merge makes
-
-    the token of each merge: first_id and its place among the merges
-    """
+    """find the token that a merge makes → the token of each merge: first_id and its place among the merges"""
     return {tuple(pair): first_id + i for i, pair in enumerate(merges)}
 
 
 def tokens(octets, in_order, made):
-    """make one merge after another
-
-    the tokens after all merges
-    """
+    """make one merge after another → the tokens after all merges"""
     result = octets
     for pair in in_order:
         result = parts.merge(result, pair, made[tuple(pair)])

@@ -21,34 +21,24 @@ def group_digits(text: str) -> list[str]:
 
 
 def runs(text):
-    """cut the text into numbers and what is between them
-
-    the numbers and what is between them
-    """
+    """cut the text into numbers and what is between them → the numbers and what is between them"""
     return re.findall("[0-9]+|[^0-9]+", text)
 
 
 def size():
-    """choose how many digits a group has
-
-    how many digits a group has: 3
-    """
+    """choose how many digits a group has → how many digits a group has: 3"""
     return 3
 
 
 def first(size):
-    """give the first group what is left over, or a whole group if nothing is
-
-    how many digits the first group of a number has
+    """give the first group what is left over, or a whole group if nothing is → how many digits the first group of a
+    number has
     """
     return lambda number: len(number) % size or size
 
 
 def grouped(first, size):
-    """cut off the first group, and go on in groups
-
-    the groups of a number
-    """
+    """cut off the first group, and go on in groups → the groups of a number"""
     return lambda number: [
         number[: first(number)],
         *(number[i : i + size] for i in range(first(number), len(number), size)),
@@ -56,10 +46,7 @@ def grouped(first, size):
 
 
 def pieces(runs, grouped):
-    """put all pieces into one list, what is no number as it is
-
-    the pieces of the text
-    """
+    """put all pieces into one list, what is no number as it is → the pieces of the text"""
     return [piece for run in runs for piece in (grouped(run) if run[0] in "0123456789" else [run])]
 
 

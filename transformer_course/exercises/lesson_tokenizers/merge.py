@@ -22,25 +22,20 @@ def merge(tokens: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
 
 
 def found(tokens, pair):
-    """compare the token at i and the next with the pair
-
-    whether the pair stands at i
-    """
+    """compare the token at i and the next with the pair → whether the pair stands at i"""
     return lambda i: tokens[i : i + 2] == [*pair]
 
 
 def used(found):
-    """use up two tokens where the pair stands, and one elsewhere
-
-    how many tokens are used up at i: two where the pair stands, else one
+    """use up two tokens where the pair stands, and one elsewhere → how many tokens are used up at i: two where the
+    pair stands, else one
     """
     return lambda i: 2 if found(i) else 1
 
 
 def starts(tokens, used):
-    """go through the text from left to right, past all that is used up
-
-    the positions at which a token of the result begins
+    """go through the text from left to right, past all that is used up → the positions at which a token of the result
+    begins
     """
     positions, i = [], 0
     while i < len(tokens):
@@ -50,18 +45,14 @@ def starts(tokens, used):
 
 
 def written(tokens, found, new_id):
-    """write the new token where the pair stands, and the old one elsewhere
-
-    the token that is written for position i
+    """write the new token where the pair stands, and the old one elsewhere → the token that is written
+    for position i
     """
     return lambda i: new_id if found(i) else tokens[i]
 
 
 def merged(starts, written):
-    """write a token for each of these positions
-
-    the tokens after the merge
-    """
+    """write a token for each of these positions → the tokens after the merge"""
     return [written(i) for i in starts]
 
 

@@ -10,18 +10,12 @@ from transformer_course.steps import InSteps, asking
 
 
 def was_training(model):
-    """remember the mode of the model
-
-    the mode in which the model came: its `training`
-    """
+    """remember the mode of the model → the mode in which the model came: its `training`"""
     return model.training
 
 
 def evaluating(model, was_training):
-    """switch the model to eval mode
-
-    the model in eval mode
-    """
+    """switch the model to eval mode → the model in eval mode"""
     return model.eval()
 
 

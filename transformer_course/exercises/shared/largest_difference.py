@@ -14,26 +14,17 @@ from transformer_course.steps import InSteps, Variant, asking
 
 
 def sizes(differences):
-    """leave the signs out
-
-    the sizes of the differences, without their signs
-    """
+    """leave the signs out → the sizes of the differences, without their signs"""
     return differences.abs()
 
 
 def largest(sizes):
-    """take the largest of all
-
-    the largest of the sizes
-    """
+    """take the largest of all → the largest of the sizes"""
     return sizes.max()
 
 
 def answer(model, was_training, largest):
-    """set the mode of the model back
-
-    the largest difference as a number, with the mode of the model set back
-    """
+    """set the mode of the model back → the largest difference as a number, with the mode of the model set back"""
     model.train(was_training)
     return largest.item()
 

@@ -7,34 +7,22 @@ from transformer_course.steps import InSteps
 
 
 def two_i(width):
-    """count the pairs in steps of two: 2i = 0, 2, 4, …
-
-    2i for each pair
-    """
+    """count the pairs in steps of two: 2i = 0, 2, 4, … → 2i for each pair"""
     return torch.arange(0, width, 2)
 
 
 def exponents(two_i, width):
-    """divide by the width
-
-    the exponents without their minus: 2i divided by the width
-    """
+    """divide by the width → the exponents without their minus: 2i divided by the width"""
     return two_i / width
 
 
 def power(base):
-    """put a minus before the exponent of the base
-
-    the base to a power: with a minus before the exponent
-    """
+    """put a minus before the exponent of the base → the base to a power: with a minus before the exponent"""
     return lambda exponents: base**-exponents
 
 
 def frequencies(exponents, power):
-    """take the power for each pair
-
-    the frequencies: base^(−2i / width)
-    """
+    """take the power for each pair → the frequencies: base^(−2i / width)"""
     return power(exponents)
 
 

@@ -42,57 +42,40 @@ def beam_search(
 
 
 def start():
-    """begin with one empty text, of log-probability 0
-
-    the beam before the first round: one empty text
-    """
+    """begin with one empty text, of log-probability 0 → the beam before the first round: one empty text"""
     return [([], 0.0)]
 
 
 def shown(bos_id):
-    """show the model bos and all of a text
-
-    what the model is shown of a text
-    """
+    """show the model bos and all of a text → what the model is shown of a text"""
     return lambda text: [bos_id, *text]
 
 
 def logits(model):
-    """call the model on the sentence and on what it is shown, and take the last position
-
-    the logits of the next token, (vocab_size,)
+    """call the model on the sentence and on what it is shown, and take the last position → the logits of the next
+    token, (vocab_size,)
     """
     return lambda sentence, shown: model(sentence[None], torch.tensor([shown]))[0, -1]
 
 
 def step_scores():
-    """take the log-softmax of the logits
-
-    the log-probabilities of the next token
-    """
+    """take the log-softmax of the logits → the log-probabilities of the next token"""
     return lambda logits: logits.log_softmax(dim=-1).tolist()
 
 
 def finished(eos_id):
-    """call a text finished when its last token is eos
-
-    whether a text is finished
-    """
+    """call a text finished when its last token is eos → whether a text is finished"""
     return lambda text: text[-1:] == [eos_id]
 
 
 def kept():
-    """leave a finished text and its log-probability as they are
-
-    the candidates that a finished text gives: itself
-    """
+    """leave a finished text and its log-probability as they are → the candidates that a finished text gives: itself"""
     return lambda text, total, next_scores: [(text, total)]
 
 
 def extended():
-    """extend an unfinished text by every token, and add the token's log-probability to that of the text
-
-    the candidates that an unfinished text gives: one for every token
+    """extend an unfinished text by every token, and add the token's log-probability to that of the text → the
+    candidates that an unfinished text gives: one for every token
     """
     return lambda text, total, next_scores: [
         ([*text, token], total + step) for token, step in enumerate(next_scores(text))
@@ -100,42 +83,27 @@ def extended():
 
 
 def rank():
-    """rank the candidates by their log-probabilities
-
-    what decides which candidates go on
-    """
+    """rank the candidates by their log-probabilities → what decides which candidates go on"""
     return lambda text, total: total
 
 
 def pruned(beam_size, rank):
-    """let the beam_size best of all candidates go on
-
-    the beam of the next round
-    """
+    """let the beam_size best of all candidates go on → the beam of the next round"""
     return lambda candidates, n_texts: sorted(candidates, key=lambda found: rank(*found), reverse=True)[:beam_size]
 
 
 def stop():
-    """go on until the last round
-
-    whether the search ends before the last round
-    """
+    """go on until the last round → whether the search ends before the last round"""
     return lambda beam: False
 
 
 def n_rounds(max_length):
-    """go round max_length times
-
-    the number of rounds
-    """
+    """go round max_length times → the number of rounds"""
     return max_length
 
 
 def beams(source, start, shown, logits, step_scores, finished, kept, extended, pruned, stop, n_rounds):
-    """repeat, for every sentence by itself
-
-    the beam of each sentence after the last round
-    """
+    """repeat, for every sentence by itself → the beam of each sentence after the last round"""
     found = []
     for sentence in source:
         beam = start
@@ -153,42 +121,29 @@ def beams(source, start, shown, logits, step_scores, finished, kept, extended, p
 
 
 def lengths():
-    """count the tokens of a text, the eos too
-
-    the length of a text
-    """
+    """count the tokens of a text, the eos too → the length of a text"""
     return len
 
 
 def penalties(length_penalty):
-    """compute ((5 + length) / 6) to the power length_penalty
-
-    what a log-probability is divided by: ((5 + length) / 6) to the power length_penalty
+    """compute ((5 + length) / 6) to the power length_penalty → what a log-probability is divided by: ((5 + length) /
+    6) to the power length_penalty
     """
     return lambda length: ((5 + length) / 6) ** length_penalty
 
 
 def scores(lengths, penalties):
-    """divide the log-probability of a text by the penalty for its length
-
-    the score of a text
-    """
+    """divide the log-probability of a text by the penalty for its length → the score of a text"""
     return lambda text, total: total / penalties(lengths(text))
 
 
 def best(beams, scores):
-    """choose the text of the best score in each beam
-
-    the best text of each sentence
-    """
+    """choose the text of the best score in each beam → the best text of each sentence"""
     return [max(beam, key=lambda found: scores(*found))[0] for beam in beams]
 
 
 def output(best, eos_id, max_length):
-    """fill up with eos to max_length, and make a tensor
-
-    the output
-    """
+    """fill up with eos to max_length, and make a tensor → the output"""
     return torch.tensor([text + [eos_id] * (max_length - len(text)) for text in best])
 
 

@@ -33,98 +33,70 @@ class GroupedQueryAttention(nn.Module):
 
 
 def from_queries(self, x):
-    """project x to the queries
-
-    what `w_q` makes of x
-    """
+    """project x to the queries → what `w_q` makes of x"""
     return self.w_q(x)
 
 
 def from_keys(self, x):
-    """project x to the keys
-
-    what `w_k` makes of x
-    """
+    """project x to the keys → what `w_k` makes of x"""
     return self.w_k(x)
 
 
 def from_values(self, x):
-    """project x to the values
-
-    what `w_v` makes of x
-    """
+    """project x to the values → what `w_v` makes of x"""
     return self.w_v(x)
 
 
 def split():
-    """say how features are split into a number of heads
-
-    the function that splits features into a number of heads
-    """
+    """say how features are split into a number of heads → the function that splits features into a number of heads"""
     return lambda features, n_heads: features.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 def n_repeats(self):
-    """count the heads of queries that share a head of keys
-
-    the number of heads of queries that share a head of keys
+    """count the heads of queries that share a head of keys → the number of heads of queries that share
+    a head of keys
     """
     return self.n_heads // self.n_kv_heads
 
 
 def repeated(n_repeats):
-    """say how heads are repeated: each next to itself
-
-    the function that repeats each head next to itself
-    """
+    """say how heads are repeated: each next to itself → the function that repeats each head next to itself"""
     return lambda heads: heads.repeat_interleave(n_repeats, dim=1)
 
 
 def queries(self, split, from_queries):
-    """split the queries into `n_heads` heads
-
-    the queries of each head
-    """
+    """split the queries into `n_heads` heads → the queries of each head"""
     return split(from_queries, self.n_heads)
 
 
 def keys(self, split, repeated, from_keys):
-    """split the keys into `n_kv_heads` heads, and repeat each for the queries that share it
-
-    the keys of each head of queries
+    """split the keys into `n_kv_heads` heads, and repeat each for the queries that share it → the keys of each head
+    of queries
     """
     return repeated(split(from_keys, self.n_kv_heads))
 
 
 def values(self, split, repeated, from_values):
-    """split the values into `n_kv_heads` heads, and repeat each for the queries that share it
-
-    the values of each head of queries
+    """split the values into `n_kv_heads` heads, and repeat each for the queries that share it → the values of each
+    head of queries
     """
     return repeated(split(from_values, self.n_kv_heads))
 
 
 def empty(visible):
-    """find the queries that may see nothing, if there is a mask
-
-    which queries may see nothing
-    """
+    """find the queries that may see nothing, if there is a mask → which queries may see nothing"""
     return None if visible is None else ~visible.any(dim=-1, keepdim=True)
 
 
 def hidden(visible, empty):
-    """choose what to hide: nothing where a query may see nothing, as a row of −∞ gives nan
-
-    what is hidden, but for the rows in which all is
+    """choose what to hide: nothing where a query may see nothing, as a row of −∞ gives nan → what is hidden, but for
+    the rows in which all is
     """
     return None if visible is None else ~(visible | empty)
 
 
 def weights(probabilities, empty):
-    """set the weights of queries that may see nothing to 0
-
-    the weights
-    """
+    """set the weights of queries that may see nothing to 0 → the weights"""
     return probabilities if empty is None else probabilities.masked_fill(empty, 0.0)
 
 
