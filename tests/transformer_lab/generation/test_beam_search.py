@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.helpers.uncached_decoding import uncached_greedy, uncached_logits
+from tests.helpers.uncached_decoding import uncached_logits
 from transformer_lab.generation.beam_search import beam_search, beam_search_from_state, length_penalty
 from transformer_lab.generation.decode import greedy_decode
 from transformer_lab.generation.decoding_state import TranslationState
@@ -159,10 +159,3 @@ def test_an_empty_beam_is_refused(beam_size, longest):
 
 def test_no_sentences_give_no_translations():
     assert beam_search(translator(), SOURCE[:0], BOS, EOS, 5, beam_size=3).shape[0] == 0
-
-
-def test_greedy_decoding_is_what_a_loop_without_a_cache_gives():
-    model = translator(4)
-    assert_close(
-        greedy_decode(model, SOURCE, BOS, EOS, 12), uncached_greedy(model, SOURCE, BOS, EOS, 12), rtol=0, atol=0
-    )

@@ -7,14 +7,9 @@ from torch.testing import assert_close
 
 from tests.helpers.decoding_models import BOS, FORMS, GPT, LLAMA, PAD, language_model, name, translator
 from transformer_lab.generation.decode import generate
-from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState
+from transformer_lab.generation.decoding_state import TextState, TranslationState
 
 SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 3, 3], [1, 2, 9, 3]])
-
-
-def test_every_kind_of_model_has_a_decoding_state():
-    states = [TextState(language_model(**GPT), 6), TranslationState(translator(), SOURCE, 6)]
-    assert all(isinstance(state, DecodingState) for state in states)
 
 
 @pytest.mark.parametrize("length", [0, 18])
