@@ -9,22 +9,6 @@ from transformer_lab.pretrained import gpt2
 from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.load import load_language_model
 
-REFUSED = {
-    "scale_attn_weights": (False, "scale_attn_weights=False; only scale_attn_weights=True"),
-    "scale_attn_by_inverse_layer_idx": (True, "scale_attn_by_inverse_layer_idx=True; only"),
-    "add_cross_attention": (True, "add_cross_attention=True; only"),
-    "embd_pdrop": (0.2, "resid_pdrop=0.1, embd_pdrop=0.2; only resid_pdrop = embd_pdrop"),
-    "activation_function": ("tanh", "activation_function='tanh'; only activation_function='gelu' or"),
-    "n_head": ("six", "n_head must be int; got 'six'"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_options_that_ours_lack_are_named(name):
-    value, says = REFUSED[name]
-    with pytest.raises(ValueError, match=f"config.json: .*{says}"):
-        gpt2.config_of(Options(GPT2 | {name: value}, "config.json"))
-
 
 def test_dropout_is_taken_over():
     options = {"resid_pdrop": 0.2, "embd_pdrop": 0.2, "attn_pdrop": 0.3}

@@ -11,44 +11,6 @@ from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.llama import LLAMA as LLAMA_LAYOUT
 from transformer_lab.pretrained.load import load_language_model
 
-REFUSED = {
-    "rope_parameters": (
-        {"rope_type": "yarn", "factor": 8.0},
-        "rope_parameters: .*rope_type='yarn'; only rope_type='default' or 'linear' or 'llama3'",
-    ),
-    "rope_scaling": ({"type": "dynamic", "factor": 2.0}, "rope_scaling: .*type='dynamic'; only"),
-    "rope_scaling without a factor": ({"rope_type": "linear"}, "factor=0"),
-    "rope_scaling of a part": ({"rope_type": "linear", "factor": 2.0, "partial_rotary_factor": 0.5}, "partial_rotary"),
-    "layer_types": (["full_attention"] * 2, "layer_types=.*; only layer_types=None"),
-    "rope_scaling of no type": ({"factor": 2.0}, "factor=2.0; only factor=1.0"),
-    "rope_scaling of no kind": ("yarn", "rope_scaling must be an object; got 'yarn'"),
-    "partial_rotary_factor": (0.5, "partial_rotary_factor=0.5; only"),
-    "head_dim": (7, "even number of features in each head; got d_k=7"),
-    "mlp_bias": (True, "mlp_bias=True; only mlp_bias=False"),
-    "hidden_act": ("gelu", "hidden_act='gelu'; only hidden_act='silu' or 'swish' or"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_options_that_ours_lack_are_named(name):
-    value, says = REFUSED[name]
-    with pytest.raises(ValueError, match=f"{says}"):
-        LLAMA_LAYOUT.config_of(Options(LLAMA | {name.split()[0]: value}, "config.json"))
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"rope_theta": 30},
-        {"rope_theta": 30.0, "rope_scaling": None},
-        {"rope_parameters": {"rope_theta": 30.0, "rope_type": "default"}},
-        {"rope_theta": 1e4, "rope_parameters": {"rope_theta": 30.0}},
-    ],
-    ids=["beside the others", "not stretched", "in their own place", "in both, of which the new one counts"],
-)
-def test_the_base_of_rotary_positions_is_found_where_versions_keep_it(options):
-    assert LLAMA_LAYOUT.config_of(Options(LLAMA | options, "config.json")).rotary_base == 30.0
-
 
 def test_dropout_of_attention_is_taken_over_and_other_dropout_there_is_none():
     config = LLAMA_LAYOUT.config_of(Options(LLAMA | {"attention_dropout": 0.3}, "config.json"))

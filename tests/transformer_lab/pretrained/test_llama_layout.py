@@ -43,6 +43,7 @@ def test_layers_are_local_as_their_options_say(layout, options, window):
     "layout, options, says",
     [
         (MISTRAL, {"sliding_window": 0}, "sliding_window must be a positive number of tokens; got 0"),
+        (LLAMA, {"layer_types": [FULL] * 7}, r"layer_types=\[.*; only layer_types=None"),
         (MISTRAL, {"layer_types": [LOCAL] * 7}, r"layer_types=\[.*; only layer_types=None"),
         (GEMMA_3, {"sliding_window": None}, "sliding_window must be a positive number of tokens; got None"),
         (GEMMA_3, {"layer_types": [FULL] * 6}, r"layer_types must be num_hidden_layers=7 times .*; got \["),

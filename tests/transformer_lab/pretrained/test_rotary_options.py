@@ -18,6 +18,8 @@ def read(options, *layer_type):
     [
         ({}, 1e4, None),
         ({"rope_theta": 30}, 30.0, None),
+        ({"rope_theta": 30.0, "rope_scaling": None}, 30.0, None),
+        ({"rope_theta": 1e4, "rope_parameters": {"rope_theta": 30.0}}, 30.0, None),
         ({"rope_theta": 30.0, "rope_scaling": {"type": "linear", "factor": 2}}, 30.0, LinearScaling(2.0)),
         ({"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 30.0}}, 30.0, LinearScaling(2.0)),
         ({"rope_scaling": {"rope_type": "llama3", **LLAMA3}}, 1e4, Llama3Scaling(4.0, 19, 2.0, 3.0)),
@@ -57,6 +59,7 @@ def test_layers_may_have_rotary_positions_of_their_own():
         ({"partial_rotary_factor": 0.5}, "config.json: .*partial_rotary_factor=0.5"),
         ({"rope_scaling": {"type": "yarn", "factor": 2.0}}, "config.json, rope_scaling: .*type='yarn'; only"),
         ({"rope_parameters": {"rope_type": "linear"}}, "factor=0.0"),
+        ({"rope_scaling": {"factor": 2.0}}, "factor=2.0; only factor=1.0"),
         ({"rope_parameters": {"rope_type": "llama3", **LLAMA3, "low_freq_factor": 3.0}}, "low=3.0, high=3.0"),
         ({"rope_parameters": "default"}, "rope_parameters must be an object; got 'default'"),
     ],

@@ -29,19 +29,6 @@ def test_texts_become_the_same_tokens_and_back(tmp_path, form):
         assert tokenizer.decode(ids) == kept, text
 
 
-def test_gpt_2s_two_forms_are_one(tmp_path):
-    both = []
-    for form in ("tokenizer.json", "vocab.json"):
-        (tmp_path / form).mkdir()
-        publish(tmp_path / form, form)
-        both.append(ours(tmp_path / form))
-    one, other = both
-    for text in TEXTS:
-        assert one.encode(text).ids == other.encode(text).ids
-    assert one.encode(END).ids == [one.token_to_id(END)]
-    assert other.decode(other.encode(f"a{END}").ids) == "a"
-
-
 def test_a_whole_text_is_read_however_the_tokenizer_was_used_before(tmp_path):
     publish(tmp_path)
     path = tmp_path / "tokenizer.json"
