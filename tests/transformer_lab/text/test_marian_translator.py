@@ -3,7 +3,6 @@
 import json
 import warnings
 
-import huggingface_hub
 import pytest
 import torch
 import transformers
@@ -11,12 +10,7 @@ import transformers
 from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN, write_tokenizer
 from tests.transformer_lab.pretrained.small_checkpoints import drawn, marian
 from transformer_course.commands.main import main
-from transformer_lab.data.tokenizers import character_tokenizer
-from transformer_lab.models.transformer import Transformer
-from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, write_tensors
 from transformer_lab.text.marian_translator import MarianTranslator, load_translator
-from transformer_lab.text.translator import Translator
 
 TEXTS = [*ENGLISH, "the", "日本"]
 N_TOKENS = 12
@@ -86,20 +80,6 @@ def test_a_text_is_cut_to_what_the_model_takes(tmp_path):
     assert ours.encode_source("the cat " * 99)[-1] == ours.encode_source("the")[-1] == ours.eos_id
 
 
-def test_a_name_on_the_hub_is_a_translator_too(tmp_path, monkeypatch):
-    publish(tmp_path)
-    asked = []
-
-    def download(name, allow_patterns):
-        asked.append(name)
-        return str(tmp_path)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    here, fetched = load_translator(tmp_path), load_translator("Helsinki-NLP/opus-mt-en-de")
-    assert asked == ["Helsinki-NLP/opus-mt-en-de"]
-    assert list(fetched.translate(TEXTS, max_length=2)) == list(here.translate(TEXTS, max_length=2))
-
-
 def test_the_command_translates_with_it(tmp_path, capsys):
     theirs = publish(tmp_path)
     arguments = ["translate", "-m", str(tmp_path), "--max-length", str(N_TOKENS), "--device", "cpu"]
@@ -107,16 +87,6 @@ def test_the_command_translates_with_it(tmp_path, capsys):
     assert capsys.readouterr() == ("".join(f"{text}\n" for text in their_texts(theirs, tmp_path)), "")
     assert main([*arguments, "the cat " * 99]) == 0
     assert "of which the model reads 28" in capsys.readouterr().err
-
-
-def test_a_translator_trained_here_is_loaded_by_the_same_function(tmp_path):
-    tokenizer = character_tokenizer(["abc "])
-    config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=9)
-    trained = Translator(Transformer(config).eval(), tokenizer)
-    trained.save_description(tmp_path)
-    write_tensors(tmp_path / PARAMETERS, trained.model.state_dict(), {})
-    assert isinstance(load_translator(tmp_path), Translator)
-    assert list(load_translator(tmp_path).translate(["abc"])) == list(trained.translate(["abc"]))
 
 
 def test_a_tokenizer_of_another_model_is_refused(tmp_path):
@@ -132,11 +102,3 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path):
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"</s>": 7}))
     with pytest.raises(ValueError, match="the token that ends a text is 7 for the tokenizer, and 0 for the model"):
         load_translator(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "source.spm", "target.spm", "vocab.json"])
-def test_what_is_missing_is_named(tmp_path, name):
-    publish(tmp_path)
-    (tmp_path / name).unlink()
-    with pytest.raises(ValueError, match=name):
-        MarianTranslator.load(tmp_path)
