@@ -143,8 +143,3 @@ def test_a_packed_file_that_was_cut_off_is_called_damaged(tmp_path):
     for path in (cut, broken):
         with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
             list(read_pairs([path]))
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
-        list(read_pairs([tmp_path / "nowhere.tsv"]))

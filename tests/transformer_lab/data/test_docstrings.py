@@ -57,17 +57,12 @@ def test_a_module_more_changes_nothing_for_the_others(tmp_path: Path):
     ]
 
 
-def test_what_occurs_twice_is_kept_once(tmp_path: Path):
+def test_what_occurs_twice_is_kept_once_and_modules_without_docstrings_are_left_out(tmp_path: Path):
     write(tmp_path, 3)
+    (tmp_path / "a.py").write_text("x = 1")
     train, held_out = python_docstrings(tmp_path)
     assert train == ["Module 1.\n\nThe same everywhere.", "Module 2.", "Module 3."]
     assert held_out == []
-
-
-def test_modules_without_docstrings_are_left_out(tmp_path: Path):
-    write(tmp_path, 1)
-    (tmp_path / "a.py").write_text("x = 1")
-    assert len(python_docstrings(tmp_path)[0]) == 1
 
 
 def test_this_python_has_enough_to_train_on_and_nothing_of_it_is_held_out():

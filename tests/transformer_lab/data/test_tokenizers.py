@@ -71,11 +71,6 @@ def test_special_tokens_have_the_ids_that_training_counts_on_and_are_not_written
     assert tokenizer.decode([BOS_ID, *tokenizer.encode("der Hund").ids, EOS_ID, PAD_ID]) == "der Hund"
 
 
-def test_a_saved_tokenizer_is_the_same(tmp_path):
-    PIECES.save(str(tmp_path / "tokenizer.json"))
-    assert load_tokenizer(tmp_path / "tokenizer.json").to_str() == PIECES.to_str()
-
-
 def test_what_is_no_tokenizer_of_ours_is_refused(tmp_path):
     path = tmp_path / "tokenizer.json"
     with pytest.raises(ValueError, match=r"tokenizer\.json holds no tokenizer"):

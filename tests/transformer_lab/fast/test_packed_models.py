@@ -114,11 +114,6 @@ def test_dropped_attention_weights_and_long_sentences_are_left_to_the_kernel(mon
     assert not taken
 
 
-def test_rows_of_padding_for_a_round_number_of_rows_change_nothing(model, monkeypatch):
-    monkeypatch.setattr(packed_models, "row_multiple", lambda tokens: 4)
-    assert_same(model, *batch(model))  # 15 tokens and one more, 18 and two more
-
-
 def test_under_autocast_batches_of_other_lengths_have_as_many_rows(monkeypatch):
     model = build(TRANSLATES).float()
     taken = set()
