@@ -24,45 +24,19 @@ FEW = typed(steps=6, warmup=2, batch_tokens=300, log_every=2, save_every=3, vali
 
 @pytest.fixture
 def graded(monkeypatch):
-    """Stand in for the grader, and note what it is asked for."""
-    seen = []
+    """Stand in for the grader, and note what it is asked for; the module's ``events`` are those of grader and jail."""
 
-    def grade(
-        paths,
-        out,
-        *,
-        lessons,
-        roster,
-        late_policy,
-        partial_credit,
-        library_calls,
-        seed,
-        seconds,
-        memory_mb,
-        jobs,
-        fresh,
-        unconfined,
-        container,
-        own,
-        scheduler,
-        jail,
-    ):
-        module.seen_scheduler, module.seen_jail = scheduler, jail
-        module.seen_library_calls = library_calls
-        seen_rules.append((roster, late_policy, partial_credit))
-        module.seen_own = own
-        events.append("graded")
-        seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container))
+    def grade(*paths, **options):
+        module.events.append("graded")
+        module.seen.append((*paths, options))
         return "2 students, 1 lesson."
 
-    seen_rules, events = [], []
     module = ModuleType(GRADE)
-    module.seen_rules = seen_rules
-    module.grade, module.seen_of_jail = grade, events
+    module.grade, module.seen, module.events = grade, [], []
     monkeypatch.setitem(sys.modules, GRADE, module)
-    monkeypatch.setattr(Jail, "start", lambda jail: events.append("starts"))
-    monkeypatch.setattr(Jail, "close", lambda jail: events.append("closed"))
-    return seen
+    monkeypatch.setattr(Jail, "start", lambda jail: module.events.append("starts"))
+    monkeypatch.setattr(Jail, "close", lambda jail: module.events.append("closed"))
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -1,52 +1,59 @@
 """``grade``: what is typed is what the grader is asked for."""
 
-import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.commands.conftest import GRADE
+from tests.transformer_course.commands.conftest import typed
 from tests.transformer_course.jail.sample_submissions import linux
 from transformer_course.commands.main import main
+from transformer_course.grading.grade import grade
 from transformer_course.jail.resource_limits import Limits
 
 
 def test_grade_has_limits_unless_told_otherwise(graded, capsys):
     assert main(["grade", "handed-in", "-o", "graded"]) == 0
-    assert graded == [([Path("handed-in")], Path("graded"), [], None, 10.0, 2048, 1, False, False, "")]
+    [(paths, out, options)] = graded.seen
+    assert (paths, out) == ([Path("handed-in")], Path("graded"))
+    assert {"paths", "out", *options} == {*signature(grade).parameters}
+    limits = {"seconds": 10.0, "memory_mb": 2048, "seed": None, "lessons": [], "container": ""}
+    limits |= {"jobs": 1, "fresh": False, "unconfined": False}
+    assert {name: options[name] for name in limits} == limits
     assert capsys.readouterr().out == "2 students, 1 lesson.\n"
 
 
 def test_grade_is_told_what_was_typed(graded):
     lessons = ["--lesson", "01_lookup", "--lesson", "02_scaling"]
-    limits = ["--seconds", "2.5", "--memory", "512"]
-    how = ["--seed", "7", "--jobs", "3", "--fresh", "--unconfined", "--container", "podman", "--scheduler", "tcp://x:1"]
-    how += ["--library-calls", "none"]
-    main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *limits, *how])
-    paths = [Path("a.ipynb"), Path("b")]
-    assert graded == [(paths, Path("graded"), ["01_lookup", "02_scaling"], 7, 2.5, 512, 3, True, True, "podman")]
-    assert sys.modules[GRADE].seen_scheduler == "tcp://x:1"
-    assert sys.modules[GRADE].seen_library_calls == "none"
+    expected = {"seconds": 2.5, "seed": 7, "jobs": 3, "container": "podman", "scheduler": "tcp://x:1"}
+    expected |= {"library_calls": "none"}
+    switches = ["--memory", "512", "--fresh", "--unconfined"]
+    main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *typed(**expected), *switches])
+    [(paths, out, options)] = graded.seen
+    assert (paths, out) == ([Path("a.ipynb"), Path("b")], Path("graded"))
+    expected |= {"memory_mb": 512, "fresh": True, "unconfined": True, "lessons": ["01_lookup", "02_scaling"]}
+    assert {name: options[name] for name in expected} == expected
 
 
 def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, own_file):
     due = ["--due", "week_3=2026-10-19"]
     assert main(["grade", "b", "-o", "graded", "--exercises", str(own_file), *due]) == 0
-    [own] = sys.modules[GRADE].seen_own
+    [(*_, options)] = graded.seen
+    [own] = options["own"]
     assert (own.lesson, own.source) == ("week_3", own_file.read_text())
-    assert sys.modules[GRADE].seen_rules[0][1].due.keys() == {"week_3"}
+    assert options["late_policy"].due.keys() == {"week_3"}
 
 
 @linux
 def test_the_jail_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
     main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
-    stand_in = sys.modules[GRADE]
-    assert stand_in.seen_of_jail == ["starts", "graded", "closed"]
-    assert (stand_in.seen_jail.limits, stand_in.seen_jail.container.tool) == (Limits(2.5, 512), "docker")
-    monkeypatch.delattr(stand_in, "grade")
+    assert graded.events == ["starts", "graded", "closed"]
+    jail = graded.seen[0][-1]["jail"]
+    assert (jail.limits, jail.container.tool) == (Limits(2.5, 512), "docker")
+    monkeypatch.delattr(graded, "grade")
     with pytest.raises(ImportError):
         main(["grade", "handed-in", "-o", "graded", "--scheduler", "tcp://x:1"])
-    assert stand_in.seen_of_jail[3:] == ["closed"]  # where others grade, none starts here
+    assert graded.events[3:] == ["closed"]  # where others grade, none starts here
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])
@@ -54,7 +61,7 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(sys.modules[GRADE], "grade", fail)
+    monkeypatch.setattr(graded, "grade", fail)
     assert main(["grade", "x.ipynb", "-o", "graded"]) == 2
     assert capsys.readouterr() == ("", "transformer-course: no notebook at x.ipynb\n")
 
@@ -63,14 +70,16 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
 def test_limits_that_allow_nothing_are_refused(graded, capsys, limit):
     assert main(["grade", "x.ipynb", "-o", "graded", limit]) == 2
     assert "limits must be positive; got" in capsys.readouterr().err
-    assert graded == []
+    assert graded.seen == []
 
 
 def test_grade_is_told_of_roster_and_due_dates(graded):
     due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
     main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
-    [(roster, policy, partial_credit)] = sys.modules[GRADE].seen_rules
-    assert partial_credit and roster == Path("class.csv") and (policy.penalty, policy.grace) == (10.0, 15.0)
+    [(*_, options)] = graded.seen
+    policy = options["late_policy"]
+    assert options["partial_credit"] and options["roster"] == Path("class.csv")
+    assert (policy.penalty, policy.grace) == (10.0, 15.0)
     assert policy.due["01_lookup"].isoformat() == "2026-10-19T18:00:00+02:00" and policy.due[""].day == 12
 
 
@@ -86,4 +95,4 @@ def test_grade_is_told_of_roster_and_due_dates(graded):
 )
 def test_a_late_policy_that_makes_no_sense_is_refused(graded, capsys, options, says):
     assert main(["grade", "x.ipynb", "-o", "graded", *options]) == 2
-    assert says in capsys.readouterr().err and graded == []
+    assert says in capsys.readouterr().err and graded.seen == []
