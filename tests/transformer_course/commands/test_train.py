@@ -1,6 +1,5 @@
 """``train``: what is typed is what is done, alone and under torchrun."""
 
-import json
 import os
 import re
 import signal
@@ -136,26 +135,24 @@ def interrupt_the_third_step(patch):
     patch.setattr(trainer, "batch_loss", interrupting)
 
 
-def test_a_stopped_run_on_text_goes_on_with_the_same_command(story, language_model, tmp_path, monkeypatch):
-    command = ["train", "--text", str(story), "-o", "m", *SMALL, *FEW]
-    with monkeypatch.context() as patch:
-        interrupt_the_third_step(patch)
-        assert main(command) == 130
-    TextGenerator.load(tmp_path / "m")
-    assert main(command) == 0
-    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(language_model / LOG)["loss"].tolist()
-
-
-def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, capsys, monkeypatch):
-    command = ["train", *corpus, "-o", "m", *SMALL, *FEW]
+@pytest.mark.parametrize("kind", ["corpus", "text"])
+def test_a_stopped_run_goes_on_with_the_same_command(
+    kind, corpus, model, story, language_model, tmp_path, capsys, monkeypatch
+):
+    learned, whole, load = (
+        (corpus, model, Translator.load)
+        if kind == "corpus"
+        else (["--text", str(story)], language_model, TextGenerator.load)
+    )
+    command = ["train", *learned, "-o", "m", *SMALL, *FEW]
     with monkeypatch.context() as patch:
         interrupt_the_third_step(patch)
         assert main(command) == 130
     said = capsys.readouterr().out
     assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")
-    Translator.load(tmp_path / "m")
+    load(tmp_path / "m")
     assert main(command) == 0
-    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(model / LOG)["loss"].tolist()
+    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(whole / LOG)["loss"].tolist()
 
 
 def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
@@ -233,7 +230,3 @@ def test_torchrun_gives_what_one_process_gives(corpus, tmp_path):
     one, two = (pd.read_csv(tmp_path / name / LOG) for name in ("one", "two"))
     assert two["loss"].tolist() == pytest.approx(one["loss"].tolist(), rel=1e-5)
     assert two["validation_loss"].dropna().tolist() == pytest.approx(one["validation_loss"].dropna().tolist(), rel=1e-4)
-
-
-def test_the_configuration_is_json(model):
-    assert json.loads((model / "config.json").read_text())["d_model"] == 16
