@@ -56,17 +56,11 @@ def test_the_report_is_told_after_the_right_diagnosis_only(clinic):
     assert case.report() == report(2)
     assert "torch.optim.AdamW(self.model.parameters()" in case.source()
     clinic.admit(4).diagnose("A")
-    assert clinic.summary().to_dict("records") == [
-        {"patient": 2, "measurements": 0, "wrong diagnoses": 0, "score": 0, "score of the bot": 8.8, "closed": True},
-        {"patient": 4, "measurements": 0, "wrong diagnoses": 1, "score": 2, "score of the bot": 8.6, "closed": False},
-        {
-            "patient": "all closed",
-            "measurements": 0,
-            "wrong diagnoses": 0,
-            "score": 0,
-            "score of the bot": 8.8,
-            "closed": True,
-        },
+    columns = ["patient", "measurements", "wrong diagnoses", "score", "score of the bot", "closed"]
+    assert clinic.summary()[columns].to_numpy().tolist() == [
+        [2, 0, 0, 0, 8.8, True],
+        [4, 0, 1, 2, 8.6, False],
+        ["all closed", 0, 0, 0, 8.8, True],
     ]
 
 
@@ -80,8 +74,6 @@ def test_a_bot_that_measures_at_random_needs_what_can_be_counted():
     assert 1 <= score_at_random(6) < 4 < score_at_random(2)
 
 
-def test_unknown_letters_and_numbers_are_refused(clinic):
+def test_unknown_letters_are_refused(clinic):
     with pytest.raises(ValueError, match="one of A, B"):
         clinic.admit(1).diagnose("healthy")
-    with pytest.raises(ValueError, match="numbered from 1 to 16; got 17"):
-        clinic.admit(17)

@@ -93,11 +93,6 @@ def test_parts_and_records_that_cannot_be_read_are_told(folder):
     ]
 
 
-def test_a_deleted_copy_is_known_to_be_missing(folder):
-    (folder.path / "00_first.ipynb").unlink()
-    assert [one.has_copy for one in folder.home().lessons] == [True, False, True]
-
-
 def test_a_copy_is_read_again_only_when_it_has_changed(folder, monkeypatch):
     folder.copy("primer", executed=("a",), at=HOURS)
     assert lesson(folder, "primer").executed == {"a"}

@@ -22,14 +22,6 @@ def test_the_pure_functions_hold():
 
 
 @pytest.mark.parametrize("name", views.__all__)
-def test_a_view_is_one_module_that_parses(name):
-    view: type[View] = getattr(views, name)
-    check = [NODE, "--input-type=module", "--check"]
-    done = subprocess.run(check, input=front_end.module(view.front_end), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("name", views.__all__)
 def test_a_view_brings_the_model_that_it_has_without_a_kernel(name):
     view: type[View] = getattr(views, name)
     source = front_end.module(view.front_end).replace("export default", "const shown =")

@@ -5,7 +5,7 @@ from base64 import b64decode
 import matplotlib.pyplot as plt
 import pytest
 from matplotlib.figure import Figure
-from traitlets import Float, TraitError
+from traitlets import Float
 
 from transformer_course import views
 from transformer_course.views.view import STATE, View, blank
@@ -43,11 +43,6 @@ def test_a_view_is_a_widget_a_picture_and_words_of_what_it_shows_now():
 def test_the_picture_is_the_views_alone():
     Coin()._repr_mimebundle_()
     assert plt.get_fignums() == []
-
-
-def test_a_value_out_of_range_is_refused():
-    with pytest.raises(TraitError, match="probability"):
-        Coin(probability=1.5)
 
 
 def test_another_view_is_named_with_those_that_there_are():
