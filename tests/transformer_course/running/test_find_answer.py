@@ -60,15 +60,6 @@ def test_an_argument_of_the_same_name_as_an_experiment_does_not_bring_it_along()
     assert taken(["x = run_for_hours()", "def f(x): return [x for x in x]"]) == [(1, {"f"})]
 
 
-def test_default_values_decorators_and_annotations_are_needed():
-    sources = ["d = 1", "def w(g): return g", "T = int", "@w\ndef f(x: T = d): return x"]
-    assert [cell for cell, _ in taken(sources)] == [0, 1, 2, 3]
-
-
-def test_bare_expressions_of_the_answers_own_cell_do_not_run():
-    assert taken(["def f(): ...\nprint(f())\nf()\nlimit = 3"]) == [(0, {"f"}), (0, {"limit"})]
-
-
 def test_of_its_own_cell_only_imports_that_are_needed_come_along():
     imports = "import math\nimport os.path, pandas\nfrom torch import (\n    exp,\n    sin)\n"
     assert taken([f"{imports}k = math.pi\ndef f(x): return exp(x) + k"]) == [
@@ -78,10 +69,6 @@ def test_of_its_own_cell_only_imports_that_are_needed_come_along():
         (0, {"f"}),
     ]
     assert taken(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"}), (0, {"f"})]
-
-
-def test_star_imports_come_along_since_they_may_bring_anything():
-    assert taken(["from math import *", "def f(x): return sqrt(x)"]) == [(0, {"*"}), (1, {"f"})]
 
 
 def test_magics_are_passed_over_and_lines_keep_their_numbers():

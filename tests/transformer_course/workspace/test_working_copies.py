@@ -6,7 +6,7 @@ from ipykernel.ipkernel import IPythonKernel
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from transformer_course.workspace import working_copies
-from transformer_course.workspace.working_copies import EDITIONS_FILE, copy_lessons, working_copy
+from transformer_course.workspace.working_copies import EDITIONS_FILE, copy_lessons
 
 NAME, NEW, NEWER = "01_lookup.ipynb", "01_lookup (new edition).ipynb", "01_lookup (new edition 2).ipynb"
 
@@ -197,12 +197,6 @@ def test_a_damaged_copy_is_still_the_learners(published, mine, damaged, recorded
     assert code(mine / NEW) == "2 + 2"
 
 
-def test_a_folder_without_lessons_is_told_in_one_line(tmp_path, mine):
-    with pytest.raises(OSError, match="no lessons in"):
-        copy_lessons(tmp_path / "site-packages" / "notebooks", mine)
-    assert not mine.exists()
-
-
 def test_a_published_lesson_that_is_no_notebook_is_named(published, mine):
     for text in ("<<<<<<< HEAD", "[]", '{"worksheets": []}'):
         (published / NAME).write_text(text)
@@ -218,10 +212,3 @@ def test_a_copy_is_written_as_jupyter_writes_it(published, mine):
 def test_a_copy_says_of_its_language_what_the_kernel_says(published, mine):
     copy_lessons(published, mine)
     assert nbformat.read(mine / NAME, as_version=4).metadata.language_info == IPythonKernel.language_info
-
-
-def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
-    assert working_copy() == tmp_path
-    monkeypatch.delenv("TRANSFORMER_LAB_LESSONS")
-    assert working_copy() == working_copies.REPOSITORY / "my-lessons"
