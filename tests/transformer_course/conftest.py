@@ -11,6 +11,7 @@ from transformer_course.jail.jail import Jail
 from transformer_course.jail.resource_limits import Limits
 from transformer_course.lesson import notebook
 from transformer_course.lesson.session import Session
+from transformer_course.workspace.working_copies import EDITIONS_FILE
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +46,12 @@ def jail() -> Iterator[Jail]:
     """A jail with patience for a busy machine; starting one takes seconds, so all tests share it."""
     with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
         yield jail
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """The folder of the working copies, where a notebook saves its parts and the learner's progress."""
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
+    (tmp_path / EDITIONS_FILE).write_text("{}")
+    return tmp_path

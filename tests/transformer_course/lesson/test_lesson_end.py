@@ -10,15 +10,7 @@ from transformer_course.lesson.lesson_end import lesson_end, lesson_of
 from transformer_course.lesson.session import Session
 from transformer_course.lesson_order import place
 from transformer_course.workspace.progress import record_pass
-from transformer_course.workspace.working_copies import EDITIONS_FILE, published_lessons
-
-
-@pytest.fixture
-def mine(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
-    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
-    (tmp_path / EDITIONS_FILE).write_text("{}")
-    return tmp_path
+from transformer_course.workspace.working_copies import published_lessons
 
 
 def session(*names):

@@ -29,12 +29,6 @@ def test_the_exercise_is_found_by_the_name_of_the_function_or_by_the_one_given(l
     assert check(functools.partial(functools.partial(REFERENCES["softmax"]))).passed
 
 
-def test_a_verdict_has_a_status_a_mistake_and_a_message(lesson):
-    verdict = lesson.run(WRONG).check("softmax")
-    assert (verdict.status, verdict.mistake) == ("mistake", "first_axis")
-    assert verdict.message in repr(verdict)
-
-
 def test_what_has_passed_is_yours_and_everything_else_the_library_s(lesson):
     assert {of for row in whose_parts().values() for of in row.values()} == {"the library's"}
     lesson.run(RIGHT).check("softmax")
@@ -129,19 +123,6 @@ def test_what_was_measured_is_never_rounded_to_a_choice(prediction, says, capsys
 def test_a_choice_that_was_measured_exactly_is_not_repeated(capsys):
     compare(4, 4.0, choices=(1, 4, 16))
     assert capsys.readouterr().out == "you said 4, measured 4: right\n"
-
-
-def test_the_lessons_import_only_what_a_learner_needs():
-    assert set(notebook.__all__) == {
-        "NotPassed",
-        "check",
-        "compare",
-        "hint",
-        "parts",
-        "solution",
-        "tally",
-        "whose_parts",
-    }
 
 
 def run(code, **environment):

@@ -2,11 +2,8 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from transformer_course.lesson.predictions_made import PredictionsMade
 from transformer_course.workspace.progress import read_progress
-from transformer_course.workspace.working_copies import EDITIONS_FILE
 
 
 class Shell:
@@ -17,14 +14,6 @@ class Shell:
 
     def run(self, cell_id, raw_cell=""):
         self.start(SimpleNamespace(cell_id=cell_id, raw_cell=raw_cell))
-
-
-@pytest.fixture
-def mine(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
-    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
-    (tmp_path / EDITIONS_FILE).write_text("{}")
-    return tmp_path
 
 
 def test_the_tally_counts_right_close_and_sure_and_wrong():

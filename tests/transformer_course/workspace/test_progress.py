@@ -81,25 +81,11 @@ def test_a_line_that_cannot_be_read_costs_itself_and_is_told(tmp_path, line):
     assert progress.problems == [f"line 2 of {FILE} is no record of a pass, a prediction or a mistake"]
 
 
-def test_a_record_that_cannot_be_read_is_told(tmp_path):
-    (tmp_path / FILE).mkdir()
-    assert read_progress(tmp_path).problems == [f"{FILE} cannot be read: Is a directory"]
-
-
 def test_times_without_a_zone_can_be_compared_with_the_others(tmp_path):
     (tmp_path / FILE).write_text(json.dumps({"exercise": "softmax", "passed": "2026-01-02T03:04:05"}))
     record_pass(tmp_path, "similarity")
     first, second = read_progress(tmp_path).passed.values()
     assert first < second
-
-
-@pytest.fixture
-def mine(tmp_path, monkeypatch):
-    """Working copies, and a notebook that saves its parts beside them."""
-    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
-    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
-    (tmp_path / EDITIONS_FILE).write_text("{}")
-    return tmp_path
 
 
 @pytest.fixture
