@@ -278,11 +278,6 @@ def test_axes_without_a_name_are_left_out():
     assert told.startswith("Here: all 210 numbers are wrong, most of all that at index [0, 0, 0, 0] (axes …, n, d):\n")
 
 
-def test_of_several_values_the_wrong_one_is_counted():
-    told = said(lambda x, times: (x, 4), right=lambda x, times: (x, 3))
-    assert told.startswith("Here: the second value you return: the numbers are wrong.")
-
-
 class Freezes(nn.Module):
     """Two numbers, of which some are frozen."""
 
@@ -450,11 +445,6 @@ def test_what_is_wrong_with_frequencies_is_named():
 )
 def test_a_crash_is_told_with_its_line(error, says):
     assert explain_crash("Here", error) == says
-
-
-def test_a_crash_is_told_with_its_inputs():
-    error = {"type": "ValueError", "message": "no", "line": 3, "code": "x[2]"}
-    assert explain_crash("Here", error, "x (n=3,)").endswith("    x[2]\nThe inputs: x (n=3,).")
 
 
 def test_what_is_read_from_the_notebook_is_told():
