@@ -58,14 +58,6 @@ def test_expressions_come_first_and_then_what_is_asked_for():
     assert same(second.output, first.output + 1)
 
 
-def test_a_value_is_put_in_place_of_an_expression():
-    source = "def f(x):\n    return x * 3 + 1"
-    known = unpack_expressions(sent_for(source)[0])
-    number = next(one.number for one in known if one.text == "x * 3")
-    [trace] = unpack_traces(sent_for(source, pack_request(0, {number: X}))[1], len(known), 1)
-    assert same(trace.output, X + 1)
-
-
 def test_the_records_of_all_cases_are_those_of_a_job_that_is_observed():
     _, records, _ = sent_for("def f(x):\n    return x * 3", ALL_RECORDS, pack_request(0, {}))
     [record] = unpack(records)["records"]
