@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.transformer_course.grading.sample_results import write_results
-from transformer_course.grading.class_report import read_results, rewrite_report
+from transformer_course.grading.class_report import rewrite_report
 
 
 def test_what_is_written_again_is_the_same_but_for_what_was_changed_by_hand(tmp_path: Path):
@@ -42,8 +42,3 @@ def test_a_table_that_cannot_be_read_changes_nothing(tmp_path: Path):
     with pytest.raises(ValueError, match=r"overrides\.csv, line 2: points must be a number between 0 and "):
         rewrite_report(tmp_path)
     assert (tmp_path / "gradebook.csv").read_bytes() == before
-
-
-def test_a_folder_without_results_is_named(tmp_path: Path):
-    with pytest.raises(ValueError, match="holds no results; transformer-course grade makes some"):
-        read_results(tmp_path)

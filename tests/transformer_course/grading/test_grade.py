@@ -138,11 +138,6 @@ def test_every_status_is_told_with_its_reason(graded: Path):
     assert eve.pop("similarity") == "crashed" and set(eve.values()) == {"not_started"}
 
 
-def test_of_two_notebooks_of_a_lesson_the_better_one_counts(graded: Path):
-    page = (graded / "feedback" / "ben.html").read_text("utf-8")
-    assert page.count("Another notebook counts") == 1
-
-
 def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path):
     pages = {path.name: path.read_text("utf-8") for path in (graded / "feedback").iterdir()}
     assert set(pages) == {"ada.html", "ben.html", "b_eve.html", "cmd.html"}

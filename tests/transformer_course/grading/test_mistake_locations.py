@@ -85,13 +85,6 @@ def test_cases_that_count_never_meet_right_values():
     assert all(seed_of_places(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
 
 
-def test_a_helper_in_another_cell_is_searched_too(jail: Jail):
-    helper = "def shifted(t):\n    return t + t.mean(-1, keepdim=True).sin() * torch.arange(t.shape[-1])"
-    body = "return torch.softmax(shifted(queries @ keys.mT / keys.shape[-1] ** 0.5), -1) @ values"
-    graded = grade_answer(jail, f"{helper}\n{source([body])}", NAME)
-    assert "On your line" in graded.verdict.message
-
-
 def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(jail: Jail):
     earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
     call = "return attention_weights(queries, queries) @ values"

@@ -11,7 +11,6 @@ from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.grading.class_report import write_report
 from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
-from transformer_course.grading.submissions import read_cells
 from transformer_course.grading.written_answers import (
     CHANGED_NOTE,
     WrittenAnswer,
@@ -55,11 +54,6 @@ def fill_in(out: Path, points: str, comment: str = "Good.") -> None:
 )
 def test_a_written_answer_is_known_by_its_cell(cell: dict[str, object], found: tuple[str, str] | None):
     assert written_answer_of(cell) == found
-
-
-def test_a_notebook_is_read_with_its_written_answers():
-    content = '{"nbformat": 4, "cells": [{"cell_type": "markdown", "id": "written-why", "source": "So."}]}'
-    assert read_cells(content.encode()) == ([], {"why": "So."})
 
 
 def test_marks_survive_and_a_changed_answer_is_noted(tmp_path: Path):
