@@ -1,7 +1,7 @@
 """The glossary holds every new word of every lesson once, in alphabetical order, with a way back to the lesson."""
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from authoring.glossary import Term, collect, terms_of
 
@@ -26,10 +26,6 @@ def test_the_terms_of_a_lesson_are_those_under_their_heading():
     ]
     assert terms_of(FIRST) == expected
     assert terms_of(lesson("# 03")) == []
-
-
-def test_code_that_holds_the_heading_defines_nothing():
-    assert terms_of(new_notebook(cells=[new_code_cell("## New words\n- **a**: b.")])) == []
 
 
 def test_terms_are_sorted_whatever_their_case_and_lead_to_their_lesson():

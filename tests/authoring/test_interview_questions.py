@@ -1,6 +1,6 @@
 """The collection holds every question of every lesson, as it is written there, with ways back to the lesson."""
 
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from authoring.interview_questions import collect, questions_of
 
@@ -28,11 +28,6 @@ def test_the_questions_of_a_lesson_are_all_that_stand_under_their_heading():
         question("Why?", "So. (<i>One lookup</i>: 8)"),
         question("How?", "**Thus.** (<i>And one</i>, <i>this</i> way)"),
     ]
-
-
-def test_code_that_holds_a_heading_asks_nothing():
-    code = new_code_cell(f"## Interview questions\n{question('Why?', 'So.')}")
-    assert questions_of(new_notebook(cells=[code])) == []
 
 
 def test_each_lesson_gets_a_cell_with_a_link_and_its_questions():
