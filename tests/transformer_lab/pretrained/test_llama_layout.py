@@ -50,11 +50,6 @@ def test_layers_are_local_as_their_options_say(layout, options, window):
         (QWEN_3, {"layer_types": [FULL] * 6 + ["chunked_attention"]}, "layer_types must be .*chunked_attention"),
         (QWEN_2, {"layer_types": [LOCAL] * 7}, r"use_sliding_window=False contradicts layer_types=\["),
         (GEMMA_3, {"head_dim": 8}, "query_pre_attn_scalar=4, head_dim=8; only query_pre_attn_scalar = head_dim"),
-        (
-            GEMMA_3,
-            {"final_logit_softcapping": 30.0, "attn_logit_softcapping": 50.0},
-            "final_logit_softcapping=30.0, attn_logit_softcapping=50.0; only",
-        ),
     ],
 )
 def test_options_that_ours_lack_or_that_contradict_each_other_are_named(layout, options, says):
