@@ -20,7 +20,6 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.assess import Allowance, assess, assess_exercise
 from transformer_course.grading.class_report import read_results
-from transformer_course.grading.class_rules import read_class_rules
 from transformer_course.grading.exports import merge_into_moodle
 from transformer_course.grading.grade import caution, grade, only_watched
 from transformer_course.grading.graded_results import GradedExercise
@@ -474,17 +473,6 @@ def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog:
     grade([tmp_path / "class"], tmp_path / "out", library_calls="remark")
     one = "Graded again, with other settings: 1 student (library calls: {} now, {} last time)."
     assert caplog.messages == [one.format("none", "remark"), one.format("remark", "none")]
-
-
-@pytest.mark.usefixtures("canned")
-def test_partial_credit_and_a_roster_are_asked_for_once(tmp_path: Path):
-    handed_in_at(tmp_path / "ada" / "01_lookup.ipynb", datetime(2026, 10, 12, tzinfo=UTC), "other")
-    grade([tmp_path / "ada"], tmp_path / "out", partial_credit=True)
-    grade([tmp_path / "ada"], tmp_path / "out")
-    assert read_class_rules(tmp_path / "out").partial_credit
-    (tmp_path / "roster.csv").write_text("")
-    with pytest.raises(ValueError, match=r"roster\.csv is empty"):
-        grade([tmp_path / "ada"], tmp_path / "out", roster=tmp_path / "roster.csv")
 
 
 @pytest.mark.usefixtures("canned")

@@ -61,13 +61,6 @@ def test_the_rows_that_canvas_adds_are_no_students(tmp_path: Path):
     assert read_roster(table(tmp_path, text)) == [Person("12345", "Lovelace, Ada", "", "ada@uni.edu")]
 
 
-def test_two_of_one_name_in_moodles_worksheet_are_found_by_their_numbers(tmp_path: Path):
-    text = "Identifier,Full name\nParticipant 900001,Anna Müller\nParticipant 900002,Anna Müller\n"
-    people = read_roster(table(tmp_path, text))
-    assert [person.id for person in people] == ["900001", "900002"]
-    assert Roster(people).find("900002", "Anna Müller") == people[1]
-
-
 def test_nobody_is_found_where_several_have_the_name():
     roster = Roster([Person("1", "Li Na"), Person("2", "Lin A")])
     assert roster.find("lina") is None and roster.find("2", "lina") == Person("2", "Lin A")

@@ -9,7 +9,7 @@ from transformer_course.home.learner_progress import Home, read_home
 from transformer_course.home.lesson_outline import Outline
 from transformer_course.workspace.progress import FILE
 
-PRIMER = Outline("primer", "Primer: <shapes>", (), (), 0, 30.0, {"a": 20.0, "b": 0.0})
+PRIMER = Outline("primer", "Primer: shapes", (), (), 0, 30.0, {"a": 20.0, "b": 0.0})
 LEFT = {"a": 18.0, "one": 15.0, "check-one": 15.0, "between": 12.0, "two": 10.0, "three": 5.0}
 FIRST = Outline("00_first", "A first lesson", ("one", "two"), ("three",), 30, 20.0, LEFT)
 SECOND = Outline("01_second", "A second lesson", ("four",), (), 10, 25.0, {"four": 5.0})

@@ -132,11 +132,6 @@ def test_a_deleted_copy_has_no_link(folder):
     assert "deleted; the next start brings it back" in shown
 
 
-def test_names_are_text_and_not_html(folder):
-    assert "<shapes>" not in html(folder)
-    assert "Primer: &lt;shapes&gt;" in html(folder)
-
-
 def test_no_two_elements_have_one_id(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "one")
