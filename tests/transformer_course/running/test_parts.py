@@ -14,15 +14,6 @@ def mine(*arguments):
     return "mine"
 
 
-def test_a_part_is_the_librarys_until_the_learners_is_added(parts):
-    assert parts.softmax is max
-    assert parts.whose("softmax") == "the library's"
-    parts.add("softmax", mine)
-    assert parts.softmax is mine
-    assert parts.whose("softmax") == "yours"
-    assert parts.attention is min
-
-
 def test_the_newest_part_counts_and_can_be_removed(parts):
     parts.add("softmax", mine)
     parts.add("softmax", sum)

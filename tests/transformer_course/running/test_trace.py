@@ -275,14 +275,6 @@ def test_what_changes_a_model_is_told_too():
     assert told == [("model.eval()", "model"), ("model.embedding.zero_()", "model")]
 
 
-def test_a_second_call_finds_what_the_first_left_behind():
-    traced = Traced(cell("def f(x, seen=[]):\n    seen.append(1)\n    return x * len(seen)"))
-    first, second = traced.run_twice(CASE)
-    assert same(first.output, X)
-    assert same(second.output, X * 2)
-    assert (values_of(traced, "len(seen)", first), values_of(traced, "len(seen)", second)) == ([1], [2])
-
-
 def test_chance_is_the_same_at_each_run_and_another_at_each_call():
     traced = Traced(cell("def f(x):\n    return x * torch.rand(2, 3)"))
     first, second = traced.run_twice(CASE)
