@@ -57,14 +57,6 @@ def test_options_that_ours_lack_or_that_contradict_each_other_are_named(layout, 
         window_of(layout, options)
 
 
-@pytest.mark.parametrize("layout", [LLAMA, MISTRAL, QWEN_2, QWEN_3, GEMMA_3], ids=lambda layout: layout.model_type)
-def test_what_was_read_is_written_and_read_again(layout):
-    sizes = GEMMA_SIZES if layout is GEMMA_3 else SIZES
-    config = layout.config_of(Options(sizes | {"head_dim": 4}, "config.json"))
-    assert layout.incompatibilities(config) == []
-    assert layout.config_of(Options(layout.options_of(config), "again")) == config
-
-
 def test_a_layout_says_what_it_needs_of_a_model():
     config = LanguageModelConfig(37, positions="alibi", bias=True)
     assert QWEN_2.incompatibilities(config) == [
