@@ -13,16 +13,6 @@ def told(found: list[Submission]) -> set[tuple[str, str, bool]]:
     return {(submission.student, submission.lesson, bool(submission.problem)) for submission in found}
 
 
-def test_a_folder_of_students_gives_each_their_lessons(tmp_path: Path):
-    for student, lesson in (("ada", "01_lookup"), ("ada", "02_scaling"), ("ben", "01_lookup")):
-        write_notebook(tmp_path / student / f"{lesson}.ipynb", cells({}, lesson))
-    assert told(find_submissions([tmp_path])) == {
-        ("ada", "01_lookup", False),
-        ("ada", "02_scaling", False),
-        ("ben", "01_lookup", False),
-    }
-
-
 @pytest.mark.parametrize(
     ("file", "student"),
     [
