@@ -1,16 +1,15 @@
 """The attention explorer: who attends to whom, in every head and layer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
-from torch import Tensor, nn
+from torch import Tensor
 from traitlets import Bool as Boolean
 from traitlets import Bytes, Dict, Integer, List, TraitError, observe, validate
 from traitlets import Float as Number
@@ -18,7 +17,6 @@ from traitlets import Float as Number
 from transformer_course import plots
 from transformer_course.views.view import View, blank
 from transformer_course.views.weight_tables import Tokens, WeightTable, pack, weight_tables
-from transformer_lab.inspection.hooks import record_attention
 
 ALL_HEADS = -1
 GREY = "#B9B9B9"
@@ -51,6 +49,7 @@ class AttentionExplorer(View):
     Raises:
         ValueError: Shapes and numbers of tokens do not fit together, or weights are not between 0 and 1.
 
+    >>> import torch
     >>> explorer = AttentionExplorer(torch.tensor([[1.0, 0.0], [0.3, 0.7]]), ["I", "like"])
     >>> explorer.query = 1
     >>> print(explorer.words())
@@ -94,39 +93,6 @@ class AttentionExplorer(View):
             raise ValueError(f"all layers must be of the same sentences; got {numbers}")
         index, data = pack(self.tables)
         super().__init__(index=index, weights=data, **traits)
-
-    @classmethod
-    def of_model(
-        cls,
-        model: nn.Module,
-        *inputs: Int[Tensor, "batch _"],
-        names: Callable[[int], str] | Sequence[Callable[[int], str]],
-        **traits: Any,
-    ) -> "AttentionExplorer":
-        """Run a model on a batch of token ids, and explore its attention.
-
-        Args:
-            model: Any model whose attention ``record_attention`` records. It is run in the mode it is in.
-            *inputs: Its token ids: one batch, or source and target of an encoder-decoder.
-            names: From a token id to its text, the same for all inputs or one for each.
-            **traits: As for the class.
-
-        Raises:
-            ValueError: The model has no attention that could be recorded, or there are not as many ``names`` as inputs.
-        """
-        functions = [names] * len(inputs) if callable(names) else list(names)
-        if len(functions) != len(inputs):
-            raise ValueError(
-                f"each input needs a function for its tokens; got {len(functions)} for {len(inputs)} inputs"
-            )
-        with torch.no_grad(), record_attention(model) as weights:
-            model(*inputs)
-        if not weights:
-            raise ValueError(f"{type(model).__name__} has no attention that could be recorded")
-        tokens = [[[name(i) for i in row] for row in ids.tolist()] for ids, name in zip(inputs, functions, strict=True)]
-        sides = {layer: _sides(layer, tokens) for layer in weights}
-        queries, keys = ({layer: side[i] for layer, side in sides.items()} for i in (0, 1))
-        return cls(weights, queries, keys, **traits)
 
     @property
     def table(self) -> WeightTable:
@@ -237,11 +203,3 @@ class AttentionExplorer(View):
             line = lines[max(self.head, 0)]
             told = [f"{names[i]} {line[i]:.2f}" for i in line.sort(descending=True, stable=True)[1][:3].tolist()]
         return f"\n{said} {', '.join(told)}."
-
-
-def _sides(layer: str, tokens: list[list[list[str]]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the tokens of a layer's queries and keys, told from its name: an encoder reads the first input."""
-    if "cross" in layer:
-        return tokens[-1], tokens[0]
-    side = tokens[0] if "encoder" in layer else tokens[-1]
-    return side, side

@@ -2,12 +2,9 @@
 
 import pytest
 import torch
-from torch import nn
 from traitlets import TraitError
 
-from tests.helpers.small_models import CONFIGS, build, inputs
 from transformer_course.views import AttentionExplorer
-from transformer_lab.inspection.hooks import record_attention
 
 SELF = torch.tensor([[[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.1, 0.2, 0.7]]]).expand(2, -1, -1)
 CROSS = torch.tensor([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
@@ -64,39 +61,11 @@ def test_more_than_two_maps_are_drawn_in_rows_which_a_narrow_page_can_show(n_hea
     assert picture.axes[0].get_subplotspec().get_gridspec().get_geometry() == size
 
 
-def test_a_models_layers_are_explored_with_the_tokens_of_their_sides():
-    model = build(CONFIGS["two vocabularies, pre-norm"])
-    source, target = inputs(model, batch=2, n=5)
-    explorer = AttentionExplorer.of_model(model, source, target, names=[lambda i: f"s{i}", lambda i: f"t{i}"])
-    with torch.no_grad(), record_attention(model) as weights:
-        model(source, target)
-    assert explorer.index["layers"] == list(weights)
-    for layer, [_, second] in explorer.tables.items():
-        torch.testing.assert_close(second.weights, weights[layer][1].float())
-        queries, keys = ([token[0] for token in tokens] for tokens in (second.queries, second.keys))
-        sides = {"e": ("s", "s"), "self": ("t", "t"), "cross": ("t", "s")}
-        kind = "e" if "encoder" in layer else "cross" if "cross" in layer else "self"
-        assert (set(queries), set(keys)) == tuple(set(side) for side in sides[kind])
-    [first, _] = explorer.tables["encoder.layers.0.self_attention"]
-    assert first.hidden[..., -1].all(), "padding is hidden"
-
-
-def test_a_language_model_has_one_sequence():
-    model = build(CONFIGS["GPT, rotary"])
-    explorer = AttentionExplorer.of_model(model, *inputs(model, batch=2, n=5), names=str)
-    assert len(explorer.index["sequences"]) == 2
-    assert explorer.table.hidden[0].triu(1).equal(torch.ones(7, 7, dtype=torch.bool).triu(1))
-
-
 def test_what_cannot_be_shown_is_named():
     with pytest.raises(ValueError, match=r"^all layers must be of the same sentences; got \{'one': 1, 'two': 2\}$"):
         AttentionExplorer(
             {"one": SELF, "two": torch.stack([SELF, SELF])}, {"one": list("abc"), "two": [list("abc")] * 2}
         )
-    with pytest.raises(ValueError, match=r"^Embedding has no attention that could be recorded$"):
-        AttentionExplorer.of_model(nn.Embedding(5, 3), torch.zeros(2, 3, dtype=torch.int64), names=str)
-    with pytest.raises(ValueError, match="each input needs a function for its tokens; got 2 for 1 inputs"):
-        AttentionExplorer.of_model(nn.Embedding(5, 3), torch.zeros(2, 3, dtype=torch.int64), names=[str, str])
 
 
 def test_heads_that_are_switched_off_are_neither_drawn_nor_told():
