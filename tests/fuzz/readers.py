@@ -143,8 +143,8 @@ def _split(folder: Path) -> object:
 
 def _marian_split(folder: Path) -> object:
     tokenizer = MarianTokenizer(folder)
-    ids = tokenizer.encode(">>deu<< the cat sat"), tokenizer.encode_target("die Katze")
-    return ids, tokenizer.decode(ids[1])
+    ids = tokenizer.encode(">>deu<< the cat sat")
+    return ids, tokenizer.decode([*tokenizer.pieces][:3])
 
 
 def _table(folder: Path) -> None:
@@ -172,7 +172,7 @@ def _prepared(*names: str) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
         paths = [folder / name for name in names]
         assert all(len(pair) == 3 for pair in read_pairs(paths, LineErrors()))
-        _, *sides = prepare(paths, folder / "data", 270, 20)
+        _, *sides = prepare(paths, folder / "data", 270, 20, LineErrors())
         return [sequence.tolist() for side in sides for sequence in side]
 
     return read
@@ -180,7 +180,7 @@ def _prepared(*names: str) -> Callable[[Path], object]:
 
 def _prepared_text(folder: Path) -> object:
     assert all(isinstance(document, str) for document in read_documents([folder / "text.txt"], LineErrors()))
-    _, windows = prepare_text([folder / "text.txt"], folder / "data", 270, 20, hold_out=True)
+    _, windows = prepare_text([folder / "text.txt"], folder / "data", 270, 20, hold_out=True, errors=LineErrors())
     return [window.tolist() for window in windows]
 
 

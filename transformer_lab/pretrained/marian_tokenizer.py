@@ -38,11 +38,8 @@ class MarianTokenizer:
             language, text = [text[:end]], text[end:]
         else:
             language = []
-        return _ids_of(language + self.source.encode(text, out_type=str), self.vocabulary)
-
-    def encode_target(self, text: str) -> list[int]:
-        """Return the token ids of a target, without the end-of-sequence token."""
-        return _ids_of(self.target.encode(text, out_type=str), self.target_vocabulary)
+        pieces = language + self.source.encode(text, out_type=str)
+        return [self.vocabulary.get(piece, self.vocabulary[UNKNOWN]) for piece in pieces]
 
     def decode(self, ids: list[int]) -> str:
         """Return the text of target token ids, without special tokens.
@@ -54,10 +51,6 @@ class MarianTokenizer:
             raise ValueError(f"the vocabulary has no tokens {unknown}")
         pieces = [self.pieces[index] for index in ids]
         return self.target.decode([piece for piece in pieces if piece not in (UNKNOWN, END, PAD)]).strip()
-
-
-def _ids_of(pieces: list[str], vocabulary: dict[str, int]) -> list[int]:
-    return [vocabulary.get(piece, vocabulary[UNKNOWN]) for piece in pieces]
 
 
 def _processor(path: Path) -> SentencePieceProcessor:

@@ -62,10 +62,6 @@ class MarianTranslator(TextTranslator):
         """Return the token ids of a source, however long."""
         return self.tokenizer.encode(text)
 
-    def target_tokens(self, text: str) -> list[int]:
-        """Return the token ids of a translation, however long."""
-        return self.tokenizer.encode_target(text)
-
     def decode(self, ids: list[int]) -> str:
         """Return the text of a translation's token ids, without special tokens."""
         return self.tokenizer.decode(ids)

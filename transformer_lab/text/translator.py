@@ -48,10 +48,6 @@ class TextTranslator(ABC):
         """Return the token ids of a source, however long."""
 
     @abstractmethod
-    def target_tokens(self, text: str) -> list[int]:
-        """Return the token ids of a translation, however long."""
-
-    @abstractmethod
     def decode(self, ids: list[int]) -> str:
         """Return the text of a translation's token ids, without special tokens."""
 
@@ -68,10 +64,6 @@ class TextTranslator(ABC):
     def encode_source(self, text: str) -> NDArray[np.int64]:
         """Return the token ids of a source, truncated to what the model takes, with the end token."""
         return np.asarray([*self.source_tokens(text)[: self.longest], self.eos_id])
-
-    def encode_target(self, text: str) -> NDArray[np.int64]:
-        """Return the token ids of a translation, truncated to what the model takes, with begin and end tokens."""
-        return np.asarray([self.bos_id, *self.target_tokens(text)[: self.longest], self.eos_id])
 
     @torch.no_grad()
     def translate(
@@ -151,9 +143,9 @@ class Translator(TextTranslator):
         """Return the token ids of a source, however long."""
         return self.tokenizer.encode(text).ids
 
-    def target_tokens(self, text: str) -> list[int]:
-        """Return the token ids of a translation, however long."""
-        return self.tokenizer.encode(text).ids
+    def encode_target(self, text: str) -> NDArray[np.int64]:
+        """Return the token ids of a translation, truncated to what the model takes, with begin and end tokens."""
+        return np.asarray([self.bos_id, *self.tokenizer.encode(text).ids[: self.longest], self.eos_id])
 
     def decode(self, ids: list[int]) -> str:
         """Return the text of a translation's token ids, without special tokens."""
