@@ -18,6 +18,7 @@ from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import Submission
 from transformer_course.workspace.saved_parts import _write_section
 from transformer_lab.atomic_write import atomic_write_text
+from transformer_lab.data.corpus import LineErrors
 from transformer_lab.data.prepare import prepare, prepare_text
 from transformer_lab.data.tokenizers import bpe_tokenizer
 from transformer_lab.models.language_model import LanguageModel
@@ -97,11 +98,11 @@ def _corpus(folder: Path) -> None:
 
 
 def _prepare(folder: Path) -> None:
-    prepare([folder / "corpus.tsv"], folder / "data", 270, 30)
+    prepare([folder / "corpus.tsv"], folder / "data", 270, 30, LineErrors())
 
 
 def _prepare_text(folder: Path) -> None:
-    prepare_text([folder / "text.txt"], folder / "data", 270, 30, hold_out=True)
+    prepare_text([folder / "text.txt"], folder / "data", 270, 30, hold_out=True, errors=LineErrors())
 
 
 def _part(folder: Path, version: int) -> None:

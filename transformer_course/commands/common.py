@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transformer_lab.data.corpus import LineErrors
     from transformer_lab.text.translator import TextTranslator
 
 DEFAULT_MODEL = "model-dates"
@@ -22,11 +21,12 @@ DATES = "dates"
 
 CORPUS = """dates: the task that needs no download, dates in 32 languages to be written as ISO 8601; or a file of
     sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of
-    line n of the first; or, with --text, files of text. Files are UTF-8, gzipped or not."""
+    line n of the first; or, with --text, files of text. Files are UTF-8, gzipped or
+    not. Lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number."""
 
 
 def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add the arguments that name a corpus and say what happens to its bad lines.
+    """Add the arguments that name a corpus.
 
     Args:
         parser: The parser to add them to.
@@ -35,16 +35,6 @@ def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
     documents = "each file is a document, or several with a line <|endoftext|> between them"
     parser.add_argument("--text", action="store_true", help=f"{text}; {documents}")
-    bad = "whether lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number"
-    bad += " (the default), or the command stops at the first one"
-    parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
-
-
-def line_errors(args: argparse.Namespace) -> "LineErrors":
-    """Return an empty record of bad lines that treats them as ``--bad-lines`` says."""
-    from transformer_lab.data.corpus import LineErrors
-
-    return LineErrors("raise" if args.bad_lines == "refuse" else "skip")
 
 
 def add_beam(parser: argparse.ArgumentParser) -> None:

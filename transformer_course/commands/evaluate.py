@@ -13,7 +13,6 @@ from transformer_course.commands.common import (
     add_machine,
     check_beam,
     is_dates,
-    line_errors,
     load_model,
     set_threads,
 )
@@ -44,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Evaluate, print a line for each score, and return the exit code 0.
 
     Raises:
-        ValueError: The corpus has no pairs or a bad line, or the model cannot be loaded.
+        ValueError: The corpus has no pairs, or the model cannot be loaded.
         OSError: A file cannot be read.
     """
     return _evaluate_text(args) if args.text else _evaluate_translations(args)
@@ -52,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _evaluate_text(args: argparse.Namespace) -> int:
     """Evaluate a language model on texts."""
+    from transformer_lab.data.corpus import LineErrors
     from transformer_lab.data.documents import read_documents
     from transformer_lab.device import pick_device
     from transformer_lab.text.text_generator import TextGenerator
@@ -64,7 +64,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
     model = TextGenerator.load(args.model, pick_device(args.device))
     if model.bos_id is None:
         raise ValueError(f"{args.model} has no token that begins a text, so none could predict a text's first token")
-    errors = line_errors(args)
+    errors = LineErrors()
     texts = list(read_documents([Path(name) for name in args.corpus], errors))
     if errors.counts:
         print(errors, file=sys.stderr)
@@ -83,14 +83,14 @@ def _evaluate_text(args: argparse.Namespace) -> int:
 
 def _evaluate_translations(args: argparse.Namespace) -> int:
     """Evaluate a translator on pairs."""
-    from transformer_lab.data.corpus import read_pairs
+    from transformer_lab.data.corpus import LineErrors, read_pairs
     from transformer_lab.data.dates import date_pairs
     from transformer_lab.training.metrics import bleu, chrf, exact_match
 
     check_beam(args.beam)
     args.model = args.model or DEFAULT_MODEL
     translator = load_model(args, threads=1 if is_dates(args) else None)
-    errors = line_errors(args)
+    errors = LineErrors()
     if is_dates(args):
         pairs = date_pairs(N_TEST_DATES, args.seed, "held out")
     else:

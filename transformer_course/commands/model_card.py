@@ -48,7 +48,6 @@ def model_card(
     task: str,
     usage: str,
     measured: Mapping[str, str],
-    license: str | None = None,
 ) -> str:
     """Return a card: what the model is, counted from the model itself, and what was measured, as it is given.
 
@@ -60,11 +59,9 @@ def model_card(
         task: Its task on the hub, such as ``text-generation``.
         usage: Python that uses it.
         measured: What was measured on it, by the name of the measure. Empty: the card says that nothing was.
-        license: The identifier of its licence on the hub, such as ``mit``. None: the card names none.
     """
     header = ModelCardData(
         library_name="transformer-course",
-        license=license,
         pipeline_tag=task,
         tags=["transformer-course", "safetensors"],
     )

@@ -30,11 +30,7 @@ print(model.generate(["a text that it goes on with"], max_new_tokens=20))
 
 
 def save_model(
-    model: Translator | TextGenerator,
-    folder: str | Path,
-    measured: Mapping[str, str] | None = None,
-    license: str | None = None,
-    name: str | None = None,
+    model: Translator | TextGenerator, folder: str | Path, measured: Mapping[str, str], name: str | None = None
 ) -> Path:
     """Save a model with its tokenizer and a card, and return the folder.
 
@@ -42,7 +38,6 @@ def save_model(
         model: A translator trained with this library, or a language model.
         folder: Folder to write to; it is made if need be.
         measured: What was measured on the model, by the name of the measure; the card shows it.
-        license: The identifier of its licence on the hub, such as ``mit``. None: the card names none.
         name: What the card calls it. None: the folder.
 
     Raises:
@@ -61,41 +56,32 @@ def save_model(
         what, task, usage = "A language model", "text-generation", GENERATE
     usage = usage.format(name=name or str(folder))
     title = name or folder.name
-    card = model_card(model.model, model.model.config, title, what, task, usage, measured or {}, license)
+    card = model_card(model.model, model.model.config, title, what, task, usage, measured)
     atomic_write_text(folder / CARD, card)
     return folder
 
 
-def push_model(
-    model: Translator | TextGenerator,
-    name: str,
-    measured: Mapping[str, str] | None = None,
-    license: str | None = None,
-    public: bool = False,
-) -> str:
+def push_model(model: Translator | TextGenerator, name: str, measured: Mapping[str, str]) -> str:
     """Upload a model with its tokenizer and a card to the hub, and return its address there.
 
     Args:
         model: As in ``save_model``.
         name: Its name on the hub, such as ``ada/dates``. What is there under this name gets a new version.
         measured: As in ``save_model``.
-        license: As in ``save_model``.
-        public: Whether everybody may see it, if it is new there.
 
     Raises:
         ValueError: ``name`` is no name on the hub, a language model has no published layout, or the upload failed.
     """
     with tempfile.TemporaryDirectory() as folder:
-        return push_folder(save_model(model, folder, measured, license, name), name, public)
+        return push_folder(save_model(model, folder, measured, name), name)
 
 
-def push_folder(folder: Path, name: str, public: bool = False) -> str:
+def push_folder(folder: Path, name: str) -> str:
     """Upload all files of a folder to the hub as whoever has logged in with ``hf auth login``; return their address.
 
     Args:
         folder: The folder.
-        name: Name of the model on the hub, such as ``ada/dates``; it is made if it is not there.
-        public: Whether everybody may see it, if it is new there.
+        name: Name of the model on the hub, such as ``ada/dates``; it is made, private, if it is not there.
 
     Raises:
         ValueError: ``name`` is no name on the hub, or the upload failed.
@@ -106,7 +92,7 @@ def push_folder(folder: Path, name: str, public: bool = False) -> str:
 
     try:
         api = HfApi()
-        address = str(api.create_repo(name, private=not public, exist_ok=True))
+        address = str(api.create_repo(name, private=True, exist_ok=True))
         api.upload_folder(repo_id=name, folder_path=folder, commit_message="Upload with Transformer Course")
     except Exception as error:  # of many types, from several libraries
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"

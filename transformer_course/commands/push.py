@@ -15,10 +15,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("-m", "--model", required=True, type=Path, help="the folder that transformer-course train made")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("name", nargs="?", help="its name on the hub, such as ada/dates")
+    where.add_argument("name", nargs="?", help="its name on the hub, such as ada/dates; private, if it is new")
     where.add_argument("-o", "--out", type=Path, metavar="FOLDER", help="write to this folder; nothing is uploaded")
-    parser.add_argument("--license", help="its licence, as the hub calls it, such as mit (default: none is named)")
-    parser.add_argument("--public", action="store_true", help="let everybody see it, if it is new on the hub")
     parser.set_defaults(run=run)
 
 
@@ -44,10 +42,7 @@ def run(args: argparse.Namespace) -> int:
         model = Translator.load(args.model)
         score = "validation score (% of exact matches for dates, BLEU for a corpus)"
     measured = _measured(args.model, score)
-    if args.out:
-        place = str(save_model(model, args.out, measured, args.license))
-    else:
-        place = push_model(model, args.name, measured, args.license, args.public)
+    place = save_model(model, args.out, measured) if args.out else push_model(model, args.name, measured)
     print(f"The model and its card are in {place}")
     return 0
 

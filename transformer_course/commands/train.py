@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformer_course.commands.common import add_corpus, add_machine, is_dates, line_errors, set_threads
+from transformer_course.commands.common import add_corpus, add_machine, is_dates, set_threads
 from transformer_lab.training import presets
 from transformer_lab.training.config import TrainingConfig
 
@@ -93,8 +93,6 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     training.add_argument("--optimizer", choices=["adamw", "muon"], help=f"{muon} (default: adamw)")
     bfloat16 = "compute in bfloat16: faster on GPUs, and on CPUs with instructions for it; slower on others"
     training.add_argument("--autocast", action="store_true", default=None, help=bfloat16)
-    compiled = "let torch.compile translate the model: pays on long runs with a GPU"
-    training.add_argument("--compile", action="store_true", default=None, help=compiled)
     add_machine(training, threads="1 for dates, which more threads would slow down; else as many as torch takes")
     shape = parser.add_argument_group("size of the model")
     _add_numbers(shape, SHAPE, SHAPE_DEFAULTS)
@@ -138,6 +136,7 @@ def _describe(trainer: "Trainer[Any]") -> str:
 
 def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer[Any]":
     """Make the trainer that the arguments describe."""
+    from transformer_lab.data.corpus import LineErrors
     from transformer_lab.device import pick_device
     from transformer_lab.training import recipes
 
@@ -150,7 +149,7 @@ def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Tr
             raise ValueError("dates bring their own validation and vocabulary: no --validation, no --vocab-size")
         config, shape = replace(presets.DATES, **training), replace(recipes.DATES_MODEL, **sizes)
         return recipes.train_dates(folder, config, shape, device, world)
-    errors = line_errors(args)
+    errors = LineErrors()
     paths = [Path(name) for name in args.corpus]
     trainer: Trainer[Any]
     if args.text:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 BYTES_LOOKED_AT = 2**13
 """Number of bytes that tell how a file is encoded."""
@@ -28,26 +28,18 @@ class Pair(NamedTuple):
 
 @dataclass
 class LineErrors:
-    """The bad lines of a corpus.
+    """The bad lines of a corpus, which are skipped.
 
     Args:
-        on_error: Whether a bad line is skipped and recorded, or raises an error.
         counts: Number of bad lines of each kind.
         examples: The first bad lines, each with file, number and kind.
     """
 
-    on_error: Literal["skip", "raise"] = "skip"
     counts: dict[str, int] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
 
     def record(self, where: str, line: int, what: str) -> None:
-        """Record one bad line.
-
-        Raises:
-            ValueError: ``on_error`` is ``"raise"``.
-        """
-        if self.on_error == "raise":
-            raise ValueError(f"{where}, line {line}: {what}")
+        """Record one bad line."""
         self.counts[what] = self.counts.get(what, 0) + 1
         if len(self.examples) < MAX_LISTED_ERRORS:
             self.examples.append(f"{where}, line {line}: {what}")
@@ -64,20 +56,18 @@ class LineErrors:
         return "\n  ".join([self.summary, *self.examples, *rest])
 
 
-def read_pairs(paths: Sequence[Path], errors: LineErrors | None = None) -> Iterator[Pair]:
+def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
     """Yield the sentence pairs of a corpus.
 
     Args:
         paths: A tab-separated file (source, tab, target; further columns are ignored), or two files of which line n
             of the second translates line n of the first.
-        errors: Records lines that are empty, undecodable or unpaired. None: the first such line raises an error.
+        errors: Records lines that are empty, undecodable or unpaired.
 
     Raises:
-        ValueError: There are not one or two files, one is damaged or longer than the other, or a line is bad and
-            ``errors`` raises.
+        ValueError: There are not one or two files, or one is damaged or longer than the other.
         OSError: A file cannot be read.
     """
-    errors = errors or LineErrors("raise")
     if len(paths) == 1:
         yield from _read_table(paths[0], errors)
     elif len(paths) == 2:
@@ -133,11 +123,7 @@ def decode(raw: bytes, number: int) -> str:
 
 
 def decode_line(raw: bytes, path: Path, number: int, errors: LineErrors) -> str | None:
-    """Return the text of a line as ``decode`` does, or None if it is not UTF-8 and ``errors`` skips such lines.
-
-    Raises:
-        ValueError: The bytes are not UTF-8, and ``errors`` raises.
-    """
+    """Return the text of a line as ``decode`` does, or None if it is not UTF-8, which ``errors`` records."""
     try:
         return decode(raw, number)
     except UnicodeDecodeError as error:

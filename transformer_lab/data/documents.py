@@ -12,20 +12,19 @@ HELD_OUT_FRACTION = 0.01
 """Fraction of the bytes that the documents held out for validation have at least."""
 
 
-def read_documents(paths: Sequence[Path], errors: LineErrors | None = None) -> Iterator[str]:
+def read_documents(paths: Sequence[Path], errors: LineErrors) -> Iterator[str]:
     """Yield the documents of text files, one at a time; empty ones are left out.
 
     A document is what stands between two separators, with ``\\n`` between its lines and none after the last.
 
     Args:
         paths: The files: UTF-8, gzipped or not.
-        errors: Records lines that are not UTF-8. None: the first such line raises an error.
+        errors: Records lines that are not UTF-8.
 
     Raises:
-        ValueError: A compressed file is damaged, or a line is not UTF-8 and ``errors`` raises.
+        ValueError: A compressed file is damaged.
         OSError: A file cannot be read.
     """
-    errors = errors or LineErrors("raise")
     for path in paths:
         lines: list[str] = []
         for number, raw in enumerate(read_lines(path), start=1):

@@ -24,7 +24,7 @@ PAIRS_PER_CHUNK = 1000
 
 
 def prepare(
-    paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, errors: LineErrors | None = None
+    paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, errors: LineErrors
 ) -> tuple[Tokenizer, TokenStore, TokenStore]:
     """Learn a tokenizer from a corpus, and write the corpus's tokens to a folder, unless the folder has them already.
 
@@ -33,19 +33,18 @@ def prepare(
         folder: Folder for tokenizer and tokens.
         vocab_size: Largest number of tokens to learn.
         max_length: Largest number of tokens on each side of a pair; longer pairs are bad lines.
-        errors: Records bad lines. None: they are skipped.
+        errors: Records bad lines.
 
     Returns:
         The tokenizer, the sources and the targets.
 
     Raises:
-        ValueError: No pair is left, a line is bad and ``errors`` raises, or the folder holds another corpus.
+        ValueError: No pair is left, or the folder holds another corpus.
         OSError: A file cannot be read or written.
     """
-    errors = errors or LineErrors()
 
     def write() -> None:
-        tokenizer = learn_tokenizer(paths, vocab_size, max_length, LineErrors(errors.on_error))
+        tokenizer = learn_tokenizer(paths, vocab_size, max_length)
         tokenize(paths, tokenizer, max_length, folder, errors)
         atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
 
@@ -59,7 +58,7 @@ def prepare_text(
     vocab_size: int,
     max_length: int,
     hold_out: bool,
-    errors: LineErrors | None = None,
+    errors: LineErrors,
 ) -> tuple[Tokenizer, TokenStore]:
     """Learn a tokenizer from text files, and write their tokens to a folder, unless the folder has them already.
 
@@ -72,16 +71,15 @@ def prepare_text(
         vocab_size: Largest number of tokens to learn.
         max_length: Number of tokens of a window, without the one that follows its last token.
         hold_out: Whether to leave out the last documents, as ``n_held_out`` counts them; ``held_out.txt`` gets them.
-        errors: Records bad lines. None: they are skipped.
+        errors: Records bad lines.
 
     Returns:
         The tokenizer and the windows.
 
     Raises:
-        ValueError: There is no document, a line is bad and ``errors`` raises, or the folder holds other texts.
+        ValueError: There is no document, or the folder holds other texts.
         OSError: A file cannot be read or written.
     """
-    errors = errors or LineErrors()
 
     def write() -> None:
         sizes = [len(document.encode()) for document in read_documents(paths, errors)]
@@ -152,11 +150,9 @@ def _in_words(origin: Any) -> str:
         return str(origin)
 
 
-def learn_tokenizer(
-    paths: Sequence[Path], vocab_size: int, max_length: int, errors: LineErrors | None = None
-) -> Tokenizer:
+def learn_tokenizer(paths: Sequence[Path], vocab_size: int, max_length: int) -> Tokenizer:
     """Learn one byte-level BPE tokenizer for both sides of a corpus, without its overlong pairs."""
-    pairs = _without_overlong(paths, max_length, errors or LineErrors())
+    pairs = _without_overlong(paths, max_length, LineErrors())
     return bpe_tokenizer((side for pair in pairs for side in (pair.source, pair.target)), vocab_size)
 
 
@@ -176,7 +172,7 @@ def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folde
     Each source ends with the end-of-sequence token; each target also begins with the beginning-of-sequence token.
 
     Raises:
-        ValueError: No pair is left, or a line is bad and ``errors`` raises.
+        ValueError: No pair is left.
         OSError: A file cannot be read or written.
     """
     where = " and ".join(path.name for path in paths)

@@ -35,8 +35,6 @@ class TrainingConfig:
         patience: Number of validations without a better score after which training stops; 0 means never.
         autocast: Whether to compute in bfloat16 where that is safe. It pays on GPUs and on CPUs that have
             instructions for it (1.4 times as fast on one with AVX-512 BF16); CPUs that emulate it are slower.
-        compile: Whether to compile the model with ``torch.compile``. It pays on long runs with a GPU; it takes
-            minutes to start, and small models on a CPU gain nothing.
 
     Raises:
         ValueError: A number is out of its range, a name is none of those offered, or the warm-up does not end before
@@ -60,7 +58,6 @@ class TrainingConfig:
     save_every: int = 500
     patience: int = 0
     autocast: bool = False
-    compile: bool = False
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_tokens", "peak_rate", "accumulate", "clip", "log_every", "save_every"):

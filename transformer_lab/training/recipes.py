@@ -91,13 +91,12 @@ def train_corpus(
         validation: The files of held-out pairs, as for ``read_pairs``. Empty: the last parameters count as the best.
         config: The training settings.
         shape: Configuration of the model; ``vocab_size`` is the largest vocabulary that is learned from the corpus.
-        errors: Records bad lines. None: they are skipped.
+        errors: Records bad lines. None: a record of its own.
         device: The device to compute on.
         world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
-        ValueError: The corpus has no usable pair, a line is bad and ``errors`` raises, or the folder's run has other
-            settings.
+        ValueError: The corpus has no usable pair, or the folder's run has other settings.
         OSError: A file cannot be read or written.
     """
     world, errors = world or World(), errors or LineErrors()
@@ -140,13 +139,12 @@ def train_text(
         config: The training settings.
         shape: Configuration of the model; ``vocab_size`` is the largest vocabulary that is learned from the text, and
             ``max_length`` the length of the windows that it is split into.
-        errors: Records bad lines. None: they are skipped.
+        errors: Records bad lines. None: a record of its own.
         device: The device to compute on.
         world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
-        ValueError: There is no text, a line is bad and ``errors`` raises, no published layout fits ``shape``, or the
-            folder's run has other settings.
+        ValueError: There is no text, no published layout fits ``shape``, or the folder's run has other settings.
         OSError: A file cannot be read or written.
     """
     world, errors, data = world or World(), errors or LineErrors(), folder / "data"

@@ -73,7 +73,6 @@ class Trainer(Generic[AnyBatch]):
         self.validate, self.world, self.parameters_of = validate, world or World(), parameters_of
         self.device = next(model.parameters()).device
         self.optimizers = _make_optimizers(model, config)
-        self.forward: Callable[..., Tensor] = torch.compile(model, dynamic=True) if config.compile else model
         self.average = WeightAverage(model, config.average) if config.average else None
         self.progress = Progress()
         settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
@@ -170,7 +169,7 @@ class Trainer(Generic[AnyBatch]):
 
     def _loss(self, batch: AnyBatch) -> Tensor:
         with self._autocast():
-            return batch_loss(self.forward, batch.inputs, batch.labels, self.batches.pad_id, self.config.smoothing)
+            return batch_loss(self.model, batch.inputs, batch.labels, self.batches.pad_id, self.config.smoothing)
 
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.autocast)

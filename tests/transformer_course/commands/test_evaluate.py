@@ -9,6 +9,7 @@ import torch
 
 from tests.transformer_lab.pretrained.language_model_folders import publish
 from transformer_course.commands.main import main
+from transformer_lab.data.corpus import LineErrors
 from transformer_lab.data.documents import read_documents
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
@@ -49,14 +50,12 @@ def test_dates_take_one_thread_and_a_corpus_as_many_as_torch_does(corpus, model,
     assert main(["evaluate", "dates", "-m", str(model), "--threads", "2"]) == 0 and set_to == [1, 2]
 
 
-def test_bad_lines_are_reported_or_refused(model, tmp_path, capsys):
+def test_bad_lines_are_reported(model, tmp_path, capsys):
     path = tmp_path / "bad.tsv"
     path.write_text("eins\tEINS\nzwei\n", "utf-8")
     assert main(["evaluate", str(path), "-m", str(model)]) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("pairs        1\n") and "bad.tsv, line 2: no tab" in captured.err
-    assert main(["evaluate", str(path), "-m", str(model), "--bad-lines", "refuse"]) == 2
-    assert capsys.readouterr().err == "transformer-course: bad.tsv, line 2: no tab, so no translation\n"
 
 
 @pytest.mark.parametrize("text, said", [("", "no sentence pair to evaluate"), (None, "No such file")])
@@ -71,7 +70,7 @@ def test_a_corpus_that_is_none_is_told_in_one_line(model, tmp_path, capsys, text
 
 def test_of_text_it_prints_how_well_it_is_predicted(story, language_model, capsys):
     assert main(["evaluate", "--text", str(story), "-m", str(language_model)]) == 0
-    model, texts = TextGenerator.load(language_model), list(read_documents([story]))
+    model, texts = TextGenerator.load(language_model), list(read_documents([story], LineErrors()))
     validation = TextValidation(model.model, model.tokenizer, texts, model.bos_id, 100)
     loss = validation().loss
     assert capsys.readouterr().out.splitlines() == [
@@ -84,13 +83,12 @@ def test_of_text_it_prints_how_well_it_is_predicted(story, language_model, capsy
     ]
 
 
-def test_bad_lines_of_text_are_reported_or_refused(language_model, tmp_path, capsys):
+def test_bad_lines_of_text_are_reported(language_model, tmp_path, capsys):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"eins\n\xff\nzwei\n")
     assert main(["evaluate", "--text", str(path), "-m", str(language_model)]) == 0
     captured = capsys.readouterr()
     assert "bytes           9\n" in captured.out and "bad.txt, line 2: not UTF-8" in captured.err
-    assert main(["evaluate", "--text", str(path), "-m", str(language_model), "--bad-lines", "refuse"]) == 2
 
 
 def test_what_stands_in_the_way_of_evaluating_text_is_told_in_one_line(model, story, language_model, tmp_path, capsys):

@@ -69,25 +69,25 @@ def assert_same_texts(one, other):
 
 
 def test_a_folder_gives_back_the_translator(translator, tmp_path):
-    assert_same_translations(translator, load_translator(save_model(translator, tmp_path / "new" / "dates")))
+    assert_same_translations(translator, load_translator(save_model(translator, tmp_path / "new" / "dates", {})))
 
 
 def test_a_folder_gives_back_the_language_model(generator, tmp_path):
-    assert_same_texts(generator, TextGenerator.load(save_model(generator, tmp_path / "stories")))
+    assert_same_texts(generator, TextGenerator.load(save_model(generator, tmp_path / "stories", {})))
 
 
 def test_every_token_that_ends_a_text_is_saved(generator, tmp_path):
     several = TextGenerator(generator.model, generator.tokenizer, generator.bos_id, [*generator.eos_ids, 1])
-    assert_same_texts(several, TextGenerator.load(save_model(several, tmp_path / "stories")))
+    assert_same_texts(several, TextGenerator.load(save_model(several, tmp_path / "stories", {})))
 
 
-def test_the_hub_gives_back_what_was_pushed_and_private_unless_asked(translator, generator, hub):
+def test_the_hub_gives_back_what_was_pushed_and_it_is_private(translator, generator, hub):
     _, calls = hub
-    assert push_model(translator, "ada/dates") == "https://hub/ada/dates"
+    assert push_model(translator, "ada/dates", {}) == "https://hub/ada/dates"
     assert_same_translations(translator, load_translator("ada/dates"))
-    push_model(generator, "ada/stories", public=True)
+    push_model(generator, "ada/stories", {})
     assert_same_texts(generator, TextGenerator.load("ada/stories"))
-    assert [options["private"] for options in calls] == [True, False]
+    assert [options["private"] for options in calls] == [True, True]
 
 
 def test_a_new_version_takes_the_place_of_the_old_one(translator, hub):
@@ -100,9 +100,9 @@ def test_a_new_version_takes_the_place_of_the_old_one(translator, hub):
 
 def test_the_card_says_what_was_counted_and_measured_and_runs(translator, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    save_model(translator, "dates", {"exact | match": "99.3 %"}, license="mit")
+    save_model(translator, "dates", {"exact | match": "99.3 %"})
     card = ModelCard.load(tmp_path / "dates" / "README.md")
-    assert (card.data.license, card.data.pipeline_tag) == ("mit", "translation")
+    assert card.data.pipeline_tag == "translation"
     count = sum(parameter.numel() for parameter in translator.model.parameters())
     assert f"| parameters | {count:,} |\n| stored as | float32 |" in card.text
     assert "| `max_length` | `20` |" in card.text
@@ -111,9 +111,8 @@ def test_the_card_says_what_was_counted_and_measured_and_runs(translator, tmp_pa
     assert capsys.readouterr().out == next(translator.translate(["a text"])) + "\n"
 
 
-def test_a_card_without_measurements_or_licence_claims_none(generator, tmp_path):
-    card = ModelCard.load(save_model(generator, tmp_path / "stories") / "README.md")
-    assert card.data.license is None
+def test_a_card_without_measurements_claims_none(generator, tmp_path):
+    card = ModelCard.load(save_model(generator, tmp_path / "stories", {}) / "README.md")
     assert card.data.pipeline_tag == "text-generation"
     assert card.text.rstrip().endswith("## What was measured\n\nNothing was.")
     assert json.loads((tmp_path / "stories" / "config.json").read_text())["model_type"] == "gpt2"
@@ -130,4 +129,4 @@ def test_a_failed_upload_says_why_in_one_line(translator, monkeypatch):
     api.create_repo.side_effect = OSError("no\nnetwork")
     monkeypatch.setattr(huggingface_hub, "HfApi", lambda: api)
     with pytest.raises(ValueError, match=r"^ada/dates could not be uploaded to the hub: OSError: no network$"):
-        push_model(translator, "ada/dates")
+        push_model(translator, "ada/dates", {})

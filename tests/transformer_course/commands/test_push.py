@@ -33,7 +33,7 @@ def trained(tmp_path):
 
 def test_the_card_has_the_figures_of_the_parameters_that_are_published(trained, tmp_path, capsys):
     out = tmp_path / "card"
-    assert main(["push", "-m", str(trained), "-o", str(out), "--license", "cc0-1.0"]) == 0
+    assert main(["push", "-m", str(trained), "-o", str(out)]) == 0
     assert capsys.readouterr().out == f"The model and its card are in {out}\n"
     card = (out / "README.md").read_text(encoding="utf-8")
     for row in (
@@ -71,9 +71,9 @@ def test_parameters_that_know_no_step_have_a_card_without_figures(trained, tmp_p
 def test_a_model_without_a_log_is_pushed_by_its_name(tmp_path, monkeypatch, capsys):
     publish(tmp_path, n_positions=64)
     seen = []
-    monkeypatch.setattr(publishing, "push_folder", lambda folder, name, public: seen.append((name, public)) or "there")
-    assert main(["push", "-m", str(tmp_path), "ada/stories", "--public"]) == 0
-    assert seen == [("ada/stories", True)]
+    monkeypatch.setattr(publishing, "push_folder", lambda folder, name: seen.append(name) or "there")
+    assert main(["push", "-m", str(tmp_path), "ada/stories"]) == 0
+    assert seen == ["ada/stories"]
     assert capsys.readouterr().out == "The model and its card are in there\n"
 
 

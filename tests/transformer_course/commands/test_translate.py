@@ -82,11 +82,6 @@ def test_lines_are_translated_as_soon_as_they_come(model, told, capsys, monkeypa
     assert capsys.readouterr() == ("q\n", "")
 
 
-def test_lengths_and_batches_are_as_asked(model, told):
-    assert main(["translate", "-m", str(model), "eins", "--max-length", "7", "--batch-size", "3"]) == 0
-    assert told == [(7, 3, 1)]
-
-
 def test_a_line_that_is_cut_is_reported_by_number(model, told, capsys):
     assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
     said = "arguments, line 2: 50 tokens, of which the model reads 19\n"
@@ -99,37 +94,17 @@ def test_a_line_of_millions_of_characters_is_cut_before_it_is_tokenized(model, t
     assert capsys.readouterr() == (backwards(["q" * 950]), said)
 
 
-@pytest.mark.parametrize(
-    ("bad_lines", "second", "said"),
-    [
-        (["--bad-lines", "replace"], "\N{REPLACEMENT CHARACTER}zwei", "translated with �"),
-        ([], "\N{REPLACEMENT CHARACTER}zwei", "translated with �"),
-        (["--bad-lines", "skip"], "", "its translation is empty"),
-    ],
-    ids=["replace", "default", "skip"],
-)
-def test_a_line_that_is_not_utf_8_costs_no_other_line(model, told, capsys, monkeypatch, bad_lines, second, said):
+def test_a_line_that_is_not_utf_8_costs_no_other_line(model, told, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xffzwei\ndrei\n"))
-    assert main(["translate", "-m", str(model), *bad_lines]) == 0
-    report = f"standard input, line 2: not UTF-8 (invalid start byte); {said}\n"
-    assert capsys.readouterr() == (backwards(["eins", second, "drei"]), report)
-
-
-@pytest.mark.parametrize("batch_size", ["1", "64"])
-def test_a_line_that_is_an_error_comes_after_all_before_it(model, told, capsys, tmp_path, batch_size):
-    (tmp_path / "lines").write_bytes(b"eins\nzwei\n\xff\nvier\n")
-    options = ["--bad-lines", "error", "--batch-size", batch_size, "--file", str(tmp_path / "lines")]
-    assert main(["translate", "-m", str(model), *options]) == 2
-    error = "transformer-course: lines, line 3: not UTF-8 (invalid start byte)\n"
-    assert capsys.readouterr() == (backwards(["eins", "zwei"]), error)
+    assert main(["translate", "-m", str(model)]) == 0
+    report = "standard input, line 2: not UTF-8 (invalid start byte); translated with �\n"
+    assert capsys.readouterr() == (backwards(["eins", "\N{REPLACEMENT CHARACTER}zwei", "drei"]), report)
 
 
 @pytest.mark.parametrize(
     "arguments, said",
     [
         (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
-        (["eins", "--batch-size", "0"], "got --batch-size 0"),
-        (["eins", "--max-length", "99"], "this model reads 1 to max_length=20 tokens; 99 were asked for"),
         (["eins", "--device", "gpu"], "cannot compute on the device 'gpu'"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
     ],
@@ -143,10 +118,8 @@ def test_what_stands_in_the_way_is_told_in_one_line(model, capsys, arguments, sa
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
 def test_a_reader_that_has_enough_is_no_error(model):
     """Through a real pipe, as with ``| head -1``."""
-    command = [sys.executable, "-m", "transformer_course.commands", "translate", "-m", str(model), "--max-length", "2"]
-    process = subprocess.Popen(
-        [*command, "--batch-size", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    command = [sys.executable, "-m", "transformer_course.commands", "translate", "-m", str(model)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(b"eins\n" * 500)
     process.stdin.close()
     assert process.stdout.readline().endswith(b"\n")

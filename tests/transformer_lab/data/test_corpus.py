@@ -29,8 +29,8 @@ def test_a_table_and_a_pair_of_files_give_the_same_pairs(tmp_path, packed, end):
     expected = [Pair(number, *pair) for number, pair in enumerate(PAIRS, start=1)]
     one = written(tmp_path / "corpus.tsv", table(PAIRS, end), packed)
     two = [written(tmp_path / name, data, packed) for name, data in zip("ab", sides(PAIRS, end), strict=True)]
-    assert list(read_pairs([one])) == expected
-    assert list(read_pairs(two)) == expected
+    assert list(read_pairs([one], LineErrors())) == expected
+    assert list(read_pairs(two, LineErrors())) == expected
 
 
 def test_a_packed_file_is_known_by_what_it_holds_not_by_its_name(tmp_path):
@@ -40,19 +40,19 @@ def test_a_packed_file_is_known_by_what_it_holds_not_by_its_name(tmp_path):
 
 def test_lines_end_where_files_say_and_nowhere_else(tmp_path):
     odd = [("a\u2028b\x0bc\x85d", "e\x1cf")]
-    assert [pair[1:] for pair in read_pairs([written(tmp_path / "odd", table(odd))])] == odd
+    assert [pair[1:] for pair in read_pairs([written(tmp_path / "odd", table(odd))], LineErrors())] == odd
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path):
-    assert list(read_pairs([written(tmp_path / "bom", b"\xef\xbb\xbfa\tb\n")])) == [Pair(1, "a", "b")]
+    assert list(read_pairs([written(tmp_path / "bom", b"\xef\xbb\xbfa\tb\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
 def test_further_columns_are_ignored(tmp_path):
-    assert list(read_pairs([written(tmp_path / "wide", b"a\tb\tc\td\n")])) == [Pair(1, "a", "b")]
+    assert list(read_pairs([written(tmp_path / "wide", b"a\tb\tc\td\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
 def test_lines_are_read_only_as_they_are_needed(tmp_path):
-    pairs = read_pairs([written(tmp_path / "late", b"a\tb\n" * 100_000 + b"\xff\tb\n")])
+    pairs = read_pairs([written(tmp_path / "late", b"a\tb\n" * 100_000 + b"\xff\tb\n")], LineErrors())
     assert next(pairs) == Pair(1, "a", "b")
 
 
@@ -67,26 +67,17 @@ SAID = {
 
 
 def test_bad_lines_of_a_table_are_skipped_and_reported_by_number(tmp_path):
-    errors = LineErrors("skip")
+    errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad.tsv", BAD)], errors)) == [Pair(1, "a", "b"), Pair(7, "c", "d")]
     assert errors.examples == [f"bad.tsv, line {number}: {what}" for number, what in SAID.items()]
     assert errors.counts == {what: list(SAID.values()).count(what) for what in SAID.values()}
     assert "skipped 1 × an empty line, 2 × an empty side" in str(errors)
 
 
-@pytest.mark.parametrize("number", SAID)
-def test_a_bad_line_is_refused_by_number(tmp_path, number):
-    lines = BAD.splitlines(keepends=True)
-    path = written(tmp_path / "bad.tsv", b"a\tb\n" * (number - 1) + lines[number - 1])
-    with pytest.raises(ValueError) as caught:
-        list(read_pairs([path], LineErrors("raise")))
-    assert str(caught.value) == f"bad.tsv, line {number}: {SAID[number]}"
-
-
 def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
     source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\n")
     target = written(tmp_path / "x.en", b"A\nB\n \nD\n\xfe\n")
-    errors = LineErrors("skip")
+    errors = LineErrors()
     assert list(read_pairs([source, target], errors)) == [Pair(1, "a", "A")]
     assert errors.examples == [
         "x.de and x.en, line 2: an empty side",
@@ -96,12 +87,11 @@ def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("on_error", ["skip", "raise"])
-def test_files_of_unequal_length_are_refused_whichever_is_longer(tmp_path, on_error):
+def test_files_of_unequal_length_are_refused_whichever_is_longer(tmp_path):
     short, long = written(tmp_path / "short", b"a\n"), written(tmp_path / "long", b"A\nB\nC\n")
     for paths in ([short, long], [long, short]):
         with pytest.raises(ValueError, match=r"^long has 3 lines and short 1: line n of one should translate line n"):
-            list(read_pairs(paths, LineErrors(on_error)))
+            list(read_pairs(paths, LineErrors()))
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
@@ -117,11 +107,11 @@ def test_files_of_unequal_length_are_refused_whichever_is_longer(tmp_path, on_er
 def test_files_that_would_be_misread_are_refused(tmp_path, content, message, packed):
     path = written(tmp_path / "corpus.tsv", gzip.compress(content) if packed else content)
     with pytest.raises(ValueError, match=message):
-        list(read_pairs([path], LineErrors("skip")))
+        list(read_pairs([path], LineErrors()))
 
 
 def test_of_many_bad_lines_some_are_shown_and_all_are_counted(tmp_path):
-    errors = LineErrors("skip")
+    errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad", b"\n" * 1234)], errors)) == []
     assert errors.counts == {"an empty line": 1234}
     assert len(errors.examples) == MAX_LISTED_ERRORS
@@ -132,7 +122,7 @@ def test_of_many_bad_lines_some_are_shown_and_all_are_counted(tmp_path):
 @pytest.mark.parametrize("n", [0, 3])
 def test_a_corpus_is_one_file_or_two(tmp_path, n):
     with pytest.raises(ValueError, match=f"got {n} files"):
-        list(read_pairs([tmp_path] * n))
+        list(read_pairs([tmp_path] * n, LineErrors()))
 
 
 def test_a_packed_file_that_was_cut_off_is_called_damaged(tmp_path):
@@ -142,4 +132,4 @@ def test_a_packed_file_that_was_cut_off_is_called_damaged(tmp_path):
     broken.write_bytes(whole[:100] + bytes(100) + whole[200:])
     for path in (cut, broken):
         with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
-            list(read_pairs([path]))
+            list(read_pairs([path], LineErrors()))

@@ -23,7 +23,7 @@ def corpus(tmp_path):
 
 
 def test_every_pair_comes_out_as_it_went_in(corpus, tmp_path):
-    tokenizer, sources, targets = prepare([corpus], tmp_path / "data", 300, max_length=20)
+    tokenizer, sources, targets = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     assert len(sources) == len(targets) == len(PAIRS)  # more than one chunk
     for (source, target), source_ids, target_ids in zip(PAIRS, sources, targets, strict=False):
         assert source_ids.tolist() == [*tokenizer.encode(source).ids, EOS_ID]
@@ -34,20 +34,18 @@ def test_every_pair_comes_out_as_it_went_in(corpus, tmp_path):
 def test_an_overlong_side_is_reported_by_number(corpus, tmp_path, line):
     with corpus.open("a", encoding="utf-8") as file:
         file.write(f"{line}\n{line.replace('zzzzzzzzzz', 'zzzzzzzzz')}\n")
-    errors = LineErrors("skip")
+    errors = LineErrors()
     _, sources, _ = prepare([corpus], tmp_path / "data", 260, max_length=10, errors=errors)
     assert errors.examples == ["corpus.tsv, line 2501: more than 9 tokens"]
     assert len(sources) == 2501
     assert max(sources.lengths) <= 10
-    with pytest.raises(ValueError, match=r"^corpus\.tsv, line 2501: more than 9 tokens$"):
-        prepare([corpus], tmp_path / "strict", 260, max_length=10, errors=LineErrors("raise"))
 
 
 def test_a_line_of_a_million_characters_is_neither_learned_from_nor_tokenized(corpus, tmp_path):
-    clean, *_ = prepare([corpus], tmp_path / "clean", 300, max_length=20)
+    clean, *_ = prepare([corpus], tmp_path / "clean", 300, max_length=20, errors=LineErrors())
     with corpus.open("a", encoding="utf-8") as file:
         file.write("x" * 1_000_000 + "\ta\n" + "y" * 990 + "\ta\n")
-    errors = LineErrors("skip")
+    errors = LineErrors()
     tokenizer, sources, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=errors)
     assert errors.examples == [
         "corpus.tsv, line 2501: more than 1,000 characters",
@@ -58,11 +56,11 @@ def test_a_line_of_a_million_characters_is_neither_learned_from_nor_tokenized(co
 
 
 def test_a_changed_corpus_of_the_same_name_and_size_is_noticed(corpus, tmp_path):
-    prepare([corpus], tmp_path / "data", 300, max_length=20)
+    prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     text = corpus.read_text("utf-8")
     corpus.write_text(text[:-2] + ("q" if text[-2] != "q" else "p") + text[-1], "utf-8")
     with pytest.raises(ValueError, match="was made from"):
-        prepare([corpus], tmp_path / "data", 300, max_length=20)
+        prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes have no path there")
@@ -70,21 +68,21 @@ def test_a_pipe_is_refused_before_it_is_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
         with pytest.raises(ValueError, match=f"{path.name} is not a file; a corpus is read several times"):
-            prepare([path], tmp_path / "data", 300, max_length=20)
+            prepare([path], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
 @pytest.mark.parametrize("name", [ORIGIN, "source.lengths.npy"])
 @pytest.mark.parametrize("content", [b"", b'{"files": '], ids=["empty", "cut"])
 def test_a_damaged_file_of_a_preparation_is_named(corpus, tmp_path, name, content):
-    prepare([corpus], tmp_path / "data", 300, max_length=20)
+    prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     (tmp_path / "data" / name).write_bytes(content)
     with pytest.raises(ValueError, match=f"{name} is damaged"):
-        prepare([corpus], tmp_path / "data", 300, max_length=20)
+        prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
 def test_each_bad_line_is_reported_once(corpus, tmp_path):
     corpus.write_bytes(b"\n" + corpus.read_bytes())
-    errors = LineErrors("skip")
+    errors = LineErrors()
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=errors)
     assert errors.counts == {"an empty line": 1}
 
@@ -93,33 +91,33 @@ def test_a_corpus_of_which_nothing_is_left_is_refused_with_the_reasons(tmp_path)
     path = tmp_path / "bad.tsv"
     path.write_text("one\ntwo\n")
     with pytest.raises(ValueError, match=r"bad\.tsv: no sentence pair is left; skipped 2 × no tab[^\n]+$"):
-        prepare([path], tmp_path / "data", 300, max_length=20)
+        prepare([path], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
 def test_what_was_prepared_is_not_prepared_again(corpus, tmp_path):
-    first, sources, _ = prepare([corpus], tmp_path / "data", 300, max_length=20)
+    first, sources, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "data").iterdir()}
-    second, again, _ = prepare([corpus], tmp_path / "data", 300, max_length=20)
+    second, again, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "data").iterdir()} == before
     assert first.to_str() == second.to_str() and list(sources[7]) == list(again[7])
 
 
 def test_another_corpus_or_vocabulary_is_not_mixed_up_with_the_first(corpus, tmp_path):
-    prepare([corpus], tmp_path / "data", 300, max_length=20)
+    prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     with pytest.raises(ValueError, match=r"vocab_size=300, .*, not from .*vocab_size=301, "):
-        prepare([corpus], tmp_path / "data", 301, max_length=20)
+        prepare([corpus], tmp_path / "data", 301, max_length=20, errors=LineErrors())
     with corpus.open("a") as file:
         file.write("a\tb\n")
     with pytest.raises(ValueError, match=r"was made from corpus\.tsv \(SHA-256 \w{8}…\), vocab"):
-        prepare([corpus], tmp_path / "data", 300, max_length=20)
+        prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
 def test_a_preparation_that_was_cut_off_is_done_again(corpus, tmp_path):
     data = tmp_path / "data"
-    prepare([corpus], data, 300, max_length=20)
+    prepare([corpus], data, 300, max_length=20, errors=LineErrors())
     (data / ORIGIN).unlink()
     (data / TOKENIZER).write_text("{")
-    tokenizer, sources, _ = prepare([corpus], data, 300, max_length=20)
+    tokenizer, sources, _ = prepare([corpus], data, 300, max_length=20, errors=LineErrors())
     assert len(sources) == 2500 and tokenizer.encode("eins").ids
     assert json.loads((data / ORIGIN).read_text())["files"] == [{"name": "corpus.tsv", "sha256": sha256_of(corpus)}]
 
@@ -139,8 +137,10 @@ def texts(tmp_path):
 
 @pytest.mark.parametrize("hold_out", [True, False])
 def test_the_windows_hold_every_document_between_two_ends(texts, tmp_path, hold_out):
-    tokenizer, windows = prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=hold_out)
-    held_out = list(read_documents([tmp_path / "data" / HELD_OUT]))
+    tokenizer, windows = prepare_text(
+        texts, tmp_path / "data", 300, max_length=7, hold_out=hold_out, errors=LineErrors()
+    )
+    held_out = list(read_documents([tmp_path / "data" / HELD_OUT], LineErrors()))
     training = DOCUMENTS[: len(DOCUMENTS) - len(held_out)]
     assert training + held_out == DOCUMENTS and len(held_out) == (2 if hold_out else 0)
     stream = [EOS_ID, *(token for text in training for token in [*tokenizer.encode(text).ids, EOS_ID])]
@@ -150,22 +150,24 @@ def test_the_windows_hold_every_document_between_two_ends(texts, tmp_path, hold_
 
 def test_the_tokenizer_has_not_seen_what_is_held_out(tmp_path):
     write_documents(tmp_path / "a.txt", [*DOCUMENTS, "xyxyxyxyxy " * 20])
-    tokenizer, _ = prepare_text([tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True)
+    tokenizer, _ = prepare_text(
+        [tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True, errors=LineErrors()
+    )
     assert len(tokenizer.encode("xyxyxyxyxy").ids) == 10
 
 
 def test_texts_are_prepared_once_and_not_mixed_up(texts, tmp_path):
-    errors = LineErrors("skip")
+    errors = LineErrors()
     texts[0].write_bytes(b"\xff\n" + texts[0].read_bytes())
     prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)
     assert errors.counts == {"not UTF-8 (invalid start byte)": 1}
     prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)
     assert sum(errors.counts.values()) == 1
     with pytest.raises(ValueError, match=r"hold_out=True, not from .*hold_out=False"):
-        prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=False)
+        prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=False, errors=LineErrors())
 
 
 def test_files_without_text_are_refused(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\n\xff\n")
     with pytest.raises(ValueError, match=r"^a\.txt: no text is left; skipped 1 × not UTF-8"):
-        prepare_text([tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True)
+        prepare_text([tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True, errors=LineErrors())

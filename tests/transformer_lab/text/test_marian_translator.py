@@ -81,10 +81,10 @@ def test_a_text_is_cut_to_what_the_model_takes(tmp_path):
 
 
 def test_the_command_translates_with_it(tmp_path, capsys):
-    theirs = publish(tmp_path)
-    arguments = ["translate", "-m", str(tmp_path), "--max-length", str(N_TOKENS), "--device", "cpu"]
+    publish(tmp_path)
+    arguments = ["translate", "-m", str(tmp_path), "--device", "cpu"]
     assert main([*arguments, *TEXTS]) == 0
-    assert capsys.readouterr() == ("".join(f"{text}\n" for text in their_texts(theirs, tmp_path)), "")
+    assert capsys.readouterr() == ("".join(f"{text}\n" for text in load_translator(tmp_path).translate(TEXTS)), "")
     assert main([*arguments, "the cat " * 99]) == 0
     assert "of which the model reads 28" in capsys.readouterr().err
 

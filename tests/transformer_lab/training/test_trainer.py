@@ -468,12 +468,3 @@ def test_autocast_computes_in_bfloat16_and_keeps_the_parameters_in_float32(tmp_p
     assert losses(tmp_path) != losses(without_dropout)
     assert losses(tmp_path) == pytest.approx(losses(without_dropout), rel=0.02)
     assert {p.dtype for p in run.model.parameters()} == {torch.float32}
-
-
-def test_compiling_is_left_to_torch_and_changes_no_name(tmp_path, monkeypatch, without_dropout):
-    asked = []
-    monkeypatch.setattr(torch, "compile", lambda module, **options: asked.append(options) or (lambda *x: module(*x)))
-    trainer(tmp_path, dropout=0.0, compile=True).run()
-    assert asked == [{"dynamic": True}]
-    assert losses(tmp_path) == pytest.approx(losses(without_dropout), rel=1e-4)
-    assert parameters(tmp_path).keys() == parameters(without_dropout).keys()
