@@ -1,8 +1,7 @@
 """The folder of a published model: ``config.json`` and safetensors files, local or downloaded from the hub.
 
 A model without safetensors is read from ``pytorch_model.bin``. That is a pickle, which could run any code, so it is
-loaded with ``weights_only=True``, which allows tensors only. Before torch 2.6 that protection could be bypassed
-(CVE-2025-32434), so such files are rejected there.
+loaded with ``weights_only=True``, which allows tensors only.
 """
 
 import json
@@ -39,12 +38,8 @@ def fetch_model(name: str | Path) -> Path:
         return folder
     if not HUB_NAME.fullmatch(str(name)):
         raise ValueError(f"{name} is neither a folder nor a name on the hub, such as Helsinki-NLP/opus-mt-en-de")
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError as error:
-        raise ValueError(
-            f"{name} is not a folder here; to fetch it from the hub: pip install huggingface_hub"
-        ) from error
+    from huggingface_hub import snapshot_download  # slow, and needed only here
+
     try:
         folder = Path(snapshot_download(str(name), allow_patterns=SAFETENSORS_PATTERNS))
         if not any(folder.glob("model*.safetensors")):
@@ -113,8 +108,6 @@ def _read_file(path: Path) -> dict[str, Tensor]:
             return load_file(path)
         except SafetensorError as error:
             raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}") from error
-    if torch.__version__ < "2.6":  # compares as versions do
-        raise ValueError(f"reading {path} safely needs torch 2.6; this is {torch.__version__}")
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # of many types, for files that are not pickles

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import sys
 from pathlib import Path
 
 import huggingface_hub
@@ -130,15 +129,6 @@ def test_pickles_of_something_else_are_named(tmp_path, found):
         read_model_tensors(tmp_path)
 
 
-def test_pickles_are_refused_by_a_torch_that_can_be_fooled(tmp_path, monkeypatch):
-    torch.save(TENSORS, tmp_path / "pytorch_model.bin")
-    monkeypatch.setattr(torch, "__version__", type(torch.__version__)("2.5.1+cpu"))
-    with pytest.raises(ValueError, match=r"safely needs torch 2.6; this is 2.5.1\+cpu$"):
-        read_model_tensors(tmp_path)
-    monkeypatch.setattr(torch, "__version__", type(torch.__version__)("2.13.0"))
-    assert_tensors(read_model_tensors(tmp_path))
-
-
 def test_a_folder_here_is_not_fetched(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", None)
     assert fetch_model(tmp_path) == tmp_path
@@ -172,11 +162,6 @@ def test_what_cannot_be_fetched_is_said_in_one_line(monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
     says = r"^some/model is not a folder here, and could not be fetched from the hub: OSError: no route to host$"
     with pytest.raises(ValueError, match=says):
-        fetch_model("some/model")
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(
-        ValueError, match=r"^some/model is not a folder here; to fetch it .*: pip install huggingface_hub$"
-    ):
         fetch_model("some/model")
 
 
